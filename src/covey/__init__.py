@@ -1,0 +1,1 @@
+"""Covey: simulate, control and benchmark teams of mobile robots."""

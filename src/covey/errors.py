@@ -1,0 +1,78 @@
+"""Errors that say what was given, what is allowed, and what to do next."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class CoveyError(Exception):
+    """Base class of every error that Covey raises on purpose."""
+
+
+class InvalidValueError(CoveyError, ValueError):
+    """A value that is given to a function or record is not allowed there."""
+
+
+class MapFileError(CoveyError):
+    """A map file is missing, damaged, or absurd."""
+
+
+class PlacementError(CoveyError):
+    """A robot cannot stand where it was to start."""
+
+
+class UnknownNameError(CoveyError, KeyError):
+    """A name that no registry knows."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, self.known)}")
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0])
+
+
+class ControllerError(CoveyError):
+    """A controller raised, returned nonsense, or never came back."""
+
+
+class RunFolderError(CoveyError):
+    """A run folder is missing, incomplete, or already holds a finished run."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a file, with where it stands (1-based line and column)."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        return where + self.message
+
+
+class ScenarioError(CoveyError):
+    """Every problem of a scenario, all at once, in ``problems``."""
+
+    def __init__(self, problems: Iterable[Problem]):
+        self.problems = list(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the tail of an error message: the nearest valid name, or all of them.
+
+    Examples:
+        >>> did_you_mean("mase", ["maze", "loop"])
+        ', did you mean \\'maze\\'?'
+        >>> did_you_mean("x", ["maze", "loop"])
+        '; known: loop, maze'
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f", did you mean {near[0]!r}?"
+    return f"; known: {', '.join(known)}" if known else ""

@@ -1,0 +1,6 @@
+"""Poses, angles, grids and rays: the mathematics that everything else stands on."""
+
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose, wrap_angle
+
+__all__ = ["Grid", "Pose", "wrap_angle"]

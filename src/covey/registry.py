@@ -1,0 +1,87 @@
+"""Names in files: one tiny registry for each kind of thing that a scenario can name."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from covey.errors import InvalidValueError, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Maps names to objects of one kind; packages add theirs under the entry-point group ``covey.<kind>``.
+
+    Examples:
+        >>> shapes = Registry("shape")
+        >>> @shapes.register("square")
+        ... def square(side): ...
+        >>> shapes.get("square") is square
+        True
+    """
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._items: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[Any], Any]:
+        """Return a decorator that stores its argument under ``name``."""
+
+        def decorate(item: Any) -> Any:
+            if self._items.get(name, item) is not item:
+                raise InvalidValueError(f"{self.kind} {name!r} is registered already; choose another name")
+            self._items[name] = item
+            return item
+
+        return decorate
+
+    def get(self, name: str) -> T:
+        """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
+        if name not in self._items:
+            for entry in entry_points(group=f"covey.{self.kind}"):
+                if entry.name == name:
+                    self._items[name] = entry.load()
+        if name not in self._items:
+            raise UnknownNameError(self.kind, name, self.names())
+        return self._items[name]
+
+    def name_of(self, item: Any) -> str | None:
+        """Return the name under which ``item`` is registered, or None."""
+        return next((name for name, known in self._items.items() if known is item), None)
+
+    def names(self) -> list[str]:
+        """Return every known name, sorted, installed packages included, without loading them."""
+        return sorted({*self._items, *(e.name for e in entry_points(group=f"covey.{self.kind}"))})
+
+
+def load_from_file(reference: str, folder: Path) -> Any:
+    """Return the object that ``./mine.py:Name`` names, the path being relative to ``folder``.
+
+    Raises:
+        InvalidValueError: the file does not exist, fails while it is loaded, or has no such name.
+    """
+    file_name, _, attribute = reference.rpartition(":")
+    path = (folder / file_name).resolve()
+    if not file_name or not path.is_file():
+        raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    module_name = f"covey_user_{path.stem}_{abs(hash(str(path))):x}"
+    module = sys.modules.get(module_name)
+    if module is None:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            del sys.modules[module_name]
+            raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        names = [n for n in vars(module) if not n.startswith("_")]
+        raise UnknownNameError(f"name in {path.name}", attribute, names) from None
