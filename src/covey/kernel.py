@@ -56,8 +56,8 @@ def cache_root() -> Path:
     except OSError as error:
         fallback = Path(tempfile.mkdtemp(prefix="covey-cache-"))
         warnings.warn(
-            f"cannot write the cache folder {root} ({error.strerror}); compiling into {fallback} for this process only. "
-            "Set COVEY_CACHE_DIR to a writable folder to keep it.",
+            f"cannot write the cache folder {root} ({error.strerror}); compiling into {fallback} for this process "
+            "only. Set COVEY_CACHE_DIR to a writable folder to keep it.",
             RuntimeWarning,
             stacklevel=2,
         )
