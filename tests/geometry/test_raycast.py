@@ -23,7 +23,7 @@ PLACE = st.one_of(
     st.integers(0, 48).map(lambda n: n / 4),  # corners, borders, centres
     st.floats(0.0, 12.0),
 )
-DIRECTION = st.one_of(st.integers(-4, 4).map(float), st.floats(-1.0, 1.0))
+DIRECTION = st.one_of(st.integers(-4, 4).map(float), st.floats(-1.0, 1.0).map(lambda a: a if abs(a) > 1e-100 else 0.0))
 
 
 def random_solid(seed, rows=9, columns=12, share=0.2):
@@ -57,8 +57,8 @@ def test_a_ray_ends_between_slightly_grown_and_slightly_shrunk_squares(seed, u, 
     grown = slab_distance(solid, u, v, du, dv, Fraction(1, 10**9))
     shrunk = slab_distance(solid, u, v, du, dv, Fraction(-1, 10**9))
     t = march(skip_field(solid), u, v, du, dv, math.inf)
-    assert grown is None or float(grown) <= t
-    assert t <= (math.inf if shrunk is None else float(shrunk))
+    assert grown is None or grown <= t
+    assert shrunk is None or t <= shrunk
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.3, math.pi / 2, -2.0])
