@@ -24,7 +24,9 @@ def test_a_hand_drawn_beam_crosses_the_cells_it_should():
     assert box.tolist() == [0, 2, 0, 4]
 
 
-@pytest.mark.parametrize(("ends", "count"), [((0.5, 2.5, 9.5, 2.5), 10), ((3.5, 9.5, 3.5, 0.5), 10), ((3.2, 3.3) * 2, 1)])
+@pytest.mark.parametrize(
+    ("ends", "count"), [((0.5, 2.5, 9.5, 2.5), 10), ((3.5, 9.5, 3.5, 0.5), 10), ((3.2, 3.3) * 2, 1)]
+)
 def test_beams_along_an_axis_and_of_no_length(ends, count):
     assert len(marked((10, 10), *ends)[0]) == count
 
