@@ -8,6 +8,7 @@ References:
     J. Amanatides, A. Woo: A fast voxel traversal algorithm for ray tracing. Eurographics 1987.
 """
 
+import itertools
 import math
 from typing import Any
 
@@ -128,5 +129,5 @@ def crossed_cells(u0: float, v0: float, u1: float, v1: float) -> set[tuple[int, 
         low, high = sorted((start, start + delta))
         cuts += [(line - start) / delta for line in range(math.ceil(low), math.floor(high) + 1) if delta]
     cuts = sorted(cut for cut in cuts if 0.0 <= cut <= 1.0)
-    middles = [0.5 * (a + b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    middles = [0.5 * (a + b) for a, b in itertools.pairwise(cuts)]
     return {(math.floor(v0 + t * dv), math.floor(u0 + t * du)) for t in [0.0, *middles, 1.0]}

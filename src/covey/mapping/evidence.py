@@ -217,8 +217,8 @@ def exchange(hears, before, order, slots, clock, store, store_version, log_odds,
 
     Args:
         hears: bool (robots, robots), row i: whom robot i hears.
-        before: int64 (robots, robots), copy of the clock. order: the same shape, column o: the robots by rising clock of
-            origin o.
+        before: int64 (robots, robots), a copy of the clock.
+        order: int64 (robots, robots), column o: the robots by rising clock of origin o.
         taken: int64 (robots,), set to the number of tiles that each took.
     """
     n = hears.shape[0]
