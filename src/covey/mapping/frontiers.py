@@ -103,7 +103,7 @@ def _group(cells: np.ndarray, columns: int, min_cells: int) -> Frontiers:
 
 @kernel
 def _beside(words, row, word):
-    """Return the word, and the words with the left and the right neighbour of each of its 8 cells; 1 outside."""
+    """Return a word of 8 cells, and the words of their left and of their right neighbours; 1 outside the grid."""
     outside = np.uint64(_OUTSIDE)
     if row < 0 or row >= words.shape[0]:
         return _ONES, _ONES, _ONES
@@ -145,7 +145,7 @@ def frontier_cells(words, definition):
             candidates = _unknown(own) if definition == 1 else _free(own)
             if candidates == 0:
                 continue
-            here, left, right = _beside(words, row, word)
+            _, left, right = _beside(words, row, word)
             south, south_left, south_right = _beside(words, row - 1, word)
             north, north_left, north_right = _beside(words, row + 1, word)
             if definition == 1:

@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.kernel import kernel
 from covey.mapping.motion_noise import MotionNoise
-from covey.random import normal2_numpy, stream_key
+from covey.random import normal2, stream_key
 from covey.records import Record
 from covey.registry import Registry
 
@@ -123,9 +124,17 @@ class _DeadReckoning:
 
 def normals(keys: np.ndarray, sample: int, count: int) -> np.ndarray:
     """Return independent standard normal numbers, (m, count), of streams ``keys`` (m,) for one sample."""
-    pairs = np.arange((count + 1) // 2)
-    a, b = normal2_numpy(keys[:, None], sample, pairs)
-    return np.stack((a, b), axis=-1).reshape(len(keys), -1)[:, :count]
+    out = np.empty((len(keys), count + count % 2))
+    draw_normals(keys, sample, out)
+    return out[:, :count]
+
+
+@kernel
+def draw_normals(keys, sample, out):
+    """Fill rows of ``out``, an even number of columns, with standard normal numbers of the streams ``keys``."""
+    for i in range(keys.size):
+        for pair in range(out.shape[1] // 2):
+            out[i, 2 * pair], out[i, 2 * pair + 1] = normal2(keys[i], sample, pair)
 
 
 def _keys(names: Sequence[str], seed: int) -> np.ndarray:
