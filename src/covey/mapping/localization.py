@@ -40,7 +40,7 @@ class Localizer(Protocol):
 class Truth(Record):
     """The estimate is the true pose."""
 
-    kind: Literal["truth"] = Field("truth", description="The name of this kind of localization.")
+    kind: Literal["truth"] = Field(default="truth", description="The name of this kind of localization.")
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
         """Return a localizer for robots with these names."""
@@ -56,9 +56,9 @@ class Noise(Record):
         simulation. Robotics 6(3), 2017 (the defaults).
     """
 
-    kind: Literal["noise"] = Field("noise", description="The name of this kind of localization.")
-    sigma_m: float = Field(0.022, ge=0, description="Standard deviation of x and of y [m].")
-    sigma_rad: float = Field(0.02, ge=0, description="Standard deviation of the heading [rad].")
+    kind: Literal["noise"] = Field(default="noise", description="The name of this kind of localization.")
+    sigma_m: float = Field(default=0.022, ge=0, description="Standard deviation of x and of y [m].")
+    sigma_rad: float = Field(default=0.02, ge=0, description="Standard deviation of the heading [rad].")
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
         """Return a localizer for robots with these names, whose noise depends on name, seed and step only."""
@@ -69,9 +69,10 @@ class Noise(Record):
 class Odometry(Record):
     """The estimate is dead reckoning from the true start: it drifts."""
 
-    kind: Literal["odometry"] = Field("odometry", description="The name of this kind of localization.")
+    kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
     drift: MotionNoise | None = Field(
-        None, description="Noise on the true motion in place of the odometry sensor's own; none: as the sensor reads."
+        default=None,
+        description="Noise on the true motion in place of the odometry sensor's own; none: as the sensor reads.",
     )
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
