@@ -15,21 +15,21 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import llvmlite
 import numba
 import numpy
 import platformdirs
-from numba.core import config
+from numba.core import config as _numba_config
 
-F = TypeVar("F", bound=Callable[..., Any])
+config: Any = _numba_config
 
 # Threads only where a caller asks for them, and never TBB: with some system libraries each region leaks.
 config.THREADING_LAYER = "omp"
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile ``function`` with numba: single-threaded, no fast-math, cached on disk.
 
     The plain Python original stays reachable as ``.py_func``.

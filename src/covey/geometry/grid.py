@@ -29,8 +29,6 @@ class Grid:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.resolution) and self.resolution > 0):
             raise InvalidValueError(f"resolution is {self.resolution!r}; it must be a positive number of metres")
-        if len(self.origin) == 2:
-            object.__setattr__(self, "origin", (*self.origin, 0.0))
         x, y, yaw = self.origin
         object.__setattr__(self, "frame", np.array([x, y, math.cos(yaw), math.sin(yaw), self.resolution]))
 
