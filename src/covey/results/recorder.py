@@ -15,15 +15,15 @@ from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
 from covey.results.maps import Maps
 from covey.results.run import Run, Scratch
-from covey.results.table import Block, Table
+from covey.results.table import Table
 
-POSE_COLUMNS = {
-    "pose": ("x_m", "y_m", "heading_rad"),
-    "estimate": ("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
-    "twist": ("vx_m_s", "vy_m_s", "omega_rad_s"),
-    "command": ("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
-}
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
+POSE_COLUMNS = (
+    *("x_m", "y_m", "heading_rad"),
+    *("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
+    *("vx_m_s", "vy_m_s", "omega_rad_s"),
+    *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
+)
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
 _INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
@@ -61,13 +61,14 @@ class Recorder:
 
     def open(self, manifest: dict[str, Any]) -> None:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
-        n, rows = len(self.names), max(1, _ROWS // len(self.names))
-        pose_columns = [c for columns in POSE_COLUMNS.values() for c in columns]
+        n = len(self.names)
+        self._steps_in_block, self._used = max(1, _ROWS // n), 0
+        self._shares = np.empty((self._steps_in_block, len(STEP_COLUMNS), n))
+        self._poses = np.empty((self._steps_in_block, n, len(POSE_COLUMNS)))
+        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._notes = [""] * n
-        self._robot_rows = Block(rows, dict.fromkeys((*STEP_COLUMNS, *pose_columns), n), _INTEGERS)
-        self._team_rows = Block(rows, dict.fromkeys(("step", "time_s", *TEAM_COLUMNS), 1), _INTEGERS)
         self._host_rows: list[tuple[float, ...]] = []
         self._started = self._host_wall = time.perf_counter()
         self._host_cpu = time.process_time()
@@ -76,7 +77,7 @@ class Recorder:
         step = [("step", pa.int64())]
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
-            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *pose_columns))])
+            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
             self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
@@ -89,23 +90,22 @@ class Recorder:
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
-        i, columns = self._robot_rows.used, self._robot_rows.columns
-        for name in STEP_COLUMNS:
-            columns[name][i] = getattr(frame, name)
-        kept = frame.step % self.pose_every == 0
-        for source, names in POSE_COLUMNS.items():
-            values = getattr(frame, source)
-            for k, name in enumerate(names):
-                columns[name][i] = values[:, k] if kept else np.nan
-        for name, column in self._team_rows.columns.items():
-            column[i] = getattr(frame, name)
-        self._robot_rows.used = self._team_rows.used = i + 1
+        i = self._used
+        for k, name in enumerate(STEP_COLUMNS):
+            self._shares[i, k] = getattr(frame, name)
+        if frame.step % self.pose_every == 0:
+            row = self._poses[i]
+            row[:, :3], row[:, 3:6], row[:, 6:9], row[:, 9:] = frame.pose, frame.estimate, frame.twist, frame.command
+        else:
+            self._poses[i] = np.nan
+        self._team[i] = (frame.step, frame.time_s, *(getattr(frame, name) for name in TEAM_COLUMNS))
+        self._used = i + 1
         if frame.events:
             self._events += frame.events
         if frame.notes and frame.notes != self._notes:
             self._take_notes(frame)
         self._step, self._time_s = frame.step, frame.time_s
-        if self._robot_rows.used == self._robot_rows.capacity or len(self._events) >= _EVENTS:
+        if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
         if time.perf_counter() - self._host_wall >= _HOST_S:
@@ -165,14 +165,19 @@ class Recorder:
         self._notes = list(frame.notes)
 
     def _flush(self) -> None:
-        steps, n = self._team_rows.used, len(self.names)
+        steps, n = self._used, len(self.names)
         if steps:
-            team, robots = self._team_rows.take(), self._robot_rows.take()
+            team = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
+            team["step"] = team["step"].astype(np.int64)
+            robots = {name: self._shares[:steps, k].ravel() for k, name in enumerate(STEP_COLUMNS)}
+            robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
+            robots |= {name: self._poses[:steps, :, k].ravel() for k, name in enumerate(POSE_COLUMNS)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
             robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
             robots["step"] = np.repeat(team["step"], n)
             self._tables["measurements"].write(robots)
             self._tables["team"].write(team)
+            self._used = 0
         if self._events:
             columns = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
             self._tables["events"].write(columns)

@@ -1,10 +1,9 @@
-"""Columns that grow in memory up to a block and go to a parquet file block by block."""
+"""A parquet file that is written block by block and gets its name when it is whole."""
 
 import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -44,20 +43,3 @@ class Table:
         except OSError:  # the disk is still full: the file goes anyway
             self._writer.is_open = False
         part(self.path).unlink(missing_ok=True)
-
-
-class Block:
-    """Preallocated columns over ``steps`` steps, each a scalar or ``width`` numbers a step."""
-
-    def __init__(self, steps: int, widths: dict[str, int], integers: frozenset[str]):
-        self.capacity, self.used = steps, 0
-        self.columns = {
-            name: np.empty((steps, width), np.int64 if name in integers else np.float64)
-            for name, width in widths.items()
-        }
-
-    def take(self) -> dict[str, np.ndarray]:
-        """Return the columns filled so far, flat in the order of steps, and start again."""
-        filled = {name: column[: self.used].ravel() for name, column in self.columns.items()}
-        self.used = 0
-        return filled

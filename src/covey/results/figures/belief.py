@@ -26,7 +26,7 @@ def robot_maps(run: Run) -> style.Picture | None:
     aspect = (view[3] - view[2]) / (view[1] - view[0])
     columns = min(n, max(3, math.ceil(math.sqrt(n * aspect))))
     rows = -(-n // columns)
-    left, bottom, top, gap, title = 0.45, 0.36, 0.22, 0.08, 0.17
+    left, bottom, top, gap, title = 0.45, 0.36, 0.2, 0.2, 0.17
     width = min((style.PAGE_IN - left - 0.1 - (columns - 1) * gap) / columns, 3.0)
     height = max(width * aspect, 0.3)
     total = (max(left + columns * (width + gap), 3.4), bottom + rows * (height + title) + top)

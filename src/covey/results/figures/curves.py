@@ -42,16 +42,16 @@ def draw_explored(axes: Axes, run: Run) -> None:
         axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
     if n <= style.LABELLED:
         _names(axes, [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1]), end)
-    lines = [Line2D([], [], color=style.INK, lw=1.6, label="union"), _robots_line(n)] if n > 1 else []
-    lines.append(Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=f"goal {goal:g} %"))
-    if reached is not None:
-        mark = {"ls": "", "marker": "o", "ms": 4, "mfc": "white", "mec": style.INK}
-        lines.append(Line2D([], [], **mark, label=f"reached at {reached:.1f} s"))
-    style.legend(axes, lines)
+    style.legend(axes, _entries(n, goal, reached))
 
 
-def _robots_line(n: int) -> Line2D:
-    return Line2D([], [], color=style.robot_color(0, n), lw=0.9, label="each robot alone")
+def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:
+    many = n > style.LABELLED
+    lines = [Line2D([], [], color=style.INK, lw=1.6, label="union")] if many else []
+    lines += [Line2D([], [], color=style.robot_color(n // 2, n), lw=0.9, label="each robot")] if many else []
+    mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK} if reached is not None else {}
+    text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
+    return [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)]
 
 
 def _ends(run: Run, last: np.ndarray) -> list[tuple[str, float, str]]:
@@ -64,7 +64,7 @@ def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
     height = axes.get_position().height * axes.figure.get_size_inches()[1] * 72  # pyright: ignore
     places = spread([y for _, y, _ in labels], 103.0 * (style.SMALL + 0.6) / height)
     for (name, _, color), y in zip(labels, places, strict=True):
-        style.direct_label(axes, x, y, name, color, xytext=(3, 0), va="center", fontweight="normal")
+        style.direct_label(axes, x, y, name, color, xytext=(5, 0), va="center")
 
 
 def spread(places: list[float], gap: float) -> list[float]:

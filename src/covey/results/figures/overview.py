@@ -13,7 +13,7 @@ def overview(run: Run) -> style.Picture:
     width = min(height * (view[1] - view[0]) / (view[3] - view[2]), 3.6)
     height = width * (view[3] - view[2]) / (view[1] - view[0])
     low = max(height, 1.6)
-    picture = style.Picture(style.PAGE_IN, low + 0.36 + 0.3)
+    picture = style.Picture(style.PAGE_IN, low + 0.36 + 0.22)
     left = style.map_axes(picture, (0.45, 0.36 + (low - height) / 2, width, height), view)
     draw_trajectories(left, run)
     start = 0.45 + width + 0.62

@@ -132,7 +132,7 @@ def cropped(maps: Maps) -> tuple[float, float, float, float]:
     if not len(used):
         return bounds(maps.truth)
     points = maps.truth.to_world(used)
-    margin = maps.truth.resolution / 2 + 0.01 * float(np.ptp(points, axis=0).max())
+    margin = maps.truth.resolution / 2 + 0.005 * float(np.ptp(points, axis=0).max())
     (left, bottom), (right, top) = points.min(axis=0) - margin, points.max(axis=0) + margin
     return left, right, bottom, top
 
@@ -151,7 +151,7 @@ def map_axes(
 
 
 def map_picture(
-    view: tuple[float, float, float, float], *, top_in: float = 0.3, right_in: float = 0.12
+    view: tuple[float, float, float, float], *, top_in: float = 0.22, right_in: float = 0.12
 ) -> tuple[Picture, Axes]:
     """Return a picture of one column with axes in metres over ``view``, and room for a legend above."""
     left, bottom = 0.45, 0.36
@@ -220,8 +220,37 @@ def patch(color: str, label: str) -> Patch:
 
 def direct_label(axes: Axes, x: float, y: float, text: str, color: str, **options: Any) -> Text:
     """Write a name beside a point of the picture, readable on any ground."""
-    style = {"fontsize": SMALL, "color": color, "fontweight": "bold", "zorder": 9, "path_effects": _HALO}
+    style = {"fontsize": SMALL, "color": color, "zorder": 9, "path_effects": _HALO}
     return axes.annotate(text, (x, y), textcoords="offset points", annotation_clip=False, **(style | options))
+
+
+def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str]) -> None:
+    """Write a name beside each point, shape (n, 2) [m]: at the first of several places that hides nothing else."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
+    at = (np.asarray(points) - (left, bottom)) / (right - left, top - bottom) * size  # in points of the picture
+    taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
+    for p, (x, y), name, color in zip(at, points, names, colors, strict=True):
+        width = 0.66 * SMALL * len(name)
+        boxes = [np.array([p[0] + dx, p[1] + dy, p[0] + dx + width, p[1] + dy + SMALL]) for dx, dy in _around(width)]
+        best = min(boxes, key=lambda box: _hidden(box, taken, size))
+        taken.append(best)
+        shift = (best[0] - p[0], best[1] - p[1] + 1.0)
+        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold")
+
+
+def _around(width: float) -> list[tuple[float, float]]:
+    """Return shifts of a name's lower left corner from its point, the preferred first [point]."""
+    right, left, middle = 4.0, -4.0 - width, -width / 2
+    near = [(right, 1.0), (left, 1.0), (right, -8.0), (left, -8.0), (middle, 5.0), (middle, -12.0)]
+    return near + [(x, y + dy) for dy in (9.0, -9.0, 18.0, -18.0, 27.0, -27.0) for x, y in near[:4]]
+
+
+def _hidden(box: np.ndarray, taken: Sequence[np.ndarray], size: np.ndarray) -> float:
+    """Return how much of other names and points a name would hide, and of itself beyond the axes [point^2]."""
+    overlap = sum(np.prod(np.clip(np.minimum(box[2:], o[2:]) - np.maximum(box[:2], o[:2]), 0, None)) for o in taken)
+    inside = np.prod(np.clip(np.minimum(box[2:], size) - np.maximum(box[:2], 0), 0, None))
+    return float(overlap + np.prod(box[2:] - box[:2]) - inside)
 
 
 def _height_in(axes: Axes) -> float:

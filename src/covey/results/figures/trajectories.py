@@ -40,18 +40,11 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         axes.plot(way[:, 0], way[:, 1], color=color, lw=0.9, alpha=0.9, zorder=3, solid_joinstyle="round")
         axes.plot(*way[0], "o", ms=3.6, mfc="white", mec=color, mew=0.9, zorder=4)
         axes.plot(*way[-1], "o", ms=4.2, mfc=color, mec="white", mew=0.5, zorder=5)
-        if n <= style.LABELLED:
-            _name(axes, run.names[i], way[-1], color)
+    if n <= style.LABELLED and len(poses):
+        style.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)])
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
     ]
     style.legend(axes, [*marks, style.patch(style.WALL_COLOR, "wall")])
     style.scale_bar(axes)
-
-
-def _name(axes: Axes, name: str, end: np.ndarray, color: str) -> None:
-    left, right = axes.get_xlim()
-    on_right_side = end[0] > left + 0.8 * (right - left)
-    shift, align = (-4.0, "right") if on_right_side else (4.0, "left")
-    style.direct_label(axes, end[0], end[1], name, color, xytext=(shift, 2.5), ha=align)
