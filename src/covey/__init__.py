@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from covey.results.run import Run
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
-    from covey.scenario.run import load
+    from covey.scenario.build import load
     from covey.sim.simulation import Simulation
     from covey.world.world import World
 
@@ -65,7 +65,7 @@ _HOMES = {
     "Simulation": "covey.sim.simulation",
     "World": "covey.world.world",
     "controller": "covey.controllers",
-    "load": "covey.scenario.run",
+    "load": "covey.scenario.build",
     "load_scenario": "covey.scenario.load",
 }
 

@@ -23,7 +23,7 @@ def load_scenario(
     Args:
         source: path of a ``.yaml`` file, or the name of a scenario of the library.
         overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 20}``.
-        trusted_only: refuse a scenario that names code of a file.
+        trusted_only: refuse a scenario that names code of a file, unless it ships with Covey.
 
     Raises:
         ScenarioError: all problems of the file, with line and column, or all problems of the overrides.
@@ -38,6 +38,7 @@ def load_scenario(
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None
+    trusted_only = trusted_only and path not in library().values()
     scenario = parse_scenario(content, file=file, folder=path.parent, name=path.stem, trusted_only=trusted_only)
     return override(scenario, overrides, trusted_only=trusted_only) if overrides else scenario
 

@@ -4,7 +4,7 @@ import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from covey.errors import Problem, did_you_mean
@@ -32,18 +32,6 @@ def located(errors: list[tuple[Path, str, Any]], *, at_key: bool = False) -> Val
     return ValidationError.from_exception_data("record", lines)
 
 
-def located_below(error: ValidationError, model: type[BaseModel], path: Path) -> list[InitErrorDetails]:
-    """Return the errors of a record of type ``model`` that stands at ``path``, for a record that cannot know its type."""
-    document, lines = Document(None), []
-    for details in error.errors(include_url=False):
-        unknown = details["type"] == "extra_forbidden"
-        place = details["loc"][:-1] if details["type"] == "missing" else details["loc"]
-        message = _problem({**details, "path": ()}, document, model).message
-        custom = PydanticCustomError("located", "{message}", {"message": message, "at_key": unknown})
-        lines.append(InitErrorDetails(type=custom, loc=(*path, *place), input=details["input"]))
-    return lines
-
-
 def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem where text or true/false stands in the file and the record took it for a number."""
     if isinstance(data, dict) and isinstance(record, BaseModel):
@@ -62,52 +50,58 @@ def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> It
 def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
     """Return the keys that the record at ``path`` below ``model`` may have.
 
-    ``path`` is a location as pydantic reports it: keys, indices, and the names of the branches of unions.
+    ``path`` is a location as pydantic reports it: keys, indices, and the tags of the branches of unions.
     """
-    candidates: list[Any] = [model]
+    candidates: list[tuple[Any, Any]] = [(None, model)]
     for item in path:
-        below = [a for c in candidates for a in _below(c, item)]
-        candidates = below or [c for c in candidates if _is_branch(c, item)] or candidates
-    return sorted({key for c in candidates if _is_record(c) for key in _keys(c)})
+        branches = [(None, annotation) for tag, annotation in candidates if item == tag]
+        below = [member for _, annotation in candidates for member in _below(annotation, item)]
+        candidates = branches or below or candidates
+    return sorted({key for _, annotation in candidates if _is_record(annotation) for key in _keys(annotation)})
 
 
 def _keys(record: type[BaseModel]) -> dict[str, Any]:
     return {(f.alias or name): f.annotation for name, f in record.model_fields.items()}
 
 
-def _below(annotation: Any, item: Any) -> list[Any]:
-    """Return the types that a value under key or index ``item`` of a value of type ``annotation`` may have."""
+def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
+    """Return the tagged types that a value under key or index ``item`` of a value of type ``annotation`` may have."""
     if _is_record(annotation):
         keys = _keys(annotation)
         return list(_members(keys[item])) if item in keys else []
     arguments = [a for a in get_args(annotation) if a is not ...]
     if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
-        return [m for a in arguments for m in _members(a)]
+        return [member for argument in arguments for member in _members(argument)]
     if get_origin(annotation) is dict and isinstance(item, str):
         return list(_members(arguments[1]))
     return []
 
 
-def _members(annotation: Any) -> Iterator[Any]:
-    """Yield the types that a union, optional or annotated type stands for."""
+def _members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
+    """Yield the types, each with the tag of its branch, that a union, optional or annotated type stands for."""
     if get_origin(annotation) is Annotated:
-        yield from _members(get_args(annotation)[0])
+        inner, *metadata = get_args(annotation)
+        tags = [m.tag for m in metadata if isinstance(m, Tag)]
+        yield from _members(inner, tags[0] if tags else tag)
     elif get_origin(annotation) in (Union, types.UnionType):
         for member in get_args(annotation):
             yield from _members(member)
     else:
-        yield annotation
+        yield (_literal_tag(annotation) if tag is None else tag), annotation
+
+
+def _literal_tag(annotation: Any) -> Any:
+    """Return the one value that a key of a record can have, by which unions of records are told apart, or the name."""
+    if not _is_record(annotation):
+        return None
+    for field in annotation.model_fields.values():
+        if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+            return get_args(field.annotation)[0]
+    return annotation.__name__
 
 
 def _is_record(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _is_branch(annotation: Any, tag: Any) -> bool:
-    if not _is_record(annotation):
-        return False
-    literals = [f.annotation for f in annotation.model_fields.values() if get_origin(f.annotation) is Literal]
-    return annotation.__name__ == tag or any(tag in get_args(literal) for literal in literals)
 
 
 def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:
@@ -116,14 +110,22 @@ def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any
     for number, details in enumerate(error.errors(include_url=False)):
         path: Path = ()
         branch: tuple[Path, Any] | None = None
-        for item in details["loc"][:-1] if _names_a_key(details) else details["loc"]:
-            if (*path, item) in document.values:
+        loc = details["loc"]
+        for item, following in zip(loc, (*loc[1:], None), strict=True):
+            if (*path, item) in document.values and not _is_tag(path, item, following, document):
                 path = (*path, item)
-            elif branch is None:
+            elif branch is None and not (_names_a_key(details) and item == loc[-1]):
                 branch = (path, item)
+        if details["type"] == "extra_forbidden" and path and path[-1] == loc[-1]:
+            path = path[:-1]
         value, tag = branch or ((*path, f"error {number}"), None)
         groups.setdefault(value, {}).setdefault(tag, []).append(details | {"path": path})
     return groups
+
+
+def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
+    """Return whether ``item``, though there is a key of that name, is the tag of a branch: what follows stands beside."""
+    return (*path, following) in document.values and (*path, item, following) not in document.values
 
 
 def _names_a_key(details: Any) -> bool:

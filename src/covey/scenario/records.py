@@ -14,7 +14,7 @@ from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
 from covey.sim.stop import Stop
-from covey.world.placement import Start
+from covey.world.starts import Start, TogetherStart
 from covey.world.records import WorldRecord
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class RobotGroup(Record):
         description="A name of the catalogue, a model, or {base: name, ...changes}.",
     )
     count: int = Field(default=1, ge=1, le=MAX_ROBOTS, description="Number of robots.")
-    start: Start = Field(default_factory=Start, description="Where the robots stand at time 0.")
+    start: Start = Field(default=TogetherStart(), description="Where the robots stand at time 0.")
     localization: Localization = Field(
         default="truth",  # pyright: ignore[reportAssignmentType]
         description="How a robot knows its pose: truth, noise or odometry, with parameters.",
