@@ -31,7 +31,7 @@ def cave(side: int, seed: int = 3, fill: float = 0.45, rounds: int = 6) -> np.nd
 @numba.njit(error_model="numpy")
 def walk(solid, u, v, du, dv, t_max):
     """Walk from cell to cell until a solid one."""
-    ix, iy = int(math.floor(u)), int(math.floor(v))
+    ix, iy = math.floor(u), math.floor(v)
     step_x, step_y = (1 if du >= 0.0 else -1), (1 if dv >= 0.0 else -1)
     per_u, per_v = 1.0 / abs(du), 1.0 / abs(dv)
     tx = ((ix + 1 - u) if step_x > 0 else (u - ix)) * per_u
@@ -48,19 +48,21 @@ def walk(solid, u, v, du, dv, t_max):
 
 
 @numba.njit(error_model="numpy")
-def fans_by_skip(skip, frame, poses, angles, max_range, out):
+def fans_by_skip(skip, frame, poses, directions, max_range, out):
+    """Cast every fan through the skip field."""
     for i in range(poses.shape[0]):
-        for j in range(angles.shape[0]):
-            out[i, j] = raycast.cast_ray(skip, frame, poses[i, 0], poses[i, 1], poses[i, 2] + angles[j], max_range)
+        raycast.cast_fan(skip, frame, poses[i, 0], poses[i, 1], poses[i, 2], directions, max_range, out[i])
 
 
 @numba.njit(error_model="numpy")
-def fans_by_walk(solid, frame, poses, angles, max_range, out):
+def fans_by_walk(solid, frame, poses, directions, max_range, out):
+    """Cast every fan from cell to cell."""
     for i in range(poses.shape[0]):
         u, v = (poses[i, 0] - frame[0]) / frame[4], (poses[i, 1] - frame[1]) / frame[4]
-        for j in range(angles.shape[0]):
-            a = poses[i, 2] + angles[j]
-            out[i, j] = walk(solid, u, v, math.cos(a), math.sin(a), max_range / frame[4]) * frame[4]
+        c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+        for j in range(directions.shape[0]):
+            dx, dy = directions[j, 0], directions[j, 1]
+            out[i, j] = walk(solid, u, v, c * dx - s * dy, s * dx + c * dy, max_range / frame[4]) * frame[4]
 
 
 def main() -> None:
@@ -73,16 +75,17 @@ def main() -> None:
     place = (cells[:, ::-1] + random.random((POSES, 2))) * RESOLUTION
     poses = np.column_stack((place, random.uniform(-math.pi, math.pi, POSES)))
     angles = np.radians(np.linspace(-95, 95, RAYS))
+    directions = np.column_stack((np.cos(angles), np.sin(angles)))
     skip = raycast.skip_field(solid)
     distances = {}
     seconds = {}
     for name, cast, field in (("skip", fans_by_skip, skip), ("walk", fans_by_walk, solid.astype(np.uint8))):
         out = np.empty((POSES, RAYS))
-        cast(field, grid.frame, poses[:10], angles, RANGE_M, out)
+        cast(field, grid.frame, poses[:10], directions, RANGE_M, out)
         rounds = []
         for _ in range(3):
             begin = time.perf_counter()
-            cast(field, grid.frame, poses, angles, RANGE_M, out)
+            cast(field, grid.frame, poses, directions, RANGE_M, out)
             rounds.append(time.perf_counter() - begin)
         distances[name], seconds[name] = out, min(rounds)
     rays = POSES * RAYS

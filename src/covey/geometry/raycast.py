@@ -64,67 +64,54 @@ def march(skip, u, v, du, dv, t_max):
         du, dv: direction; the result is in cells when it is a unit vector.
         t_max: where to give up, finite or infinite.
     """
-    _, rows, columns = skip.shape
-    q, step_x, near_x, end_x = 0, 1, 0, columns
+    rows, columns = skip.shape[1], skip.shape[2]
+    # Mirror the grid so that the ray goes up and right; cell (ix, iy) is then stored at (x0 + sx ix, y0 + sy iy).
+    q, x0, y0, sx, sy = 0, 0, 0, 1, 1
+    ix, iy = math.floor(u), math.floor(v)
     if du < 0.0:
-        q, step_x, near_x, end_x = 1, -1, 1, 0
-    step_y, near_y, end_y = 1, 0, rows
+        q, x0, sx, ix = 1, columns - 1, -1, columns - math.ceil(u)
+        u, du = columns - u, -du
     if dv < 0.0:
-        q, step_y, near_y, end_y = q + 2, -1, 1, 0
+        q, y0, sy, iy = q + 2, rows - 1, -1, rows - math.ceil(v)
+        v, dv = rows - v, -dv
+    if ix >= columns or iy >= rows:
+        return t_max
     per_u = 1.0 / du if du != 0.0 else math.inf
     per_v = 1.0 / dv if dv != 0.0 else math.inf
-    ix = int(math.floor(u)) if du >= 0.0 else int(math.ceil(u)) - 1
-    iy = int(math.floor(v)) if dv >= 0.0 else int(math.ceil(v)) - 1
     t = 0.0
-    if ix < 0 or iy < 0 or ix >= columns or iy >= rows:
-        t, ix, iy = _enter(u, v, du, dv, ix, iy, rows, columns)
-        if ix < 0:
-            return t_max
-    # The exit from the array, by the expression that the loop uses: t < t_end keeps every index inside.
-    t_end = min(t_max, (end_x - u) * per_u, (end_y - v) * per_v)
+    if ix < 0 or iy < 0:
+        tx, ty = -u * per_u if ix < 0 else 0.0, -v * per_v if iy < 0 else 0.0
+        t = max(tx, ty)
+        ix = 0 if tx >= ty else min(max(math.floor(u + t * du), 0), columns - 1)
+        iy = 0 if ty >= tx else min(max(math.floor(v + t * dv), 0), rows - 1)
+    # The exit from the array, by the same expression as the exits below: t < t_end keeps every index inside.
+    t_end = min(t_max, (columns - u) * per_u, (rows - v) * per_v)
     while t < t_end:
-        k = int(skip[q, iy, ix])
-        if k == 0:
+        side = int(skip[q, y0 + sy * iy, x0 + sx * ix])
+        if side == 0:
             return t
-        tx = (ix + near_x + step_x * k - u) * per_u
-        ty = (iy + near_y + step_y * k - v) * per_v
+        jx, jy = ix + side, iy + side
+        tx, ty = (jx - u) * per_u, (jy - v) * per_v
         if tx < ty:
-            t, ix = tx, ix + step_x * k
-            y = int(math.floor(v + t * dv))
-            last = iy + step_y * (k - 1)
-            iy = min(max(y, iy), last) if step_y > 0 else max(min(y, iy), last)
+            t, ix = tx, jx
+            iy = min(max(int(v + t * dv), iy), jy - 1)
         elif ty < tx:
-            t, iy = ty, iy + step_y * k
-            x = int(math.floor(u + t * du))
-            last = ix + step_x * (k - 1)
-            ix = min(max(x, ix), last) if step_x > 0 else max(min(x, ix), last)
+            t, iy = ty, jy
+            ix = min(max(int(u + t * du), ix), jx - 1)
         else:
-            t, ix, iy = tx, ix + step_x * k, iy + step_y * k
-            if t < t_end and (skip[q, iy - step_y, ix] == 0 or skip[q, iy, ix - step_x] == 0):
+            t, ix, iy = tx, jx, jy
+            if t < t_end and (
+                skip[q, y0 + sy * iy - sy, x0 + sx * ix] == 0 or skip[q, y0 + sy * iy, x0 + sx * ix - sx] == 0
+            ):
                 return t
     return t_max
 
 
 @kernel
-def _enter(u, v, du, dv, ix, iy, rows, columns):
-    """Return where a ray from outside enters the array: length, column, row; column -1 when it does not."""
-    t, axis = 0.0, -1
-    for i in range(2):
-        o, d, index, count = (u, du, ix, columns) if i == 0 else (v, dv, iy, rows)
-        if index < 0 or index >= count:
-            if d == 0.0 or (d > 0.0) == (index >= count):
-                return 0.0, -1, -1
-            t_in = ((0 if d > 0.0 else count) - o) / d
-            if t_in > t:
-                t, axis = t_in, i
-    x, y = int(math.floor(u + t * du)), int(math.floor(v + t * dv))
-    if axis == 0:
-        x = 0 if du > 0.0 else columns - 1
-    if axis == 1:
-        y = 0 if dv > 0.0 else rows - 1
-    if x < 0 or y < 0 or x >= columns or y >= rows:
-        return 0.0, -1, -1
-    return t, x, y
+def to_grid(frame, x, y):
+    """Return a world point [m] in cells from the corner of cell [0, 0], along the columns and along the rows."""
+    dx, dy = x - frame[0], y - frame[1]
+    return (frame[2] * dx + frame[3] * dy) / frame[4], (frame[2] * dy - frame[3] * dx) / frame[4]
 
 
 @kernel
@@ -138,7 +125,67 @@ def cast_ray(skip, frame, x, y, angle_world, max_range):
         angle_world: direction [rad] in the world frame.
         max_range: [m], finite or infinite.
     """
+    u, v = to_grid(frame, x, y)
     dx, dy = math.cos(angle_world), math.sin(angle_world)
-    c, s, resolution = frame[2], frame[3], frame[4]
-    u, v = (c * (x - frame[0]) + s * (y - frame[1])) / resolution, (c * (y - frame[1]) - s * (x - frame[0])) / resolution
-    return min(max_range, march(skip, u, v, c * dx + s * dy, c * dy - s * dx, max_range / resolution) * resolution)
+    du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
+    return min(max_range, march(skip, u, v, du, dv, max_range / frame[4]) * frame[4])
+
+
+@kernel
+def cast_many(skip, frame, x, y, angle_world, max_range):
+    """Return the distances [m] of rays given by arrays of shape (m,), as `cast_ray` does for each."""
+    distance = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        distance[i] = cast_ray(skip, frame, x[i], y[i], angle_world[i], max_range)
+    return distance
+
+
+@kernel
+def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
+    """Write into ``distance`` (rays,) [m] what each ray of a fan hits, ``max_range`` if nothing within it.
+
+    Args:
+        skip, frame: see `cast_ray`.
+        x, y, heading: pose [m, m, rad] of the fan in the world frame.
+        directions: unit vectors, shape (rays, 2), in the frame of that pose.
+        max_range: [m], finite or infinite.
+        distance: the result.
+    """
+    u, v = to_grid(frame, x, y)
+    a, b = math.cos(heading), math.sin(heading)
+    c, s = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a
+    t_max = max_range / frame[4]
+    for i in range(directions.shape[0]):
+        dx, dy = directions[i, 0], directions[i, 1]
+        distance[i] = min(max_range, march(skip, u, v, c * dx - s * dy, s * dx + c * dy, t_max) * frame[4])
+
+
+@kernel
+def line_of_sight(skip, frame, x0, y0, x1, y1):
+    """Return whether no solid square lies on the segment between two world points [m]; the same in both directions."""
+    if x0 > x1 or (x0 == x1 and y0 > y1):
+        x0, y0, x1, y1 = x1, y1, x0, y0
+    u0, v0 = to_grid(frame, x0, y0)
+    u1, v1 = to_grid(frame, x1, y1)
+    return march(skip, u0, v0, u1 - u0, v1 - v0, 1.0) >= 1.0
+
+
+def cast_ray_reference(solid: np.ndarray, frame: np.ndarray, x: float, y: float, angle: float, reach: float) -> float:
+    """Plain walk from cell to cell (Amanatides and Woo), the reference of `cast_ray` for starts inside the array."""
+    u, v = to_grid.py_func(frame, x, y)
+    dx, dy = math.cos(angle), math.sin(angle)
+    du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
+    ix = math.floor(u) if du >= 0 else math.ceil(u) - 1
+    iy = math.floor(v) if dv >= 0 else math.ceil(v) - 1
+    t = 0.0
+    while 0 <= iy < solid.shape[0] and 0 <= ix < solid.shape[1] and t * frame[4] < reach:
+        if solid[iy, ix]:
+            return t * float(frame[4])
+        tx = ((ix + (du > 0)) - u) / du if du else math.inf
+        ty = ((iy + (dv > 0)) - v) / dv if dv else math.inf
+        t = min(tx, ty)
+        if tx <= ty:
+            ix += 1 if du > 0 else -1
+        else:
+            iy += 1 if dv > 0 else -1
+    return reach
