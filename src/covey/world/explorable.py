@@ -13,7 +13,7 @@ import numpy as np
 from covey.geometry.raycast import march, skip_field
 from covey.kernel import cache_root, kernel
 from covey.world.map_writer import write_atomically
-from covey.world.world import FREE, World
+from covey.world.world import FREE, World, label_by_size
 
 _FAN = 1024
 """Directions that are tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
@@ -55,28 +55,22 @@ def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached
 
 def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
     """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
-    from scipy import ndimage
-
     grid = world.grid
     passable = world.free & (world.clearance >= radius_m * (1 - 1e-6))
     cells = grid.to_cells(starts)
     cells = cells[grid.inside(cells)]
     cells = cells[world.free[cells[:, 0], cells[:, 1]]]
     # A body may stand where the centre of its cell is a little too near to a wall.
-    near = ndimage.binary_dilation(_mask(grid.shape, cells), np.ones((3, 3)))
-    labels, _ = ndimage.label(passable, structure=np.ones((3, 3), int))  # pyright: ignore[reportGeneralTypeIssues]
-    found = np.isin(labels, np.unique(labels[near & passable])) & passable
-    return found | _mask(grid.shape, cells)
+    around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
+    around = around[grid.inside(around)]
+    return _connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
 
 
 def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:
     """Return the free cells, bool (rows, columns), that are seen within ``range_m`` [m] from the reached cells."""
-    from scipy import ndimage
-
     if not reached.any():
         return np.zeros(world.grid.shape, bool)
-    around, _ = ndimage.label(~world.solid, structure=np.ones((3, 3), int))  # pyright: ignore[reportGeneralTypeIssues]
-    connected = np.isin(around, np.unique(around[reached]))
+    connected = _connected(~world.solid, reached)
     stop = skip_field(world.solid | reached)
     candidates = np.argwhere(world.free & connected & ~reached)
     hit = _see(stop, reached.astype(np.uint8), candidates, _fan(), range_m / world.grid.resolution)
@@ -96,8 +90,8 @@ def _see(stop, reached, cells, fan, reach):
             t = march(stop, u, v, fan[k, 0], fan[k, 1], reach)
             if t >= reach:
                 continue
-            column = int(math.floor(u + (t + 1e-6) * fan[k, 0]))
-            row = int(math.floor(v + (t + 1e-6) * fan[k, 1]))
+            column = math.floor(u + (t + 1e-6) * fan[k, 0])
+            row = math.floor(v + (t + 1e-6) * fan[k, 1])
             if 0 <= row < rows and 0 <= column < columns and reached[row, column]:
                 hit[i] = True
                 break
@@ -112,6 +106,14 @@ def _fan() -> np.ndarray:
     return np.stack((np.cos(angles), np.sin(angles)), axis=-1)
 
 
+def _connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return the 8-connected parts of ``mask`` that hold a seed."""
+    labels, counts = label_by_size(mask)
+    wanted = np.zeros(len(counts) + 1, bool)
+    wanted[labels[seeds & mask]] = True
+    return wanted[labels]
+
+
 def _mask(shape: tuple[int, int], cells: np.ndarray) -> np.ndarray:
     mask = np.zeros(shape, bool)
     mask[cells[:, 0], cells[:, 1]] = True
@@ -121,9 +123,9 @@ def _mask(shape: tuple[int, int], cells: np.ndarray) -> np.ndarray:
 def _key(world: World, *arrays: np.ndarray) -> str:
     digest = hashlib.blake2b(_VERSION, digest_size=16)
     digest.update(repr((world.grid.shape, world.grid.origin, world.grid.resolution, _FAN, FREE)).encode())
-    digest.update(np.ascontiguousarray(world.grid.cells))
+    digest.update(world.grid.cells.tobytes())
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(array.tobytes())
     return digest.hexdigest()
 
 

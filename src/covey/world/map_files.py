@@ -165,7 +165,7 @@ def _resolution(path: Path, value: Any) -> float:
 
 
 def _number(path: Path, key: str, value: Any, low: float, high: float) -> float:
-    """Return a finite number within limits; texts such as ``5e-2``, which YAML 1.1 does not take as one, are allowed."""
+    """Return a number within limits; a text such as ``5e-2``, which YAML 1.1 does not take as one, is allowed."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

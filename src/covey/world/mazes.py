@@ -6,8 +6,8 @@ import shapely
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.lattice import LatticeWalls, wall_shapes
-from covey.world.terrains import world_of_walls
-from covey.world.world import World
+from covey.world.terrains import check_roads, world_of_walls
+from covey.world.world import World, check_size
 
 
 def maze(
@@ -38,8 +38,8 @@ def maze(
     fits = abs(columns * road_m - size_m[0]) < 1e-9 * size_m[0] and abs(rows * road_m - size_m[1]) < 1e-9 * size_m[1]
     if not fits or columns < 2 or rows < 2:
         raise InvalidValueError(f"size_m is {list(size_m)}; each must be a multiple (2 or more) of road_m, {road_m} m")
-    if not 0 < wall_m < road_m:
-        raise InvalidValueError(f"wall_m is {wall_m}; it must be above 0 and below road_m, {road_m}")
+    check_roads(road_m, wall_m, resolution_m)
+    check_size(round(size_m[1] / resolution_m), round(size_m[0] / resolution_m), resolution_m)
     walls = carve(columns, rows, opening, generator(seed, "world/maze"))
     half_w, half_h = size_m[0] / 2, size_m[1] / 2
     frame = shapely.box(-half_w, -half_h, half_w, half_h).exterior.buffer(wall_m / 2, join_style="mitre")

@@ -1,6 +1,7 @@
 """A generated office floor: corridors, rooms with doors, desks and pillars."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import shapely
@@ -100,11 +101,11 @@ def _row(random, span, bottom, top, door_y, room_m, door_m, wall_m, solids, cros
     borders = _split(random, *span, *room_m)
     margin = wall_m + 0.2
     rooms = []
-    for left, right in zip(borders[:-1], borders[1:], strict=True):
+    for left, right in pairwise(borders):
         x = random.uniform(left + margin + door_m / 2, right - margin - door_m / 2)
         solids += _wall_with_door((left, door_y), (right, door_y), (x - left), door_m, wall_m)
         rooms.append(_Room(left, bottom, right, top, [(x, door_y)]))
-    for west, east in zip(rooms[:-1], rooms[1:], strict=True):
+    for west, east in pairwise(rooms):
         if random.random() < 0.35:
             y = random.uniform(bottom + margin + door_m / 2, top - margin - door_m / 2)
             solids += _wall_with_door((east.left, bottom), (east.left, top), y - bottom, door_m, wall_m)
@@ -127,7 +128,7 @@ def _split(random: np.random.Generator, start: float, end: float, least: float, 
 
 
 def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list[BaseGeometry]:
-    """Return the two pieces of a wall along an axis from ``a`` to ``b``; a piece ends half a thickness from the door."""
+    """Return the two pieces of a wall from ``a`` to ``b``, whose ends leave a door in the middle given."""
     along = np.array((b[0] - a[0], b[1] - a[1]), float)
     length = float(np.hypot(*along))
     along /= length

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     for ring in (r for p in shapely.get_parts(shape) for r in (p.exterior, *p.interiors)):
         points = (shapely.get_coordinates(ring) - (x0, y0)) / resolution - 0.5 - _NUDGE
-        for (xa, ya), (xb, yb) in zip(points[:-1], points[1:], strict=True):
+        for (xa, ya), (xb, yb) in pairwise(points.tolist()):
             if ya > yb:
                 xa, ya, xb, yb = xb, yb, xa, ya
             row = np.arange(max(0, math.ceil(ya)), min(rows, math.ceil(yb)))
@@ -134,7 +135,8 @@ def workspace(
     if border == "wall":
         from scipy import ndimage
 
-        cells[ndimage.binary_dilation(inside, np.ones((3, 3)))] = WALL
+        ring = np.asarray(ndimage.binary_dilation(inside, np.ones((3, 3))), bool)
+        cells[ring] = WALL
     cells[inside] = FREE
     if solids:
         filled = rasterize(grid, shapely.union_all(solids))

@@ -50,8 +50,7 @@ def terrain(
     for what, value in (("size_m", size_m), ("road_m", road_m), ("wall_m", wall_m), ("resolution_m", resolution_m)):
         if not (math.isfinite(value) and value > 0):
             raise InvalidValueError(f"{what} is {value!r}; it must be a positive number of metres")
-    if wall_m >= road_m:
-        raise InvalidValueError(f"wall_m is {wall_m}; it must be less than road_m, {road_m}")
+    check_roads(road_m, wall_m, resolution_m)
     check_size(round(size_m / resolution_m), round(size_m / resolution_m), resolution_m)
     half = size_m / 2
     frame = shapely.box(-half, -half, half, half).exterior.buffer(wall_m / 2, join_style="mitre")
@@ -71,20 +70,29 @@ def start_line(i: int, size_m: float = 80.0, road_m: float = 8.0) -> Pose:
     return Pose(road_m / 4 - size_m / 2, size_m / 2 - road_m / 4 * (i + 1), 0.0)
 
 
+def check_roads(road_m: float, wall_m: float, resolution_m: float) -> None:
+    """Raise `InvalidValueError` when the cells are too coarse for the roads between the walls."""
+    if road_m - wall_m < 2 * resolution_m:
+        raise InvalidValueError(
+            f"road_m is {road_m} and wall_m {wall_m}; between the walls there must be at least two cells of "
+            f"resolution_m, {resolution_m} m"
+        )
+
+
 def world_of_walls(
     solid: BaseGeometry, half_width_m: float, half_height_m: float, wall_m: float, resolution_m: float, name: str
 ) -> World:
     """Return the world in which ``solid`` stands, outer walls on the given half sizes [m] around the origin."""
-    columns, rows = (
-        2 * math.ceil((half + wall_m / 2) / resolution_m - 1e-6) for half in (half_width_m, half_height_m)
-    )
+    columns, rows = (2 * math.ceil((half + wall_m / 2) / resolution_m - 1e-6) for half in (half_width_m, half_height_m))
     check_size(rows, columns, resolution_m)
     grid = Grid(
         np.zeros((rows, columns), np.uint8), resolution_m, (-columns / 2 * resolution_m, -rows / 2 * resolution_m, 0.0)
     )
     grid.cells[rasterize(grid, solid)] = WALL
-    outside = np.abs(grid.to_world(np.stack(np.mgrid[:rows, :columns], axis=-1))) > (half_width_m, half_height_m)
-    grid.cells[np.any(outside, axis=-1) & (grid.cells != WALL)] = UNKNOWN
+    # Where the outer walls do not end on the border of a cell, cells beyond them are left over.
+    x = np.abs(np.arange(columns) + 0.5 - columns / 2) * resolution_m > half_width_m
+    y = np.abs(np.arange(rows) + 0.5 - rows / 2) * resolution_m > half_height_m
+    grid.cells[(x[None, :] | y[:, None]) & (grid.cells != WALL)] = UNKNOWN
     return World(closed(grid), name)
 
 

@@ -176,7 +176,8 @@ def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Label the 8-connected parts of ``mask``: int32 labels, 1 the largest (equal ones by first cell), and counts."""
     from scipy import ndimage
 
-    labels, count = ndimage.label(mask, structure=np.ones((3, 3), int))  # pyright: ignore[reportGeneralTypeIssues]
+    labels = np.empty(mask.shape, np.int32)
+    count = int(ndimage.label(mask, np.ones((3, 3), int), output=labels))  # pyright: ignore
     counts = np.bincount(labels.ravel(), minlength=count + 1)[1:]
     order = np.argsort(-counts, kind="stable")
     rank = np.zeros(count + 1, np.int32)
