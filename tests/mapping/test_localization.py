@@ -7,15 +7,16 @@ from pydantic import TypeAdapter, ValidationError
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.localization import Localization, Noise, Odometry, Truth, localizers, normals
 from covey.mapping.motion_noise import SampledMotion, VelocityMotion
+from covey.random import normal2_numpy
 
 NAMES = ["scout0", "scout1", "scout2"]
 
 
 def drive(steps=200, n=3):
     """True poses of robots that each drive a curve of their own, (steps, n, 3)."""
-    poses = [np.array([[0.0, i, 3.0 + i] for i in range(n)])]
+    poses = [np.array([[0.0, i, wrap_angle(3.0 + i)] for i in range(n)])]
     for _ in range(steps - 1):
-        poses.append(compose(poses[-1], np.array([[0.1, 0.0, 0.02 * (i - 1)] for i in range(n)])))
+        poses.append(compose(poses[-1], np.array([[0.1, 0.0, 0.02 * (i % 3 - 1)] for i in range(n)])))
     return np.array(poses)
 
 
@@ -74,7 +75,7 @@ def test_drift_grows_and_a_robot_that_stands_does_not_drift(drift):
     poses = drive(400, 60)
     found = estimates(Odometry(drift=drift).build(names, 1), poses)
     error = np.linalg.norm(found[..., :2] - poses[..., :2], axis=2).mean(axis=1)
-    assert error[399] > 2 * error[100] > 4 * error[10] > 0
+    assert error[399] > 1.5 * error[100] > 3 * error[10] > 0
     still = estimates(Odometry(drift=drift).build(names, 1), np.repeat(poses[:1], 50, axis=0))
     np.testing.assert_allclose(still[-1], still[0], atol=1e-12)
 
@@ -113,3 +114,5 @@ def test_normals_are_standard_and_distinct():
     assert draws.shape == (500, 5)
     np.testing.assert_allclose(draws.std(axis=0), 1.0, atol=0.12)
     assert len(np.unique(draws)) == 2500
+    a, b = normal2_numpy(np.uint64(7), 3, np.arange(3))
+    np.testing.assert_allclose(draws[7], np.stack((a, b), axis=1).ravel()[:5], rtol=1e-12)

@@ -25,6 +25,7 @@ Cells outside the grid are neither unknown, free, nor occupied.
 """
 
 _ONES = np.uint64(0x0101010101010101)
+_SIGNS = np.uint64(0x8080808080808080)
 _LOW7 = np.uint64(0x7E7E7E7E7E7E7E7E)
 _OUTSIDE = 1
 
@@ -83,27 +84,13 @@ def find_frontiers(occupancy: np.ndarray, definition: str = "explore", min_cells
         padded[:, :columns] = occupancy
         occupancy = padded
     cells = frontier_cells(occupancy.view(np.uint64), DEFINITIONS[definition])
-    return _group(cells, columns, max(min_cells, 1))
-
-
-def _group(cells: np.ndarray, columns: int, min_cells: int) -> Frontiers:
     label, count = label_cells(cells, columns)
-    sizes = np.bincount(label, minlength=count)
-    keep = sizes >= min_cells
-    order = np.argsort(label, kind="stable")
-    order = order[keep[label[order]]]
-    cells, sizes = cells[order], sizes[keep]
-    label = (np.cumsum(keep) - 1)[label[order]]
-    starts = np.cumsum(sizes) - sizes
-    centroids = np.add.reduceat(cells, starts, axis=0) / sizes[:, None] if len(sizes) else np.zeros((0, 2))
-    distance = ((cells - centroids[label]) ** 2).sum(axis=1)
-    by_distance = np.lexsort((distance, label))
-    return Frontiers(cells, label, sizes, centroids, cells[by_distance[starts]])
+    return Frontiers(*group_cells(cells, label, count, max(min_cells, 1)))
 
 
 @kernel
 def _beside(words, row, word):
-    """Return the word, and the words with the left and the right neighbour of each of its 8 cells; 1 outside."""
+    """Return a word of 8 cells, and the words of their left and of their right neighbours; 1 outside the grid."""
     outside = np.uint64(_OUTSIDE)
     if row < 0 or row >= words.shape[0]:
         return _ONES, _ONES, _ONES
@@ -139,13 +126,22 @@ def frontier_cells(words, definition):
     rows, width = words.shape
     found = np.empty((256, 2), np.int64)
     count = 0
+    flip = ~np.uint64(0) if definition == 1 else np.uint64(0)
     for row in range(rows):
+        south_row, north_row = words[max(row - 1, 0)], words[min(row + 1, rows - 1)]
+        before, near = np.uint64(0), (south_row[0] ^ flip) | (words[row, 0] ^ flip) | (north_row[0] ^ flip)
         for word in range(width):
-            own = words[row, word]
+            own, after = words[row, word], np.uint64(0)
+            if word + 1 < width:
+                after = (south_row[word + 1] ^ flip) | (words[row, word + 1] ^ flip) | (north_row[word + 1] ^ flip)
+            around = before | near | after
+            before, near = near, after
+            if around & _SIGNS == 0:  # nothing unknown (for m_explore: nothing known) here or beside
+                continue
             candidates = _unknown(own) if definition == 1 else _free(own)
             if candidates == 0:
                 continue
-            here, left, right = _beside(words, row, word)
+            _, left, right = _beside(words, row, word)
             south, south_left, south_right = _beside(words, row - 1, word)
             north, north_left, north_right = _beside(words, row + 1, word)
             if definition == 1:
@@ -206,6 +202,45 @@ def label_cells(cells, columns):
         else:
             label[i] = label[parent[i]]
     return label, count
+
+
+@kernel
+def group_cells(cells, label, count, min_cells):
+    """Return cells by group, labels, sizes, centroids and the cells nearest to them, of groups that are large enough.
+
+    Shapes and types as in `Frontiers`.
+    """
+    size, kept, start = np.zeros(count, np.int64), np.full(count, -1), np.zeros(count, np.int64)
+    for i in range(label.size):
+        size[label[i]] += 1
+    groups = total = 0
+    for g in range(count):
+        if size[g] >= min_cells:
+            kept[g], start[g] = groups, total
+            groups, total = groups + 1, total + size[g]
+    ordered, labels, sizes = np.empty((total, 2), np.int64), np.empty(total, np.int64), np.empty(groups, np.int64)
+    centroids, nearest = np.zeros((groups, 2)), np.zeros((groups, 2), np.int64)
+    for i in range(label.size):
+        group = kept[label[i]]
+        if group >= 0:
+            at = start[label[i]]
+            start[label[i]] = at + 1
+            ordered[at], labels[at] = cells[i], group
+            centroids[group] += cells[i]
+    at = 0
+    for g in range(count):
+        group = kept[g]
+        if group >= 0:
+            sizes[group] = size[g]
+            centroids[group] /= size[g]
+            best = np.inf
+            for i in range(at, at + size[g]):
+                distance = (ordered[i, 0] - centroids[group, 0]) ** 2 + (ordered[i, 1] - centroids[group, 1]) ** 2
+                if distance < best:
+                    best = distance
+                    nearest[group] = ordered[i]
+            at += size[g]
+    return ordered, labels, sizes, centroids, nearest
 
 
 def frontier_mask(occupancy: np.ndarray, definition: str) -> np.ndarray:

@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.kernel import kernel
 from covey.mapping.motion_noise import MotionNoise
-from covey.random import normal2_numpy, stream_key
+from covey.random import normal2, stream_key
 from covey.records import Record
 from covey.registry import Registry
 
@@ -39,7 +40,7 @@ class Localizer(Protocol):
 class Truth(Record):
     """The estimate is the true pose."""
 
-    kind: Literal["truth"] = Field("truth", description="The name of this kind of localization.")
+    kind: Literal["truth"] = Field(default="truth", description="The name of this kind of localization.")
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
         """Return a localizer for robots with these names."""
@@ -55,9 +56,9 @@ class Noise(Record):
         simulation. Robotics 6(3), 2017 (the defaults).
     """
 
-    kind: Literal["noise"] = Field("noise", description="The name of this kind of localization.")
-    sigma_m: float = Field(0.022, ge=0, description="Standard deviation of x and of y [m].")
-    sigma_rad: float = Field(0.02, ge=0, description="Standard deviation of the heading [rad].")
+    kind: Literal["noise"] = Field(default="noise", description="The name of this kind of localization.")
+    sigma_m: float = Field(default=0.022, ge=0, description="Standard deviation of x and of y [m].")
+    sigma_rad: float = Field(default=0.02, ge=0, description="Standard deviation of the heading [rad].")
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
         """Return a localizer for robots with these names, whose noise depends on name, seed and step only."""
@@ -68,9 +69,10 @@ class Noise(Record):
 class Odometry(Record):
     """The estimate is dead reckoning from the true start: it drifts."""
 
-    kind: Literal["odometry"] = Field("odometry", description="The name of this kind of localization.")
+    kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
     drift: MotionNoise | None = Field(
-        None, description="Noise on the true motion in place of the odometry sensor's own; none: as the sensor reads."
+        default=None,
+        description="Noise on the true motion in place of the odometry sensor's own; none: as the sensor reads.",
     )
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
@@ -123,9 +125,17 @@ class _DeadReckoning:
 
 def normals(keys: np.ndarray, sample: int, count: int) -> np.ndarray:
     """Return independent standard normal numbers, (m, count), of streams ``keys`` (m,) for one sample."""
-    pairs = np.arange((count + 1) // 2)
-    a, b = normal2_numpy(keys[:, None], sample, pairs)
-    return np.stack((a, b), axis=-1).reshape(len(keys), -1)[:, :count]
+    out = np.empty((len(keys), count + count % 2))
+    draw_normals(keys, sample, out)
+    return out[:, :count]
+
+
+@kernel
+def draw_normals(keys, sample, out):
+    """Fill rows of ``out``, an even number of columns, with standard normal numbers of the streams ``keys``."""
+    for i in range(keys.size):
+        for pair in range(out.shape[1] // 2):
+            out[i, 2 * pair], out[i, 2 * pair + 1] = normal2(keys[i], sample, pair)
 
 
 def _keys(names: Sequence[str], seed: int) -> np.ndarray:

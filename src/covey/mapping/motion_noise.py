@@ -19,11 +19,13 @@ class SampledMotion(Record):
         filters. IEEE T-RO 23(1), 2007; the defaults are those of the ROS package.
     """
 
-    kind: Literal["sampled"] = Field("sampled", description="The name of this model.")
-    srr: float = Field(0.1, ge=0, description="Deviation of the way for each metre of way [m/m].")
-    srt: float = Field(0.2, ge=0, description="Deviation of the heading for each metre of way [rad/m].")
-    str_: float = Field(0.1, ge=0, alias="str", description="Deviation of the way for each radian of turning [m/rad].")
-    stt: float = Field(0.2, ge=0, description="Deviation of the heading for each radian of turning [rad/rad].")
+    kind: Literal["sampled"] = Field(default="sampled", description="The name of this model.")
+    srr: float = Field(default=0.1, ge=0, description="Deviation of the way for each metre of way [m/m].")
+    srt: float = Field(default=0.2, ge=0, description="Deviation of the heading for each metre of way [rad/m].")
+    str_: float = Field(
+        default=0.1, ge=0, alias="str", description="Deviation of the way for each radian of turning [m/rad]."
+    )
+    stt: float = Field(default=0.2, ge=0, description="Deviation of the heading for each radian of turning [rad/rad].")
 
     @property
     def normals(self) -> int:
@@ -50,13 +52,21 @@ class VelocityMotion(Record):
         the default 0.2 is that of AMCL in Nav2.
     """
 
-    kind: Literal["velocity"] = Field("velocity", description="The name of this model.")
-    alpha1: float = Field(0.2, ge=0, description="Variance of the speed for each squared forward speed [-].")
-    alpha2: float = Field(0.2, ge=0, description="Variance of the speed for each squared turning speed [m^2/rad^2].")
-    alpha3: float = Field(0.2, ge=0, description="Variance of the turning for each squared forward speed [rad^2/m^2].")
-    alpha4: float = Field(0.2, ge=0, description="Variance of the turning for each squared turning speed [-].")
-    alpha5: float = Field(0.2, ge=0, description="Variance of the final turn for each squared forward speed [rad2/m2].")
-    alpha6: float = Field(0.2, ge=0, description="Variance of the final turn for each squared turning speed [-].")
+    kind: Literal["velocity"] = Field(default="velocity", description="The name of this model.")
+    alpha1: float = Field(default=0.2, ge=0, description="Variance of the speed for each squared forward speed [-].")
+    alpha2: float = Field(
+        default=0.2, ge=0, description="Variance of the speed for each squared turning speed [m^2/rad^2]."
+    )
+    alpha3: float = Field(
+        default=0.2, ge=0, description="Variance of the turning for each squared forward speed [rad^2/m^2]."
+    )
+    alpha4: float = Field(default=0.2, ge=0, description="Variance of the turning for each squared turning speed [-].")
+    alpha5: float = Field(
+        default=0.2, ge=0, description="Variance of the final turn for each squared forward speed [rad2/m2]."
+    )
+    alpha6: float = Field(
+        default=0.2, ge=0, description="Variance of the final turn for each squared turning speed [-]."
+    )
 
     @property
     def normals(self) -> int:

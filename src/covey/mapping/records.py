@@ -20,19 +20,29 @@ class Mapping(Record):
         log-odds and their bounds).
     """
 
-    resolution_m: float = Field(0.1, gt=0, le=10, description="Side of a cell of the map [m].")
-    hit_log_odds: float = Field(0.85, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam that ends [-].")
-    miss_log_odds: float = Field(0.4, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam passing [-].")
-    lowest_log_odds: float = Field(-2.0, ge=-_LARGEST, le=-EVIDENCE_STEP, description="Bound of one robot's no [-].")
-    highest_log_odds: float = Field(3.5, ge=EVIDENCE_STEP, le=_LARGEST, description="Bound of one robot's yes [-].")
+    resolution_m: float = Field(default=0.1, gt=0, le=10, description="Side of a cell of the map [m].")
+    hit_log_odds: float = Field(
+        default=0.85, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam that ends [-]."
+    )
+    miss_log_odds: float = Field(
+        default=0.4, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam passing [-]."
+    )
+    lowest_log_odds: float = Field(
+        default=-2.0, ge=-_LARGEST, le=-EVIDENCE_STEP, description="Bound of one robot's no [-]."
+    )
+    highest_log_odds: float = Field(
+        default=3.5, ge=EVIDENCE_STEP, le=_LARGEST, description="Bound of one robot's yes [-]."
+    )
     max_range_m: float | None = Field(
-        None, gt=0, description="Returns beyond this only clear the way up to it [m]; none: the sensor's range."
+        default=None, gt=0, description="Returns beyond this only clear the way up to it [m]; none: the sensor's range."
     )
     max_free_m: float | None = Field(
-        None, gt=0, description="A beam without a return clears the way up to this [m]; none: as max_range_m."
+        default=None, gt=0, description="A beam without a return clears the way up to this [m]; none: as max_range_m."
     )
-    min_motion_m: float = Field(0.0, ge=0, description="A scan is used after at least this much driving [m] ...")
-    min_turn_deg: float = Field(0.0, ge=0, le=180, description="... or this much turning [deg]; 0: every scan.")
+    min_motion_m: float = Field(
+        default=0.0, ge=0, description="A scan is used after at least this much driving [m] ..."
+    )
+    min_turn_deg: float = Field(default=0.0, ge=0, le=180, description="... or this much turning [deg]; 0: every scan.")
 
     @model_validator(mode="after")
     def _whole_steps(self) -> Self:
