@@ -9,10 +9,10 @@ from covey import __version__
 
 Override = Annotated[
     list[str],
-    Parameter(name=["-s", "--set"], help="Replace one value, as in -s robots.scout.count=20; may be repeated."),
+    Parameter(name=["--set", "-s"], negative=(), show_default=False, help="Replace one value, as in -s robots.scout.count=20; may be repeated."),
 ]
 TrustedOnly = Annotated[
-    bool, Parameter(negative=(), help="Refuse a scenario that names code of a file (./mine.py:Name).")
+    bool, Parameter(negative=(), show_default=False, help="Refuse a scenario that names code of a file (./mine.py:Name).")
 ]
 
 app = App(
@@ -32,9 +32,9 @@ def run(
     seed: int | None = None,
     out: Path | None = None,
     speed: str = "max",
-    force: Annotated[bool, Parameter(negative=())] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
-    no_pictures: Annotated[bool, Parameter(negative=())] = False,
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+    no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trusted_only: TrustedOnly = False,
 ) -> int:
     """Run a scenario, and write its run folder.
@@ -48,7 +48,7 @@ def run(
     seed
         Root of all random numbers; replaces the scenario's.
     out
-        The run folder; default runs/<name>/<id>.
+        The run folder; default runs/NAME/DATE-TIME.
     speed
         max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
     force

@@ -1,7 +1,9 @@
 """The robots that ship: each a function that returns a `RobotModel`, with the source of its numbers."""
 
+from covey.mapping.records import Mapping
 from covey.registry import Registry
 from covey.robots.model import Kinematics, RobotModel
+from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
 
 robots: Registry = Registry("robot")
 
@@ -38,6 +40,8 @@ def pioneer3dx() -> RobotModel:
         wheel_semi_axis_m=0.1785,
         acceleration_m_s2=2.5,
         turn_acceleration_rad_s2=3.2,
+        sensors=(sick_lms500(),),
+        mapping=Mapping(),
     )
 
 
@@ -60,6 +64,8 @@ def turtlebot3_burger() -> RobotModel:
         wheel_semi_axis_m=0.080,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
+        sensors=(turtlebot3_lds(),),
+        mapping=Mapping(),
     )
 
 
@@ -82,6 +88,8 @@ def turtlebot3_waffle() -> RobotModel:
         wheel_semi_axis_m=0.1435,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
+        sensors=(turtlebot3_lds(rate_hz=10.0),),
+        mapping=Mapping(),
     )
 
 
@@ -110,6 +118,8 @@ def maes() -> RobotModel:
         wheel_semi_axis_m=0.25025,
         speed_lag_s=1 / 20,
         turn_lag_s=1 / 30,
+        sensors=(maes_360(),),
+        mapping=Mapping(),
     )
 
 

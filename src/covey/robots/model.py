@@ -5,10 +5,12 @@ from functools import lru_cache
 from typing import Literal, Self, get_args
 
 import numpy as np
-from pydantic import Field, SerializeAsAny, model_validator
+from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
+from covey.mapping.records import Mapping
 from covey.records import Record
+from covey.sensors.catalogue import Sensor
 
 Kinematics = Literal["differential", "unicycle", "holonomic"]
 KINEMATICS: tuple[str, ...] = get_args(Kinematics)
@@ -66,11 +68,15 @@ class RobotModel(Record):
         default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
-    sensors: tuple[SerializeAsAny[Record], ...] = Field(default=(), description="The sensors aboard.")
-    mapping: SerializeAsAny[Record] | None = Field(default=None, description="How the robot maps; none: it does not.")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard; their names differ.")
+    mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:
+        names = [sensor.name for sensor in self.sensors]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two sensors are named {twice!r}; give each a name of its own")
         given = [n for n in ("radius_m", "discs_m", "footprint_m") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ValueError(

@@ -32,8 +32,7 @@ def plain(value: Any, *, full: bool = False) -> Any:
     if isinstance(value, ControllerReference):
         return value.plain()
     if isinstance(value, RobotModel) and not full:
-        name = next((name for name in catalogue.names() if catalogue.get(name)() == value), None)
-        return name or _record(value, full)
+        return _robot(value)
     if isinstance(value, BaseModel):
         return _record(value, full)
     if isinstance(value, dict):
@@ -43,14 +42,23 @@ def plain(value: Any, *, full: bool = False) -> Any:
     return os.fspath(value) if isinstance(value, Path) else value
 
 
-def _record(record: BaseModel, full: bool) -> dict[str, Any]:
-    data = {}
+def _robot(model: RobotModel) -> Any:
+    """Return the name of a robot of the catalogue, or ``{base: name, ...changes}``, or all of a model of one's own."""
+    if model.name not in catalogue.names():
+        return _record(model, full=False)
+    base = catalogue.get(model.name)()
+    changes = {k: plain(getattr(model, k)) for k in type(model).model_fields if getattr(model, k) != getattr(base, k)}
+    return {"base": model.name, **changes} if changes else model.name
+
+
+def _record(record: BaseModel, full: bool) -> Any:
+    data: dict[str, Any] = {}
     for name, field in type(record).model_fields.items():
         value = getattr(record, name)
         is_tag = get_origin(field.annotation) is Literal and len(field.annotation.__args__) == 1  # pyright: ignore
         if full or is_tag or field.is_required() or value != field.get_default(call_default_factory=True):
             data[field.alias or name] = plain(value, full=full)
-    return data
+    return data["kind"] if list(data) == ["kind"] else data
 
 
 class _Dumper(yaml.SafeDumper):

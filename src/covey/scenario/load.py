@@ -74,7 +74,8 @@ def parse_scenario(
     try:
         scenario = Scenario.model_validate(data, context=context)
     except ValidationError as error:
-        raise ScenarioError(problems + problems_of(error, document, Scenario)) from None
+        problems += problems_of(error, document, Scenario)
+        raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column))) from None
     except CoveyError as error:
         raise ScenarioError([*problems, Problem(str(error), file)]) from None
     problems += coercions(document.data, scenario, document)

@@ -18,7 +18,8 @@ def problems_of(error: ValidationError, document: Document, model: type[BaseMode
     found = []
     for branches in _by_value(error, document).values():
         for details in _best_branch(branches):
-            found.append(_problem(details, document, model))
+            if details["type"] != "too_short" or not any(_lies_below(other, details) for other in error.errors()):
+                found.append(_problem(details, document, model))
     unique = {(p.line, p.column, p.message): p for p in found}
     return [unique[place] for place in sorted(unique)]
 
@@ -128,6 +129,11 @@ def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
     return (*path, following) in document.values and (*path, item, following) not in document.values
 
 
+def _lies_below(other: Any, details: Any) -> bool:
+    """Return whether another error is inside the value of this one, whose items therefore were not counted."""
+    return len(other["loc"]) > len(details["loc"]) and other["loc"][: len(details["loc"])] == details["loc"]
+
+
 def _names_a_key(details: Any) -> bool:
     return details["type"] in ("extra_forbidden", "missing", "unexpected_keyword_argument")
 
@@ -154,8 +160,16 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
     if kind == "extra_forbidden":
         hint = did_you_mean(str(key), keys_at(model, details["loc"][:-1]))
         return document.problem(f"{_dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
+    if kind == "missing" and isinstance(key, int):
+        return document.problem(f"{_dotted(path)}has {key} values; it needs more", path)
     if kind == "missing":
         return document.problem(f"{_dotted(path)}{key!r} is missing", path)
+    if kind == "union_tag_invalid":
+        expected = [tag.strip().strip("'") for tag in details["ctx"]["expected_tags"].split(",")]
+        name, tag = details["ctx"]["discriminator"].strip("'"), details["ctx"]["tag"]
+        return document.problem(f"{_dotted(path)}unknown {name} {tag!r}{did_you_mean(tag, expected)}", (*path, name))
+    if kind == "union_tag_not_found":
+        return document.problem(f"{_dotted(path)}{details['ctx']['discriminator']} is missing", path)
     if kind == "value_error":
         return document.problem(f"{_dotted(path)}{details['ctx']['error']}", path)
     if kind == "located":
@@ -169,10 +183,12 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
 
 
 def _wanted(details: Any) -> str:
-    text = details["msg"].removeprefix("Input should be").strip()
     if details["type"] in ("model_type", "dict_type", "model_attributes_type"):
         return "a mapping (key: value)"
-    return text.removesuffix(", unable to parse string as a number").removesuffix(", unable to parse string as an integer")
+    text = details["msg"].removeprefix("Input should be").partition(", unable to parse")[0].strip()
+    return text.replace("a valid number", "a number").replace("a valid integer", "a whole number").replace(
+        "a valid tuple", "a list"
+    )
 
 
 def _dotted(path: Path) -> str:

@@ -85,15 +85,13 @@ class _Editor:
         return node if len(self.problems) > before else self._validated(node, values, path)
 
     def _controller(self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
-        known = parameters_of(node.target)
-        for key in children:
-            if key not in known and key != "name":
-                message = f"controller {node.reference!r} has no parameter {key!r}{did_you_mean(key, known)}"
-                self._report((*path, key), message)
         named = {"name": node.reference, **node.parameters} if node.reference else dict(node.parameters)
         values = {**named, **{key: self.edit(named.get(key), below, (*path, key)) for key, below in children.items()}}
-        if node.reference or "name" in values:
+        if "name" in values:
             return self._validated(node, values, path)
+        known = parameters_of(node.target)
+        for key in values.keys() - known.keys():
+            self._report((*path, key), f"the controller has no parameter {key!r}{did_you_mean(key, known)}")
         return node.model_copy(update={"parameters": values})
 
     def _sequence(self, node: Any, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
@@ -117,7 +115,9 @@ class _Editor:
             places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # a line for each label
             document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
             for problem in problems_of(error, document, type(node)):
-                self.problems.append(Problem(problem.message, order[problem.line]))
+                label = order[problem.line]
+                message = problem.message.removeprefix(f"{label.rpartition('.')[2]}: ")
+                self.problems.append(Problem(message, label))
         except CoveyError as error:
             self._report(path, str(error))
         return node

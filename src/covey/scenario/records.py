@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
-from covey.mapping.records import Localization
+from covey.mapping.localization import Localization, Truth
 from covey.records import Record
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from covey.sim.simulation import Simulation
 
 MAX_ROBOTS = 100_000
+
+
+def _from_kind(value: Any) -> Any:
+    """Let a bare word stand for the record of that kind."""
+    return {"kind": value} if isinstance(value, str) else value
 
 
 class RobotGroup(Record):
@@ -38,8 +43,8 @@ class RobotGroup(Record):
     )
     count: int = Field(default=1, ge=1, le=MAX_ROBOTS, description="Number of robots.")
     start: Start = Field(default=TogetherStart(), description="Where the robots stand at time 0.")
-    localization: Localization = Field(
-        default="truth",  # pyright: ignore[reportAssignmentType]
+    localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = Field(
+        default=Truth(),  # pyright: ignore[reportCallIssue]
         description="How a robot knows its pose: truth, noise or odometry, with parameters.",
     )
     controller: ControllerReference = Field(

@@ -85,7 +85,8 @@ def _doc(item: Any) -> str:
 
 
 def _first_line(item: Any) -> str:
-    return _doc(item).splitlines()[0]
+    line = _doc(item).splitlines()[0].removeprefix("Return ")
+    return line[:1].upper() + line[1:]
 
 
 def _first_comment(text: str) -> str:
