@@ -70,17 +70,18 @@ def build(
     Raises:
         ScenarioError: all that is wrong with the world and with the start poses.
     """
-    from covey.sim.simulation import Simulation, TeamGroup
+    from covey.robots.controller import Program
+    from covey.robots.group import Group
+    from covey.sim.simulation import Simulation
 
     ready = set_up(scenario)
     groups = [
-        TeamGroup(
+        Group(
             name=group.name,
-            model=group.robot,
-            poses=poses,
+            robot=group.robot,
+            start=poses,
+            program=Program(group.controller.target, dict(group.controller.parameters)),
             localization=group.localization,
-            controller=group.controller.target,
-            parameters=dict(group.controller.parameters),
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
