@@ -46,12 +46,11 @@ def test_a_wall_has_its_thickness(thickness):
 @pytest.mark.parametrize("angle", np.linspace(0, math.pi, 14, endpoint=False))
 @pytest.mark.parametrize("thickness", [0.001, 0.06, 0.1, 0.13])
 def test_a_thin_wall_has_no_gap(angle, thickness):
-    d = 4.0 * np.array((math.cos(angle), math.sin(angle)))
-    filled = rasterize(grid(), wall([(5.02, 5.01) - d, (5.02, 5.01) + d], thickness))
+    ends = np.array((5.02, 5.01)) + 4.0 * np.outer((-1, 1), (math.cos(angle), math.sin(angle)))
+    filled = rasterize(grid(), wall(ends.tolist(), thickness))
     # In one piece over edges: nothing passes, not even over a corner.
     assert ndimage.label(filled)[1] == 1
-    ends = grid().to_cells([(5.02, 5.01) - d, (5.02, 5.01) + d])
-    assert filled[tuple(ends.T)].all()
+    assert filled[tuple(grid().to_cells(ends).T)].all()
 
 
 def test_thin_walls_that_meet_close_the_corner():
