@@ -154,8 +154,8 @@ def use_scans(robots, poses, ranges, directions, mount, limits, step, frame, mod
         turned = abs((pose[2] - last[2] + math.pi) % (2.0 * math.pi) - math.pi)
         if math.hypot(pose[0] - last[0], pose[1] - last[1]) < motion[0] and turned < motion[1]:
             continue
-        last[:] = pose
-        box[:] = (scratch.shape[0], -1, scratch.shape[1], -1)
+        last[0], last[1], last[2] = pose[0], pose[1], pose[2]
+        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         mark_scan(scratch, box, frame, pose, mount, directions, ranges[k], limits[0], limits[1], limits[2])
         if use_marks(
             scratch, box, own[i], log_odds[i], occupancy[i], seen[i], dirty[i], changed[i], version[i] + 1, step, model
@@ -183,7 +183,8 @@ def publish_tiles(robot, own, dirty, slots, clock, store, store_version, free):
             dirty[tile] = 0
             top, left = tile // per_row * TILE, tile % per_row * TILE
             for i in range(TILE):
-                store[slot, i * TILE : i * TILE + TILE] = own[top + i, left : left + TILE]
+                for k in range(TILE):
+                    store[slot, i * TILE + k] = own[top + i, left + k]
             store_version[slot] = clock[robot, robot] + 1
             slots[robot, robot, tile] = slot
     if count:
