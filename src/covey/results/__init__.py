@@ -1,1 +1,1 @@
-"""."""
+"""Frames, the run folder, metrics and pictures."""

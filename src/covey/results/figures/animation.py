@@ -1,0 +1,118 @@
+"""The exploration as a moving picture: what has been seen so far, and the robots with their ways."""
+
+import io
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from matplotlib import font_manager
+from PIL import Image, ImageDraw, ImageFont
+
+from covey.results.figures import style
+from covey.results.folder import part, write_whole
+from covey.results.maps import FREE, UNKNOWN
+from covey.results.run import Run
+
+_UNSEEN = "#B9C0C8"
+_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK)
+_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT = range(5)
+_SIZE = 640
+"""Longest side of the world in the animation [pixel]."""
+_HEADER = 26
+
+
+def animation_gif(run: Run, frames: int = 60, per_second: float = 12.0) -> bytes | None:
+    """Return the run as an animated GIF; None when it kept no maps or no poses."""
+    images = list(_frames(run, frames))
+    if not images:
+        return None
+    buffer = io.BytesIO()
+    times = [round(1000 / per_second)] * (len(images) - 1) + [2500]
+    images[0].save(
+        buffer, format="GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=False
+    )
+    return buffer.getvalue()
+
+
+def save_animation(run: Run, path: Path, frames: int = 60, per_second: float = 12.0) -> Path | None:
+    """Write the animation to a ``.gif`` or ``.mp4`` file, as a whole, and return its path.
+
+    Returns None, and writes nothing, when the run kept no maps or poses, or for MP4 when there is no ``ffmpeg`` that
+    can encode H.264.
+    """
+    if path.suffix.lower() == ".mp4":
+        return _save_mp4(run, path, frames, per_second)
+    data = animation_gif(run, frames, per_second)
+    if data is not None:
+        write_whole(path, data)
+    return None if data is None else path
+
+
+def _save_mp4(run: Run, path: Path, frames: int, per_second: float) -> Path | None:
+    program = shutil.which("ffmpeg")
+    images = list(_frames(run, frames)) if program else []
+    if not images or program is None:
+        return None
+    width, height = (side // 2 * 2 for side in images[0].size)  # H.264 wants even sides
+    images += [images[-1]] * round(2.5 * per_second)
+    raw = b"".join(image.convert("RGB").crop((0, 0, width, height)).tobytes() for image in images)
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
+    coding = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
+    command = [program, "-y", "-loglevel", "error", *source, *coding, str(part(path))]
+    if subprocess.run(command, input=raw, capture_output=True, check=False).returncode != 0:
+        part(path).unlink(missing_ok=True)
+        return None
+    part(path).replace(path)
+    return path
+
+
+def _frames(run: Run, count: int) -> Iterator[Image.Image]:
+    """Yield images of at most ``count`` instants, evenly spread from the start to the end, sharing one palette."""
+    maps = run.maps
+    if maps is None or not len(run.pose_times):
+        return
+    left, right, bottom, top = style.bounds(maps.truth)
+    pixel_m = max(right - left, top - bottom) / _SIZE
+    width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
+    base, first = _sampled(run, left, top, pixel_m, width, height)
+    n = len(run.names)
+    palette = np.concatenate([style.rgb(c) for c in (*_COLORS, *(style.robot_color(i, n) for i in range(n)))])
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
+    ways = np.stack(((run.poses[..., 0] - left) / pixel_m, (top - run.poses[..., 1]) / pixel_m + _HEADER), axis=-1)
+    shares = np.interp(run.pose_times, run.times, run.series("explored_share_union"))
+    steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
+        cells = base.copy()
+        cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
+        image = Image.fromarray(np.pad(cells, ((_HEADER, 0), (0, 0)), constant_values=_SEEN), mode="P")
+        image.putpalette(palette.tobytes())
+        draw = ImageDraw.Draw(image)
+        _draw_robots(draw, ways[: k + 1], n)
+        draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
+        draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
+        yield image
+
+
+def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, n: int) -> None:
+    stride = max(1, len(ways) // 1000)
+    for i in range(n):
+        way = np.concatenate((ways[::stride, i], ways[-1:, i]))
+        draw.line([tuple(p) for p in way.tolist()], fill=len(_COLORS) + i, width=2)
+    for i in range(n):
+        x, y = ways[-1, i]
+        draw.ellipse((x - 6, y - 6, x + 6, y + 6), fill=len(_COLORS) + i, outline=_SEEN, width=1)
+
+
+def _sampled(run: Run, left: float, top: float, pixel_m: float, width: int, height: int):
+    """Return palette indices of the world, and the step at which each pixel was first explored, uint8 and int32."""
+    maps = run.maps
+    assert maps is not None
+    x, y = np.meshgrid(left + (np.arange(width) + 0.5) * pixel_m, top - (np.arange(height) + 0.5) * pixel_m)
+    cells = maps.truth.to_cells(np.stack((x, y), axis=-1))
+    inside = maps.truth.inside(cells)
+    rows, columns = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
+    value = np.where(inside, maps.truth.cells[rows, columns], UNKNOWN)
+    base = np.select([value == FREE, value == 1], [_HIDDEN, _WALL], _OUTSIDE).astype(np.uint8)
+    return base, np.where(inside, maps.first_explored[rows, columns], -1)

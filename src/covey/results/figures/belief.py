@@ -1,0 +1,75 @@
+"""What the robots hold to be true: the union of their maps, and each one's."""
+
+import math
+
+from covey.results.figures import style
+from covey.results.run import Run
+
+
+def union_map(run: Run) -> style.Picture | None:
+    """Return the union of all robots' maps at the end; None when the run has none."""
+    if run.maps is None or run.maps.union is None:
+        return None
+    picture, axes = style.map_picture(style.cropped(run.maps))
+    axes.set_facecolor(style.UNKNOWN_COLOR)
+    style.show_cells(axes, run.maps.union, style.occupancy_pixels(run.maps.union))
+    style.legend(axes, _entries())
+    style.scale_bar(axes)
+    return picture
+
+
+def robot_maps(run: Run) -> style.Picture | None:
+    """Return each robot's own map at the end, side by side across the page; None when the run has none."""
+    if run.maps is None or not run.maps.robots:
+        return None
+    n, view = len(run.names), style.cropped(run.maps)
+    aspect = (view[3] - view[2]) / (view[1] - view[0])
+    columns = min(n, max(3, math.ceil(math.sqrt(n * aspect))))
+    rows = -(-n // columns)
+    left, bottom, top, gap, title = 0.45, 0.36, 0.2, 0.2, 0.17
+    width = min((style.PAGE_IN - left - 0.1 - (columns - 1) * gap) / columns, 3.0)
+    height = max(width * aspect, 0.3)
+    total = (max(left + columns * (width + gap) - gap + 0.1, style.COLUMN_IN), bottom + rows * (height + title) + top)
+    picture = style.Picture(*total)
+    shares = run.series("known_share")[-1] if len(run.times) else [math.nan] * n
+    first = None
+    for i, (name, grid) in enumerate(zip(run.names, run.maps.robots, strict=True)):
+        row, column = divmod(i, columns)
+        place = left + column * (width + gap), total[1] - top - (row + 1) * (height + title), width, height
+        axes = style.map_axes(picture, place, view)
+        axes.set_facecolor(style.UNKNOWN_COLOR)
+        style.show_cells(axes, grid, style.occupancy_pixels(grid))
+        share = "" if math.isnan(shares[i]) else f"  {100 * shares[i]:.1f} %"
+        axes.set_title(name + share, fontsize=style.SMALL, pad=2, color=style.INK, loc="left")
+        if column:
+            axes.set_ylabel("")
+            axes.tick_params(labelleft=False)
+        if i + columns < n:
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
+        if n > style.LABELLED:
+            axes.locator_params(nbins=3)
+        first = first or axes
+    assert first is not None
+    _above(picture, first, title, width, columns, gap)
+    return picture
+
+
+def _above(picture: style.Picture, axes, title: float, width: float, columns: int, gap: float) -> None:
+    """Put legend and scale bar above the row of titles, across the page."""
+    box = axes.get_position()
+    w, h = picture.get_size_inches()
+    header = picture.add_axes((box.x0, box.y1, (columns * (width + gap) - gap) / w, title / h))
+    left, right = axes.get_xlim()
+    header.set_xlim(left, left + (right - left) * (columns * (width + gap) - gap) / width)
+    header.set_axis_off()
+    style.legend(header, _entries())
+    style.scale_bar(header, (right - left) / 5)
+
+
+def _entries() -> list:
+    return [
+        style.patch(style.WALL_COLOR, "occupied"),
+        style.patch(style.FREE_COLOR, "free"),
+        style.patch(style.UNKNOWN_COLOR, "unknown"),
+    ]

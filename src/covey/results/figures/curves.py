@@ -1,0 +1,95 @@
+"""The explored share over time."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from covey.results.figures import style
+from covey.results.metrics.exploration import exploration_time_s, goal_share
+from covey.results.run import Run
+
+_POINTS = 1500
+
+
+def explored_curve(run: Run) -> style.Picture:
+    """Return the explored share over time: of the team together, and of what each robot's own beams have crossed."""
+    picture = style.Picture(style.COLUMN_IN, 2.4)
+    axes = style.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.62, 2.4 - 0.36 - 0.24)
+    draw_explored(axes, run)
+    return picture
+
+
+def draw_explored(axes: Axes, run: Run) -> None:
+    """Draw the curves, their names, the goal and the time at which it was reached."""
+    times, n = np.append(0.0, run.times), len(run.names)
+    union = np.append(0.0, run.series("explored_share_union")) * 100
+    own = np.vstack((np.zeros(n), run.series("explored_share"))) * 100
+    end = float(times[-1]) or 1.0
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
+    axes.set(xlim=(0.0, end), ylim=(0.0, 103.0))
+    axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_ylabel("explored [%]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.grid(color=style.GRID, lw=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    goal = 100 * goal_share(run)
+    axes.axhline(goal, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=2)
+    for i in range(n):
+        axes.plot(times[keep], own[keep, i], color=style.robot_color(i, n), lw=0.9 if n > 1 else 1.6, zorder=3)
+    if n > 1:
+        axes.plot(times[keep], union[keep], color=style.INK, lw=1.6, zorder=4)
+    reached = exploration_time_s(run)
+    if reached is not None:
+        axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
+    if n <= style.LABELLED:
+        _names(axes, [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1]), end)
+    style.legend(axes, _entries(n, goal, reached), handle_length=2.2)
+
+
+def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:
+    many = n > style.LABELLED
+    lines = [Line2D([], [], color=style.INK, lw=1.6, label="union")] if many else []
+    lines += [Line2D([], [], color=style.robot_color(n // 2, n), lw=0.9, label="each robot")] if many else []
+    mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK} if reached is not None else {}
+    text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
+    return [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)]
+
+
+def _ends(run: Run, last: np.ndarray) -> list[tuple[str, float, str]]:
+    n = len(run.names)
+    return [(run.names[i], float(last[i]), style.robot_color(i, n)) for i in range(n)]
+
+
+def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
+    """Write names at the right ends of the curves, moved apart just as far as they need."""
+    height = axes.get_position().height * axes.figure.get_size_inches()[1] * 72  # pyright: ignore
+    places = spread([y for _, y, _ in labels], 103.0 * (style.SMALL + 0.6) / height)
+    for (name, _, color), y in zip(labels, places, strict=True):
+        style.direct_label(axes, x, y, name, color, xytext=(5, 0), va="center")
+
+
+def spread(places: list[float], gap: float) -> list[float]:
+    """Return places at least ``gap`` apart in the same order, as near as possible to those given.
+
+    Places that are too close form a group, centred on its mean.
+
+    Examples:
+        >>> spread([50.0, 50.0, 90.0], 4.0)
+        [48.0, 52.0, 90.0]
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    groups: list[list[int]] = []
+    centres: list[float] = []
+    for i in order:
+        group, centre = [i], places[i]
+        while groups and centre - gap * (len(group) - 1) / 2 < centres[-1] + gap * (len(groups[-1]) - 1) / 2 + gap:
+            group = groups.pop() + group
+            centres.pop()
+            centre = sum(places[k] for k in group) / len(group)
+        groups.append(group)
+        centres.append(centre)
+    result = list(places)
+    for group, centre in zip(groups, centres, strict=True):
+        for rank, i in enumerate(group):
+            result[i] = centre + gap * (rank - (len(group) - 1) / 2)
+    return result

@@ -1,0 +1,66 @@
+"""How long ago each place was last seen, and last passed over: red just now, blue four minutes ago, beige never."""
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+from covey.results.figures import style
+from covey.results.maps import FREE
+from covey.results.run import Run
+
+OLD_S = 240.0
+"""Age at which a place is as blue as it gets [s] (MAES: 2400 ticks)."""
+NEVER_COLOR = "#F1E6CC"
+AGES = LinearSegmentedColormap.from_list("age", ["#E8402A", "#C2357B", "#7B3FA0", "#2B4C9B"])
+"""Red to blue, the lightness falling all the way: it can be read without colours, too."""
+
+
+def exploration_heat(run: Run) -> style.Picture | None:
+    """Return when each cell was last crossed by a beam of any robot; None when the run kept no maps."""
+    return None if run.maps is None else _heat(run, run.maps.last_explored, "last seen")
+
+
+def coverage_heat(run: Run) -> style.Picture | None:
+    """Return when a body was last over each cell; None when the run kept no maps."""
+    return None if run.maps is None else _heat(run, run.maps.last_covered, "last covered")
+
+
+def age_s(run: Run, last_step: np.ndarray) -> np.ndarray:
+    """Return how long before the end of the run each cell's step was [s]; NaN where it is -1 (never)."""
+    if not len(run.times):
+        return np.full(last_step.shape, np.nan)
+    period = run.times[-1] / run.steps[-1] if run.steps[-1] else 0.0
+    return np.where(last_step < 0, np.nan, (run.steps[-1] - last_step) * period)
+
+
+def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
+    maps = run.maps
+    assert maps is not None
+    age = age_s(run, last_step)
+    pixels = style.truth_pixels(maps.truth)
+    pixels[(maps.truth.cells == FREE) & maps.explorable] = style.rgb(NEVER_COLOR)
+    pixels[(maps.truth.cells == FREE) & ~maps.explorable] = style.rgb(style.UNKNOWN_COLOR)
+    seen = ~np.isnan(age) & (maps.truth.cells == FREE)
+    table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
+    pixels[seen] = table[(np.minimum(age[seen] / OLD_S, 1.0) * 255).astype(int)]
+    picture, axes = style.map_picture(style.cropped(maps), right_in=0.62)
+    style.show_cells(axes, maps.truth, pixels)
+    entries = [style.patch(NEVER_COLOR, "never"), style.patch(style.WALL_COLOR, "wall")]
+    if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
+        entries.append(style.patch(style.UNKNOWN_COLOR, "not explorable"))
+    style.legend(axes, entries)
+    style.scale_bar(axes)
+    _color_bar(picture, axes, what)
+    return picture
+
+
+def _color_bar(picture: style.Picture, axes, what: str) -> None:
+    width = picture.get_size_inches()[0]
+    box = axes.get_position()
+    bar_axes = picture.add_axes((box.x1 + 0.07 / width, box.y0, 0.09 / width, box.height))
+    bar = picture.colorbar(ScalarMappable(Normalize(0.0, OLD_S / 60), AGES), cax=bar_axes, extend="max")
+    bar.set_ticks([0, 1, 2, 3, 4], labels=["0", "1", "2", "3", "4"])
+    bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5)
+    bar.set_label(f"{what} [min before the end]", fontsize=style.FONT, labelpad=2, color=style.INK)
+    bar.ax.invert_yaxis()
+    bar.outline.set_linewidth(0.5)  # pyright: ignore

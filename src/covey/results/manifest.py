@@ -1,0 +1,70 @@
+"""The manifest of a run: all that is needed to run it again."""
+
+import hashlib
+import platform
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from covey.results.folder import FORMAT
+
+_PACKAGES = ("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow")
+
+
+def build_manifest(
+    *,
+    robots: Sequence[str],
+    seed: int,
+    scenario: str = "",
+    name: str = "",
+    goal: dict[str, Any] | None = None,
+    inputs: Iterable[Path] = (),
+    command: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the manifest of a run that is about to start.
+
+    Args:
+        robots: names in the order of the arrays.
+        seed: root of every random stream.
+        scenario: the whole scenario as YAML text.
+        name: what the run is called in pictures and tables.
+        goal: what ends the run: ``explored_share`` (default 0.99), ``of`` (default ``union``), ``timeout_s``.
+        inputs: files that the run reads (maps, controllers); their SHA-256 goes in.
+        command: command line, default this process's.
+
+    Raises:
+        OSError: an input file cannot be read.
+    """
+    from llvmlite import binding
+
+    features = sorted(k for k, on in binding.get_host_cpu_features().items() if on)
+    return {
+        "format": FORMAT,
+        "status": "running",
+        "goal_status": None,
+        "name": name,
+        "seed": seed,
+        "robots": list(robots),
+        "goal": {"explored_share": 0.99, "of": "union", "timeout_s": None} | (goal or {}),
+        "scenario": scenario,
+        "inputs": [{"path": str(p), "sha256": sha256(Path(p))} for p in inputs],
+        "command": list(sys.argv if command is None else command),
+        "versions": {"python": platform.python_version()} | {p: _version(p) for p in _PACKAGES},
+        "cpu": {"machine": platform.machine(), "name": binding.get_host_cpu_name(), "features": features},
+        "platform": platform.platform(),
+    }
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,9 @@
+"""Metrics: one documented function each, of a finished `Run`; the registry `metrics` holds them by name.
+
+``docs/metrics.md`` lists every one with its formula and source.
+"""
+
+from covey.results.metrics import exploration, host, maps, motion
+from covey.results.metrics.registry import Metric, compute, metrics
+
+__all__ = ["Metric", "compute", "exploration", "host", "maps", "metrics", "motion"]

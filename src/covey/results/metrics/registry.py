@@ -1,0 +1,41 @@
+"""The registry of metrics, and how all of them are computed."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from covey.registry import Registry
+from covey.results.run import Run
+
+Metric = Callable[[Run], Any]
+"""A function of a finished run that returns a number, a text, a dict by robot, or None where it has no value."""
+
+metrics: Registry[Metric] = Registry("metric")
+
+
+def compute(run: Run) -> dict[str, Any]:
+    """Return every registered metric of a run by name, ready for JSON: None for NaN, infinity, or a metric that failed.
+
+    A metric that raises warns and becomes None: one broken metric of a user must not lose the run.
+    """
+    if not len(run.times):
+        return dict.fromkeys(metrics.names()) | {"status": run.status}
+    result = {}
+    for name in metrics.names():
+        try:
+            result[name] = _plain(metrics.get(name)(run))
+        except Exception as error:
+            warnings.warn(f"metric {name!r} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+            result[name] = None
+    return result
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,218 @@
+"""`Recorder`: the observer that writes the run folder."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from covey.errors import InvalidValueError, RunFolderError
+from covey.results.folder import claim, part, write_json, write_whole
+from covey.results.frame import Event, Frame
+from covey.results.maps import Maps
+from covey.results.run import Run, Scratch
+from covey.results.table import Table
+
+STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
+POSE_COLUMNS = (
+    *("x_m", "y_m", "heading_rad"),
+    *("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
+    *("vx_m_s", "vy_m_s", "omega_rad_s"),
+    *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
+)
+TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
+_INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
+_ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
+_EVENTS = 4096
+_HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (001-26)
+
+
+class Recorder:
+    """Writes what happens into a run folder, in constant memory.
+
+    Tables grow as ``*.part`` files and get their names in `close`; until then the manifest says ``running``, so a
+    killed run leaves a folder that is recognised as incomplete. When the disk fills, one `RunFolderError` is raised,
+    the unfinished tables are removed and the manifest says ``incomplete``.
+
+    Args:
+        folder: run folder, created; None records into a temporary folder that lives as long as the `Run`.
+        names: robots in the order of the arrays.
+        pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
+            shares, distances, energy and collisions at every step.
+        overwrite: replace a finished run in ``folder``.
+
+    Raises:
+        RunFolderError: the folder holds a finished run, other files, or cannot be written.
+    """
+
+    def __init__(self, folder: Path | str | None, names: Sequence[str], *, pose_every: int = 1, overwrite: bool = False):
+        if pose_every < 1:
+            raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
+        self.names, self.pose_every = tuple(names), pose_every
+        self._scratch = Scratch() if folder is None else None
+        self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
+        claim(self.folder, overwrite)
+        self._tables: dict[str, Table] = {}
+        self._is_open = False
+
+    def open(self, manifest: dict[str, Any]) -> None:
+        """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
+        n = len(self.names)
+        self._steps_in_block, self._used = max(1, _ROWS // n), 0
+        self._shares = np.empty((self._steps_in_block, len(STEP_COLUMNS), n))
+        self._poses = np.empty((self._steps_in_block, n, len(POSE_COLUMNS)))
+        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS)))
+        self.manifest = manifest | {"status": "running", "goal_status": None}
+        self._events: list[Event] = []
+        self._notes = [""] * n
+        self._host_rows: list[tuple[float, ...]] = []
+        self._started = self._host_wall = time.perf_counter()
+        self._host_cpu = time.process_time()
+        self._time_s, self._step = 0.0, 0
+        name = pa.dictionary(pa.int32(), pa.string())
+        step = [("step", pa.int64())]
+        with self._disk():
+            write_json(self.folder / "manifest.json", self.manifest)
+            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
+            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS))])
+            text = [(c, pa.string()) for c in ("kind", "robot", "other")]
+            self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
+            self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
+        self._is_open = True
+
+    def observe(self, frame: Frame) -> None:
+        """Take in one frame; the steps must follow one another.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        i = self._used
+        for k, name in enumerate(STEP_COLUMNS):
+            self._shares[i, k] = getattr(frame, name)
+        if frame.step % self.pose_every == 0:
+            row = self._poses[i]
+            row[:, :3], row[:, 3:6], row[:, 6:9], row[:, 9:] = frame.pose, frame.estimate, frame.twist, frame.command
+        else:
+            self._poses[i] = np.nan
+        self._team[i] = (frame.step, frame.time_s, *(getattr(frame, name) for name in TEAM_COLUMNS))
+        self._used = i + 1
+        if frame.events:
+            self._events += frame.events
+        if frame.notes and frame.notes != self._notes:
+            self._take_notes(frame)
+        self._step, self._time_s = frame.step, frame.time_s
+        if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
+            with self._disk():
+                self._flush()
+        if time.perf_counter() - self._host_wall >= _HOST_S:
+            self._sample_host()
+
+    def close(self, status: str, maps: Maps | None = None) -> Run:
+        """Finish the folder and return it.
+
+        Args:
+            status: how the run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped`` or ``failed``.
+            maps: what was explored and believed at the end.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        from covey.results.metrics import compute
+
+        if not self._is_open:
+            raise RunFolderError(f"the run in {str(self.folder)!r} is not being recorded")
+        self._sample_host()
+        with self._disk():
+            self._flush()
+            host = zip(*self._host_rows, strict=True)
+            self._tables["host"].write(dict(zip(self._tables["host"].schema.names, map(list, host), strict=True)))
+            for table in self._tables.values():
+                table.finish()
+            self._tables = {}
+            if maps is not None:
+                write_whole(self.folder / "maps.npz", maps.to_bytes())
+            self.manifest["goal_status"] = status
+            write_json(self.folder / "manifest.json", self.manifest)
+            write_json(self.folder / "metrics.json", compute(Run(self.folder, incomplete=True)))
+            self.manifest["status"] = "finished"
+            write_json(self.folder / "manifest.json", self.manifest)
+        self._is_open = False
+        return Run(self.folder, scratch=self._scratch)
+
+    def abandon(self, reason: str) -> None:
+        """Give the run up: remove what cannot be finished and mark the folder incomplete, with the reason."""
+        self._is_open = False
+        for table in self._tables.values():
+            table.abandon()
+        self._tables = {}
+        self.manifest |= {"status": "incomplete", "reason": reason}
+        try:
+            write_json(self.folder / "manifest.json", self.manifest)
+        except OSError:  # no room even for this: the manifest still says running, which reads as incomplete too
+            part(self.folder / "manifest.json").unlink(missing_ok=True)
+
+    def _open(self, name: str, fields: list[tuple[str, pa.DataType]]) -> None:
+        self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))
+
+    def _take_notes(self, frame: Frame) -> None:
+        for robot, before, note in zip(self.names, self._notes, frame.notes, strict=True):
+            if note != before:
+                self._events.append(Event(frame.step, frame.time_s, "note", robot, text=note))
+        self._notes = list(frame.notes)
+
+    def _flush(self) -> None:
+        steps, n = self._used, len(self.names)
+        if steps:
+            team = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
+            team["step"] = team["step"].astype(np.int64)
+            robots = {name: self._shares[:steps, k].ravel() for k, name in enumerate(STEP_COLUMNS)}
+            robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
+            robots |= {name: self._poses[:steps, :, k].ravel() for k, name in enumerate(POSE_COLUMNS)}
+            indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
+            robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
+            robots["step"] = np.repeat(team["step"], n)
+            self._tables["measurements"].write(robots)
+            self._tables["team"].write(team)
+            self._used = 0
+        if self._events:
+            columns = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
+            self._tables["events"].write(columns)
+            self._events = []
+
+    def _sample_host(self) -> None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        percent = 100.0 * (cpu - self._host_cpu) / max(wall - self._host_wall, 1e-9)
+        self._host_rows.append((self._step, self._time_s, wall - self._started, percent, resident_mib()))
+        self._host_wall, self._host_cpu = wall, cpu
+
+    @contextmanager
+    def _disk(self):
+        try:
+            yield
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else str(error)
+            self.abandon(f"cannot write: {why}")
+            raise RunFolderError(
+                f"cannot write the run folder {str(self.folder)!r}: {why}; the folder is marked incomplete. "
+                "Make room, or choose another folder, and run again"
+            ) from error
+
+
+def resident_mib() -> float:
+    """Return the memory that this process holds in RAM [MiB]; NaN where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return float("nan")
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+_EVENT_COLUMNS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
+
+
+def _fields(names: Sequence[str]) -> list[tuple[str, pa.DataType]]:
+    return [(name, pa.int64() if name in _INTEGERS else pa.float64()) for name in names]

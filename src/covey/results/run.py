@@ -1,0 +1,195 @@
+"""`Run`: a finished run, opened from its folder."""
+
+import html
+import json
+import shutil
+import tempfile
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import RunFolderError, UnknownNameError
+from covey.results.folder import read_manifest
+from covey.results.maps import Maps
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from covey.results.figures.style import Picture
+
+
+class Scratch:
+    """A temporary folder that lives as long as this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="covey-run-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+class Run:
+    """One run: its tables, poses, maps and metrics, each read when it is first asked for.
+
+    Args:
+        folder: the run folder.
+        incomplete: open a run that was killed or has not ended, too; what it had not written is missing.
+        scratch: keeps a temporary run folder alive.
+
+    Raises:
+        RunFolderError: the folder is missing, holds no run, or an incomplete one.
+
+    Attributes:
+        folder: the run folder.
+        manifest: scenario, seed, versions, goal, status; see ``docs/files.md``.
+        names: robots in the order of the arrays.
+    """
+
+    def __init__(self, folder: Path | str, *, incomplete: bool = False, scratch: Scratch | None = None):
+        self.folder = Path(folder)
+        self.manifest: dict[str, Any] = read_manifest(self.folder)
+        self.names: tuple[str, ...] = tuple(self.manifest["robots"])
+        self._scratch = scratch
+        if self.manifest["status"] != "finished" and not incomplete:
+            why = self.manifest.get("reason", "it was killed, or has not ended yet")
+            raise RunFolderError(f"the run in {str(self.folder)!r} is incomplete: {why}; run it again")
+
+    @property
+    def status(self) -> str | None:
+        """How the run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped`` or ``failed``."""
+        return self.manifest["goal_status"]
+
+    @property
+    def goal(self) -> dict[str, Any]:
+        """What was to end the run: ``explored_share``, ``of``, ``timeout_s``."""
+        return self.manifest["goal"]
+
+    @cached_property
+    def measurements(self) -> "pl.DataFrame":
+        """One row per (step, robot); poses are null at steps where they were not recorded."""
+        return self._table("measurements")
+
+    @cached_property
+    def team(self) -> "pl.DataFrame":
+        """One row per step: what concerns the team as a whole."""
+        return self._table("team")
+
+    @cached_property
+    def events(self) -> "pl.DataFrame":
+        """One row per event: contacts, notes, failures, in the order of time."""
+        return self._table("events")
+
+    @cached_property
+    def host(self) -> "pl.DataFrame":
+        """Processor and memory use of this process, one row per 5 s of wall time."""
+        return self._table("host")
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Recorded control steps, int64 (steps,)."""
+        return self.column("team", "step").astype(np.int64)
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Simulated time [s] of each recorded step, shape (steps,)."""
+        return self.column("team", "time_s")
+
+    def series(self, name: str) -> np.ndarray:
+        """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
+        if name in self._schema("team").names:
+            return self.column("team", name)
+        return self.column("measurements", name).reshape(-1, len(self.names))
+
+    @cached_property
+    def poses(self) -> np.ndarray:
+        """True x, y [m], heading [rad] in the world frame at `pose_times`, shape (samples, robots, 3)."""
+        poses = np.stack([self.series(c) for c in ("x_m", "y_m", "heading_rad")], axis=-1)
+        return poses[self._has_pose]
+
+    @cached_property
+    def estimates(self) -> np.ndarray:
+        """Each robot's own estimate of its pose at `pose_times`, shape (samples, robots, 3)."""
+        names = ("estimate_x_m", "estimate_y_m", "estimate_heading_rad")
+        return np.stack([self.series(c) for c in names], axis=-1)[self._has_pose]
+
+    @cached_property
+    def pose_times(self) -> np.ndarray:
+        """Simulated time [s] of each recorded pose, shape (samples,)."""
+        return self.times[self._has_pose]
+
+    @cached_property
+    def maps(self) -> Maps | None:
+        """Truth, explored cells and the robots' maps at the end; None when the run kept none."""
+        path = self.folder / "maps.npz"
+        return Maps.load(path) if path.is_file() else None
+
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """Every metric by its name, as in ``metrics.json``; None where a goal was not reached."""
+        return json.loads(self._file("metrics.json").read_text(encoding="utf-8"))
+
+    def plot(self) -> "Picture":
+        """Return a picture of the run: the world with the robots' ways, and the explored share over time."""
+        from covey.results.figures import overview
+
+        return overview(self)
+
+    def save(self, folder: Path | str) -> "Run":
+        """Copy a run that was recorded into a temporary folder to a new folder, and return it opened there."""
+        try:
+            shutil.copytree(self.folder, folder)
+        except OSError as error:
+            raise RunFolderError(f"cannot copy the run to {str(folder)!r}: {error.strerror or error}") from error
+        return Run(folder)
+
+    def __repr__(self) -> str:
+        time = f"{self.times[-1]:.1f} s" if len(self.times) else "0 s"
+        return f"<Run {self.manifest['name'] or self.folder.name}: {len(self.names)} robots, {time}, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        import base64
+
+        picture = base64.b64encode(self.plot()._repr_png_()).decode()
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(_text(value))}</td></tr>"
+            for name, value in self.metrics.items()
+            if not isinstance(value, dict)
+        )
+        title = html.escape(repr(self)[1:-1])
+        image = f'<img style="max-width:100%" alt="{title}" src="data:image/png;base64,{picture}">'
+        return f"<b>{title}</b><br>{image}<details><summary>metrics</summary><table>{rows}</table></details>"
+
+    @cached_property
+    def _has_pose(self) -> np.ndarray:
+        return ~np.isnan(self.series("x_m")).any(axis=1)
+
+    def _file(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.is_file():
+            raise RunFolderError(f"the run in {str(self.folder)!r} has no {name}: it is incomplete; run it again")
+        return path
+
+    def _table(self, name: str) -> "pl.DataFrame":
+        import polars as pl
+
+        return pl.read_parquet(self._file(f"{name}.parquet"))
+
+    def _schema(self, name: str):
+        import pyarrow.parquet as pq
+
+        return pq.read_schema(self._file(f"{name}.parquet"))
+
+    def column(self, table: str, name: str) -> np.ndarray:
+        """Return one column of a table as float64 (rows,); null becomes NaN."""
+        import pyarrow.parquet as pq
+
+        known = self._schema(table).names
+        if name not in known:
+            raise UnknownNameError(f"column of {table}", name, known)
+        column = pq.read_table(self._file(f"{table}.parquet"), columns=[name])[name]
+        return column.to_numpy().astype(np.float64)
+
+
+def _text(value: Any) -> str:
+    return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,45 @@
+"""A parquet file that is written block by block and gets its name when it is whole."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from covey.results.folder import part
+
+
+class Table:
+    """A parquet file that is written one row group at a time and gets its name when it is whole.
+
+    The writer's settings are fixed and nothing but the rows goes in: equal rows in equal blocks give equal bytes.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema):
+        self.path, self.schema = path, schema
+        dictionaries = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+        self._writer = pq.ParquetWriter(
+            part(path), schema, version="2.6", compression="zstd", compression_level=3, use_dictionary=dictionaries
+        )
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Append one row group: a NumPy array, arrow array or list for each column; NaN becomes null."""
+        arrays = [
+            c if isinstance(c, pa.Array) else pa.array(c, type=f.type, from_pandas=True)
+            for f, c in ((f, columns[f.name]) for f in self.schema)
+        ]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
+
+    def finish(self) -> None:
+        """Write the end of the file and give it its final name."""
+        self._writer.close()
+        os.replace(part(self.path), self.path)
+
+    def abandon(self) -> None:
+        """Remove the unfinished file."""
+        try:
+            self._writer.close()
+        except OSError:  # the disk is still full: the file goes anyway
+            self._writer.is_open = False
+        part(self.path).unlink(missing_ok=True)
