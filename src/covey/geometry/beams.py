@@ -35,6 +35,8 @@ def clip_segment(u0, v0, u1, v1, columns, rows):
     right, top = columns - _EDGE, rows - _EDGE
     if min(u0, u1) >= _EDGE and max(u0, u1) <= right and min(v0, v1) >= _EDGE and max(v0, v1) <= top:
         return u0, v0, u1, v1, True
+    if not math.isfinite(u0 + v0 + u1 + v1):
+        return u0, v0, u1, v1, False
     enter, leave = 0.0, 1.0
     for axis in range(2):
         start, delta = (u0, u1 - u0) if axis == 0 else (v0, v1 - v0)

@@ -27,6 +27,8 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
             to here [m].
     """
     u, v, c, s = sensor_in_grid(frame, pose, mount)
+    if not math.isfinite(u + v + c + s):
+        return
     resolution = frame[4]
     far, free = min(range_m, max_range), min(range_m, max_free)
     for i in range(ranges.size):
