@@ -79,9 +79,13 @@ def values_at(source: Grid, target: Grid, outside: int, row_part: float = 0.5, c
     points = target.to_world(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) - 0.5)
     dx, dy = points[:, 0] - x0, points[:, 1] - y0
     first, below, beside = np.stack((c * dy - s * dx, c * dx + s * dy), axis=-1) / resolution
-    rows = (np.arange(target.shape[0]) + row_part)[:, None] * (below - first) + first
-    columns = (np.arange(target.shape[1]) + column_part)[:, None] * (beside - first)
-    i, j = (np.floor(rows[:, None, k] + columns[None, :, k]).astype(np.int64) for k in (0, 1))
+    down = (np.arange(target.shape[0]) + row_part)[:, None, None] * (below - first)
+    right = (np.arange(target.shape[1]) + column_part)[None, :, None] * (beside - first)
+    if not (below - first)[1] and not (beside - first)[0]:  # axes in line: a row index for each row is enough
+        i, j = first[0] + down[..., 0], first[1] + right[..., 1]
+    else:
+        i, j = first[0] + down[..., 0] + right[..., 0], first[1] + down[..., 1] + right[..., 1]
+    i, j = np.floor(i).astype(np.int64), np.floor(j).astype(np.int64)
     inside = (i >= 0) & (i < source.shape[0]) & (j >= 0) & (j < source.shape[1])
     return np.where(inside, source.cells[np.where(inside, i, 0), np.where(inside, j, 0)], outside)
 
