@@ -1,0 +1,95 @@
+import math
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.mapping.localization import Localization, Noise, Odometry, Truth, localizers, normals
+from covey.random import normal2_numpy
+
+NAMES = ["scout0", "scout1", "scout2"]
+
+
+def drive(steps=200, n=3):
+    """True poses of robots that each drive a curve of their own, (steps, n, 3)."""
+    poses = [np.array([[0.0, i, wrap_angle(3.0 + i)] for i in range(n)])]
+    for _ in range(steps - 1):
+        poses.append(compose(poses[-1], np.array([[0.1, 0.0, 0.02 * (i % 3 - 1)] for i in range(n)])))
+    return np.array(poses)
+
+
+def estimates(localizer, poses, odometry=None):
+    out = []
+    for step, pose in enumerate(poses):
+        motion = compose(inverse(poses[max(step - 1, 0)]), pose) if odometry is None else odometry
+        estimate, revision = localizer.update(motion, pose, step)
+        assert estimate.shape == pose.shape
+        assert revision.dtype == np.int64
+        assert (np.abs(estimate[:, 2]) <= math.pi).all()
+        out.append(estimate)
+    return np.array(out)
+
+
+def test_truth_is_a_copy_of_the_truth():
+    poses = drive()
+    found = estimates(Truth().build(NAMES, 1), poses)
+    np.testing.assert_array_equal(found, poses)
+    assert not np.shares_memory(found, poses)
+
+
+def test_noise_is_white_with_the_stated_deviations():
+    poses = np.zeros((4000, 3, 3))
+    error = estimates(Noise().build(NAMES, 5), poses)
+    np.testing.assert_allclose(error.std(axis=0), [[0.022, 0.022, 0.02]] * 3, rtol=0.06)
+    np.testing.assert_allclose(error.mean(axis=0), 0.0, atol=4 * 0.022 / math.sqrt(4000))
+    flat = error.reshape(len(error), -1)
+    assert np.abs(np.corrcoef(np.hstack([flat[1:], flat[:-1]]).T) - np.eye(18)).max() < 0.08
+
+
+def test_noise_belongs_to_the_name_and_the_step_not_to_the_group():
+    poses = drive()
+    whole = estimates(Noise().build(NAMES, 5), poses)
+    alone = Noise().build([NAMES[2]], 5)
+    one, _ = alone.update(np.zeros((1, 3)), poses[77, 2:], 77)
+    np.testing.assert_array_equal(one[0], whole[77, 2])
+    assert (estimates(Noise().build(NAMES, 6), poses) != whole).any()
+
+
+def test_dead_reckoning_without_noise_is_the_truth():
+    poses = drive()
+    error = estimates(Odometry().build(NAMES, 1), poses) - poses
+    assert np.abs(error[..., :2]).max() < 1e-9
+    assert np.abs(wrap_angle(error[..., 2])).max() < 1e-9
+
+
+def test_dead_reckoning_follows_the_sensor_not_the_truth():
+    found = estimates(Odometry().build(NAMES, 1), drive(11), odometry=np.array([[0.2, 0.0, 0.0]] * 3))
+    np.testing.assert_allclose(np.linalg.norm(found[-1, :, :2] - found[0, :, :2], axis=1), 10 * 0.2)
+
+
+def test_dead_reckoning_adds_errors_up():
+    tilted = np.array([[1.0, 0.0, 0.1]])  # straight ahead, but each metre reads 0.1 rad of turning
+    localizer = Odometry().build(["scout0"], 1)
+    for step in range(21):
+        pose, _ = localizer.update(tilted, np.array([[float(step), 0.0, 0.0]]), step)
+    x, y = np.sum(np.cos(0.1 * np.arange(20))), np.sum(np.sin(0.1 * np.arange(20)))
+    np.testing.assert_allclose(pose, [[x, y, 2.0]])
+
+
+def test_records_are_found_by_kind_and_by_name():
+    record = TypeAdapter(Localization).validate_python({"kind": "noise", "sigma_m": 0.1})
+    assert record == Noise(sigma_m=0.1)
+    assert localizers.names() == ["noise", "odometry", "truth"]
+    assert localizers.get("noise")() == Noise()
+    with pytest.raises(ValidationError):
+        Noise(sigma_m=-1)
+
+
+def test_normals_are_standard_and_distinct():
+    draws = normals(np.arange(500, dtype=np.uint64), 3, 5)
+    assert draws.shape == (500, 5)
+    np.testing.assert_allclose(draws.std(axis=0), 1.0, atol=0.12)
+    assert len(np.unique(draws)) == 2500
+    a, b = normal2_numpy(np.uint64(7), 3, np.arange(3))
+    np.testing.assert_allclose(draws[7], np.stack((a, b), axis=1).ravel()[:5], rtol=1e-12)
