@@ -77,7 +77,7 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
         v0, w0: present speed and turn rate [m/s, rad/s].
         want_v, want_w: wanted ones.
         points, count: wall points in the body frame, float64 (k, 2) [m], and how many of them are filled.
-        tracks: other robots, float64 (k, 7) of `covey.planning.obstacles`.
+        tracks: other robots, float64 (k, 8) of `covey.planning.obstacles`.
         limits: float64 (13,), see `MIN_SPEED`.
         way: float64 (k, 2), workspace.
 

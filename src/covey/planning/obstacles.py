@@ -4,11 +4,14 @@ import math
 
 from covey.kernel import kernel
 
-TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING = range(7)
+TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING, TRACK_STILL = range(8)
 """Columns of an array of tracks: position [m], velocity over ground [m/s] (body frame), identity, age of the last
-sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown)."""
+sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown; where the sensor does not
+tell, the course of the last motion), time since it last moved [s]."""
 MEMORY_S = 0.6
 """How long a track lives without being seen [s]."""
+MOVING_M_S = 0.12
+"""A robot slower than this counts as standing [m/s]."""
 
 
 @kernel
@@ -19,8 +22,9 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     used, so its noise does not matter.
 
     Args:
-        tracks: float64 (k, 7), see `TRACK_X`.
-        identity, distance, bearing, heading: the reading: int64, [m], [rad], [rad] relative (NaN: unknown).
+        tracks: float64 (k, 8), see `TRACK_X`.
+        identity, distance, bearing, heading: the reading: int64 (-1: unknown), [m], [rad], [rad] relative (NaN:
+            unknown).
         vx, vy, omega: own twist since the last call [m/s, rad/s].
         elapsed: time since the last call [s].
     """
@@ -35,15 +39,19 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
         x, y = tracks[k, 2], tracks[k, 3]
         tracks[k, 2], tracks[k, 3] = c * x + s * y, -s * x + c * y
         tracks[k, 5] += elapsed
+        tracks[k, 6] -= omega * elapsed
+        tracks[k, 7] += elapsed
     for i in range(identity.size):
-        row, free = -1, -1
+        row, free, near = -1, -1, 0.5
+        x, y = distance[i] * math.cos(bearing[i]), distance[i] * math.sin(bearing[i])
         for k in range(tracks.shape[0]):
             if tracks[k, 5] == math.inf:
                 if free < 0:
                     free = k
             elif tracks[k, 4] == identity[i]:
-                row = k
-        x, y = distance[i] * math.cos(bearing[i]), distance[i] * math.sin(bearing[i])
+                away = math.hypot(tracks[k, 0] - x, tracks[k, 1] - y)
+                if identity[i] >= 0 or (away < near and tracks[k, 5] > 0.0):  # nameless: the nearest not yet matched
+                    row, near = k, away
         if row >= 0:
             age = tracks[row, 5]
             if age > 1e-9:
@@ -51,14 +59,21 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
                 tracks[row, 3] += 0.5 * ((y - tracks[row, 1]) / age - tracks[row, 3])
         elif free >= 0:
             row = free
-            tracks[row, 2] = tracks[row, 3] = 0.0
+            tracks[row, 2] = tracks[row, 3] = tracks[row, 7] = 0.0
+            tracks[row, 6] = math.nan
         else:
             continue
         tracks[row, 0], tracks[row, 1], tracks[row, 4], tracks[row, 5] = x, y, identity[i], 0.0
-        tracks[row, 6] = heading[i]
+        moving = math.hypot(tracks[row, 2], tracks[row, 3]) > MOVING_M_S
+        if moving:
+            tracks[row, 7] = 0.0
+        if not math.isnan(heading[i]):
+            tracks[row, 6] = heading[i]
+        elif moving:
+            tracks[row, 6] = math.atan2(tracks[row, 3], tracks[row, 2])
     for k in range(tracks.shape[0]):
         if tracks[k, 5] > 0.0 and tracks[k, 5] != math.inf:
-            if tracks[k, 5] > 0.6:
+            if tracks[k, 5] > MEMORY_S:
                 tracks[k, 5] = math.inf
             else:
                 tracks[k, 0] += tracks[k, 2] * elapsed

@@ -29,6 +29,10 @@ class ProgressTimer:
             return False
         return time_s - self._time > self.timeout_s
 
+    def waited(self, time_s: float) -> float:
+        """Return the time since the last progress [s]."""
+        return time_s - self._time
+
 
 class Blacklist:
     """Goals that could not be reached; a goal near one of them is not worth trying again.

@@ -52,7 +52,7 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
         top_speed: largest speed [m/s].
         goal_distance: walls farther than this do not matter [m].
         points, count: wall points float64 (k, 2) [m] and how many of them are filled.
-        tracks: float64 (k, 7) of `covey.planning.obstacles`.
+        tracks: float64 (k, 8) of `covey.planning.obstacles`.
         params: float64 (5,): radius of the own disc for walls [m], distance to keep from the centre of another [m],
             horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle.
     """
@@ -91,3 +91,41 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
             if cost < best:
                 best, best_x, best_y = cost, vx, vy
     return best_x, best_y
+
+
+@kernel
+def lane(dx, dy, points, count, tracks, wall_radius, keep):
+    """Return how far to the right [m] to aim beside a point (dx, dy) ahead, because robots come the other way.
+
+    Args:
+        dx, dy: the point [m], body frame, as all here.
+        points, count: wall points float64 (k, 2) [m] and how many of them are filled.
+        tracks: float64 (k, 8) of `covey.planning.obstacles`.
+        wall_radius: distance to keep from walls [m].
+        keep: distance to keep from the centre of another [m].
+    """
+    length = math.hypot(dx, dy)
+    if length < 1e-6:
+        return 0.0
+    ux, uy = dx / length, dy / length
+    shift = 0.0
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] == math.inf:
+            continue
+        along, across = tracks[k, 0] * ux + tracks[k, 1] * uy, tracks[k, 1] * ux - tracks[k, 0] * uy
+        coming = tracks[k, 2] * ux + tracks[k, 3] * uy
+        heading = math.cos(tracks[k, 6]) * ux + math.sin(tracks[k, 6]) * uy
+        opposed = coming < -0.1 or (coming < 0.1 and heading < -0.5)
+        if opposed and -0.2 < along < 6.0 and -1.5 * keep < across < 1.5 * keep:
+            shift = max(shift, 0.5 * keep + 0.05)
+    while shift > 0.0:
+        x, y = dx + shift * uy, dy - shift * ux
+        free = True
+        for i in range(count):
+            if (points[i, 0] - x) ** 2 + (points[i, 1] - y) ** 2 < wall_radius * wall_radius:
+                free = False
+                break
+        if free:
+            return shift
+        shift -= 0.06
+    return 0.0

@@ -12,9 +12,9 @@ robots: Registry = Registry("robot")
 def pioneer3dx() -> RobotModel:
     """Return the Pioneer 3-DX as Yan et al. 2017 simulate it.
 
-    Speeds 1.2 m/s and 300 degrees/s: the paper. Footprint of nine points (0.508 x 0.356 m) and accelerations 2.5 m/s2,
-    3.2 rad/s2: the planner files of its testbed. Track 357 mm = 2 / 0.0056 mm, from DiffConvFactor of AriaCoda's p3dx.p.
-    The wheels are taken to reach no more than the top speed, so it slows down to turn.
+    Speeds 1.2 m/s and 300 degrees/s: the paper. Footprint of nine points (0.508 x 0.356 m) and accelerations
+    2.5 m/s2, 3.2 rad/s2: the planner files of its testbed. Track 357 mm = 2 / 0.0056 mm: DiffConvFactor in AriaCoda's
+    p3dx.p. The wheels are taken to reach no more than the top speed, so it slows down to turn.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation:
@@ -97,11 +97,11 @@ def turtlebot3_waffle() -> RobotModel:
 def maes() -> RobotModel:
     """Return the robot of MAES 2.0, in its units (1 tile = 1 m).
 
-    A disc of radius 0.297, mass 1, drag 20 /s, angular drag 30 /s. Each wheel, at 0.26435 beside the centre, pushes with
-    30 when both get the same factor and with 10 when they differ by more than 0.01. So straight on it ends at
+    A disc of radius 0.297, mass 1, drag 20 /s, angular drag 30 /s. Each wheel, at 0.26435 beside the centre, pushes
+    with 30 when both get the same factor and with 10 when they differ by more than 0.01. So straight on it ends at
     2 x 30 / 20 = 3 m/s, and otherwise at v = 10 (l + r) / 20 and turn rate 10 (r - l) 0.26435 / (30 m r2 / 2)
-    = 1.998 (r - l): 3.996 rad/s on the spot. That is a differential drive with wheel speeds l, r up to 1 m/s and a wheel
-    semi-axis of 1 / (2 x 1.998) m. Its law v <- (v + dt F/m) / (1 + 20 dt) is a lag of 1/20 s (1/30 s for turning).
+    = 1.998 (r - l): 3.996 rad/s on the spot. That is a differential drive with wheel speeds l, r up to 1 m/s and a
+    wheel semi-axis of 1 / (2 x 1.998) m. Its law v <- (v + dt F/m) / (1 + 20 dt) is a lag of 1/20 s (1/30 s for turning).
 
     References:
         M. Z. Andreasen, P. I. Holler, M. K. Jensen, M. Albano: MAES: a ROS 2-compatible simulation tool for exploration

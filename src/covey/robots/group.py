@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.mapping.localization import TruthLocalization
-from covey.records import Record
+from covey.mapping.localization import Localization, Truth
 from covey.robots.controller import Program
 from covey.robots.model import RobotModel
 
@@ -29,7 +28,7 @@ class Group:
     robot: RobotModel
     start: np.ndarray
     program: Program | None = None
-    localization: Record = field(default_factory=TruthLocalization)
+    localization: Localization = field(default_factory=Truth)
     control_every: int = 1
     phase: int = 0
 

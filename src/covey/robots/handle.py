@@ -14,9 +14,11 @@ from covey.errors import InvalidValueError
 from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
+from covey.planning.dijkstra import Field
 from covey.robots.model import RobotModel
 from covey.robots.motions import STILL, Drive, Follow, Goto, Manoeuvre, Motion, Sleep, Twist, Until, finite_twist
 from covey.robots.navigator import Navigator
+from covey.robots.reach import travel
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -79,9 +81,35 @@ class Robot:
 
     def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
         """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
-        if self.map is None:
-            raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
-        return find_frontiers(self.map.occupancy(), definition, min_cells)
+        return find_frontiers(self._belief().occupancy(), definition, min_cells)
+
+    def travel_cost(self) -> np.ndarray:
+        """Return what it costs to drive from here to each cell of its own map, in metres of open floor.
+
+        float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
+        """
+        field = self._travel(None)
+        return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
+        """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
+
+        Args:
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            None when no way to any of them is known.
+        """
+        if not len(cells):
+            return None
+        grid = self._belief().grid
+        mask = np.zeros(grid.shape, np.uint8)
+        mask[cells[:, 0], cells[:, 1]] = 1
+        field = self._travel(mask)
+        if field is None or field.hit[0] < 0:
+            return None
+        x, y = grid.to_world(field.hit).tolist()
+        return x, y
 
     # -- what it does -----------------------------------------------------------------------------------------------
 
@@ -140,6 +168,15 @@ class Robot:
         self.finished = True
 
     # -- between the handle and the software below it ----------------------------------------------------------------
+
+    def _belief(self) -> Belief:
+        if self.map is None:
+            raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
+        return self.map
+
+    def _travel(self, mask: np.ndarray | None) -> Field | None:
+        navigator = self._navigator
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, mask)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion

@@ -22,41 +22,54 @@ Disc = tuple[float, float, float]
 class RobotModel(Record):
     """A kind of robot. The body is one disc (`radius_m`), several (`discs_m`), or a footprint that discs then cover."""
 
-    name: str = Field("robot", min_length=1, description="What the model is called.")
+    name: str = Field(default="robot", min_length=1, description="What the model is called.")
     kinematics: Kinematics = Field(
-        "differential", description="differential or unicycle (forward speed, turn rate), holonomic (vx, vy, turn rate)."
+        default="differential",
+        description="differential or unicycle (forward speed, turn rate), holonomic (vx, vy, turn rate).",
     )
-    radius_m: float | None = Field(None, gt=0, description="Radius of a body that is one disc around the centre [m].")
+    radius_m: float | None = Field(
+        default=None, gt=0, description="Radius of a body that is one disc around the centre [m]."
+    )
     discs_m: tuple[Disc, ...] | None = Field(
-        None, min_length=1, description="Body as discs: x, y of the centre in the body frame, radius [m]."
+        default=None, min_length=1, description="Body as discs: x, y of the centre in the body frame, radius [m]."
     )
     footprint_m: tuple[Point, ...] | None = Field(
-        None, min_length=3, description="Body as a simple polygon: its vertices x, y in the body frame [m]."
+        default=None, min_length=3, description="Body as a simple polygon: its vertices x, y in the body frame [m]."
     )
     footprint_excess_m: float = Field(
-        0.035, gt=0, description="How far the discs that cover a footprint may reach beyond it [m]."
+        default=0.035, gt=0, description="How far the discs that cover a footprint may reach beyond it [m]."
     )
-    max_speed_m_s: float = Field(1.0, gt=0, description="Largest speed [m/s].")
-    max_turn_rad_s: float = Field(3.0, ge=0, description="Largest turn rate [rad/s].")
+    max_speed_m_s: float = Field(default=1.0, gt=0, description="Largest speed [m/s].")
+    max_turn_rad_s: float = Field(default=3.0, ge=0, description="Largest turn rate [rad/s].")
     max_wheel_speed_m_s: float | None = Field(
-        None, gt=0, description="Differential: largest |v| + |turn rate| x wheel semi-axis [m/s]; none: no limit."
+        default=None,
+        gt=0,
+        description="Differential: largest |v| + |turn rate| x wheel semi-axis [m/s]; none: no limit.",
     )
     max_wheel_speed_turning_m_s: float | None = Field(
-        None, gt=0, description="Differential: the same while the wheels differ by more than 1 % of it [m/s]."
+        default=None, gt=0, description="Differential: the same while the wheels differ by more than 1 % of it [m/s]."
     )
-    wheel_semi_axis_m: float = Field(0.0, ge=0, description="Differential: half the distance between the wheels [m].")
-    acceleration_m_s2: float | None = Field(None, gt=0, description="Largest acceleration [m/s2]; none: no limit.")
+    wheel_semi_axis_m: float = Field(
+        default=0.0, ge=0, description="Differential: half the distance between the wheels [m]."
+    )
+    acceleration_m_s2: float | None = Field(
+        default=None, gt=0, description="Largest acceleration [m/s2]; none: no limit."
+    )
     deceleration_m_s2: float | None = Field(
-        None, gt=0, description="Largest deceleration [m/s2]; none: as the acceleration."
+        default=None, gt=0, description="Largest deceleration [m/s2]; none: as the acceleration."
     )
     turn_acceleration_rad_s2: float | None = Field(
-        None, gt=0, description="Largest angular acceleration [rad/s2]; none: no limit."
+        default=None, gt=0, description="Largest angular acceleration [rad/s2]; none: no limit."
     )
-    speed_lag_s: float = Field(0.0, ge=0, description="Time constant of the first-order response of the speed [s].")
-    turn_lag_s: float = Field(0.0, ge=0, description="Time constant of the first-order response of the turn rate [s].")
-    command_delay_s: float = Field(0.0, ge=0, description="Time from a command to its effect [s].")
-    sensors: tuple[Sensor, ...] = Field((), description="The sensors aboard; their names differ.")
-    mapping: Mapping | None = Field(None, description="How the robot maps; none: it does not.")
+    speed_lag_s: float = Field(
+        default=0.0, ge=0, description="Time constant of the first-order response of the speed [s]."
+    )
+    turn_lag_s: float = Field(
+        default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
+    )
+    command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard; their names differ.")
+    mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:

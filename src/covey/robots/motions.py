@@ -85,7 +85,7 @@ class Goto(Motion):
     def twist(self, robot: "Robot") -> Twist:
         navigator = robot._navigator
         if not self._started:
-            navigator.start(self.goal, self.heading, tolerance_m=self.tolerance_m)
+            navigator.start(self.goal, self.heading, self.tolerance_m)
             self._started = True
         return self._finish(*robot._navigate())
 

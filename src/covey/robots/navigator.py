@@ -10,8 +10,8 @@ from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
 from covey.planning.follow import lookahead
 from covey.planning.obstacles import lidar_points, map_points, track
 from covey.planning.progress import ProgressTimer
-from covey.planning.reciprocal import reciprocal_velocity
-from covey.robots import route
+from covey.planning.reciprocal import lane, reciprocal_velocity
+from covey.robots import right_of_way, route
 from covey.robots.driving import DriveLimits, Driving, approach_speed
 
 State = Literal["driving", "reached", "unreachable", "stuck"]
@@ -21,6 +21,7 @@ _STAND: Command = (0.0, 0.0, 0.0)
 _TRACKS = 24
 _POINTS = 256
 _NO_LINE = np.zeros((1, 2))
+_NOBODY = np.empty(0, np.int64)
 
 
 class Navigator:
@@ -48,11 +49,12 @@ class Navigator:
         self._turn_gain = min(3.0, 0.5 / self._reaction)
         keep = 2.0 * (self.radius + self.driving.robot_margin_m)
         self._avoidance = np.array([self.radius + self.driving.wall_margin_m, keep + 0.04, 3.0, 0.8, 0.25])
-        self._tracks = np.full((_TRACKS, 7), math.inf)
+        self._tracks = np.full((_TRACKS, 8), math.inf)
         self._points = np.empty((_POINTS, 2))
         self._way = np.empty((PATH_SAMPLES, 2))
         self._count = 0
         self._time: float | None = None
+        self._sighting: Any = None
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
         self._stall = ProgressTimer(self.driving.progress_m, self.driving.recover_after_s)
@@ -66,7 +68,8 @@ class Navigator:
         self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
         self._map_version, self._checked_version, self._failures = -1, -1, 0
         self._narrow = route.NO_NARROW
-        self._planned = False
+        self._planned, self._waits = False, False
+        self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
     def forward(self, distance_m: float) -> None:
         """Drive straight on by a distance [m]; a negative one backs up."""
@@ -127,12 +130,14 @@ class Navigator:
         self._time = time_s
         if neighbours is None:
             return
+        fresh = neighbours is not self._sighting
+        self._sighting = neighbours
         track(
             self._tracks,
-            neighbours.identity,
-            neighbours.range,
-            neighbours.bearing,
-            neighbours.heading,
+            neighbours.identities if fresh else _NOBODY,
+            neighbours.ranges,
+            neighbours.bearings,
+            neighbours.headings,
             float(twist[0]),
             float(twist[1]),
             float(twist[2]),
@@ -239,8 +244,79 @@ class Navigator:
             return self._finish("stuck")
         ahead = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
         tx, ty, self._segment, left, self._off = lookahead(self.line, self._segment, x, y, ahead)
+        self._stall.expired(time_s, x, y)
+        beside = self._give_way(x, y, heading, left, belief, time_s)
+        if beside is not None:
+            away = math.hypot(beside[0] - x, beside[1] - y)
+            speed = (
+                0.0
+                if away < 0.12
+                else min(approach_speed(away, self._deceleration, self._reaction), 0.6 * self.limits.max_speed)
+            )
+            return self._drive(beside[0] - x, beside[1] - y, heading, v, w, speed, away, 0.0), "driving"
         speed = min(approach_speed(left + self._off, self._deceleration, self._reaction), self.limits.max_speed)
-        return self._drive(tx - x, ty - y, heading, v, w, speed, left + 0.1), "driving"
+        return self._drive(tx - x, ty - y, heading, v, w, speed, left + 0.1, 1.0), "driving"
+
+    def _give_way(
+        self, x: float, y: float, heading: float, left: float, belief: Any, time_s: float
+    ) -> tuple[float, float] | None:
+        """Return where to go instead [m], because others go first; None to drive on."""
+        if time_s < self._beside_until:
+            return self._beside
+        stalled = self._stall.waited(time_s)
+        s = self._length - left
+        if belief is not None:
+            for begin, end in self._narrow:
+                if s > end or begin - s > right_of_way.AHEAD_M:
+                    continue
+                others = right_of_way.others_of(self._tracks, x, y, heading)
+                if not len(others):
+                    break
+                decision = right_of_way.may_enter(self.line, begin, end, s, others, self.identity, stalled)
+                if decision == right_of_way.GO:
+                    self._waits = False
+                    break
+                if not self._waits or decision == right_of_way.RETREAT or stalled > 3.0:
+                    grid = belief.grid
+                    px, py, found = right_of_way.waiting_place(
+                        self.line,
+                        begin,
+                        x,
+                        y,
+                        others,
+                        belief.occupancy(),
+                        grid.origin[0],
+                        grid.origin[1],
+                        grid.resolution,
+                        self.radius + self.driving.wall_margin_m,
+                        float(self._avoidance[1]),
+                    )
+                    self._beside, self._waits = (px, py) if found else (x, y), True
+                if decision == right_of_way.RETREAT:
+                    self._beside_until = time_s + 4.0
+                    self._stall.restart(time_s, x, y)
+                return self._beside
+        self._waits = False
+        if stalled > 2.0 and self._must_yield(stalled):
+            angle = heading + right_of_way.way_out(
+                self._points, self._count, self._tracks, float(self._avoidance[0]), float(self._avoidance[1])
+            )
+            self._beside = (x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle))
+            self._beside_until = time_s + 1.5 + 0.3 * (self.identity % 5)
+            self._stall.restart(time_s, x, y)
+            return self._beside
+        return None
+
+    def _must_yield(self, stalled: float) -> bool:
+        """Return whether a robot with the right of way is close, or this one has waited for very long."""
+        for row in self._tracks:
+            if (
+                row[5] < math.inf
+                and math.hypot(row[0], row[1]) < 4.0 * self.radius
+                and (row[4] < self.identity or stalled > 8.0)
+            ):
+                return True
+        return False
 
     def _must_replan(self, belief: Any, x: float, y: float) -> bool:
         if self._off > 1.0:
@@ -268,6 +344,7 @@ class Navigator:
         self._planned, self._segment, self._off = True, 0, 0.0
         if belief is None:
             self.line, self._narrow = route.straight((x, y), self._goal)
+            self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
         planned = route.plan(
@@ -276,6 +353,7 @@ class Navigator:
         if isinstance(planned, str):
             return planned
         self.line, self._narrow = planned
+        self._length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
         return ""
 
     def _others(self, x: float, y: float, heading: float) -> np.ndarray:
@@ -285,12 +363,17 @@ class Navigator:
         return np.column_stack((x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]))
 
     def _drive(
-        self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float
+        self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float, right: float
     ) -> Command:
         """Drive towards an offset [m] in the map frame at a speed [m/s], around what is in the way."""
         c, s = math.cos(heading), math.sin(heading)
         bx, by = c * dx + s * dy, c * dy - s * dx
         length = math.hypot(bx, by)
+        if right > 0.0:
+            shift = lane(bx, by, self._points, self._count, self._tracks, self._avoidance[0], self._avoidance[1])
+            if shift > 0.0:
+                bx, by = bx + shift * by / length, by - shift * bx / length
+                length = math.hypot(bx, by)
         scale = speed / length if length > 1e-9 else 0.0
         vx, vy = reciprocal_velocity(
             scale * bx,

@@ -21,9 +21,9 @@ _BURIED_M = 2e-3  # a pose with an overlap that may be kept is never pushed this
 
 @kernel
 def free_radius(skip, frame, x, y):
-    """Return a length [m]: no wall is nearer than this to the point x, y [m] of the world (a lower bound, maybe < 0)."""
+    """Return a length [m] such that no wall is nearer to the point x, y [m] of the world; it may be negative."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
-    column, row = int(math.floor(u / frame[4])), int(math.floor(v / frame[4]))
+    column, row = math.floor(u / frame[4]), math.floor(v / frame[4])
     if row < 0 or column < 0 or row >= skip.shape[1] or column >= skip.shape[2]:
         return -1.0
     cells = min(
@@ -38,8 +38,8 @@ def nearest_wall(skip, frame, x, y, reach):
     """Return distance, x, y [m] of the wall point nearest to x, y and nearer than ``reach``; distance inf if none."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
     side = frame[4]
-    first_row, last_row = max(0, int(math.floor((v - reach) / side))), int(math.floor((v + reach) / side))
-    first, last = max(0, int(math.floor((u - reach) / side))), int(math.floor((u + reach) / side))
+    first_row, last_row = max(0, math.floor((v - reach) / side)), math.floor((v + reach) / side)
+    first, last = max(0, math.floor((u - reach) / side)), math.floor((u + reach) / side)
     last_row, last = min(last_row, skip.shape[1] - 1), min(last, skip.shape[2] - 1)
     best, at_u, at_v = reach * reach, np.inf, np.inf
     for row in range(first_row, last_row + 1):
@@ -69,7 +69,7 @@ def nearest_wall(skip, frame, x, y, reach):
 
 @kernel
 def wall_overlap(place, bodies, i, x, y, heading, reach):
-    """Return overlap [m] of body i at a pose with the walls, contact point and centre of the disc, for its deepest disc.
+    """Return overlap [m] of body i at a pose with walls, contact point, and centre of the disc, for its deepest disc.
 
     The overlap is negative when there is a gap, and -inf when no wall is within ``reach`` [m] of any disc.
     """

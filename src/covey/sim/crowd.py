@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
-from covey.sim.contacts import body_overlap, free_radius, move, wall_overlap
+from covey.sim.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
 from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, respond, saturate, sinc
 
 HYSTERESIS_M = 2e-3
@@ -103,7 +103,8 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
     if halted[i]:
         return 0.0
     speed = max(math.hypot(vx, vy), math.hypot(drive[i, 0], drive[i, 1]))
-    return _SLIP * substeps * dt * (speed + max(abs(turn), abs(drive[i, 2])) * limits[i, ARM])
+    fastest = speed + max(abs(turn), abs(drive[i, 2])) * limits[i, ARM]
+    return substeps * (_SLIP * dt * fastest + TOLERANCE_M)
 
 
 @kernel
@@ -150,16 +151,16 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
     vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
     speed = math.hypot(vx, vy)
     furthest = dt * (speed + abs(turn) * limits[i, ARM])
-    if furthest == 0.0:
+    if speed == 0.0 and turn == 0.0:
         _stop(twist, i)
         return
     x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
     parts = 1 + int(furthest / (0.5 * limits[i, SMALLEST_DISC]))
-    walls = free_radius(place[0], place[1], x, y) <= limits[i, RADIUS] + _SLIP * furthest
+    walls = free_radius(place[0], place[1], x, y) <= limits[i, RADIUS] + _SLIP * furthest + TOLERANCE_M
     whole = True
     for _ in range(parts):
         goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
-        shift = _SLIP * furthest / parts
+        shift = (_SLIP * furthest + TOLERANCE_M) / parts
         whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch[0], touch[1])
     if whole:
         twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn

@@ -10,6 +10,7 @@ from covey.errors import ControllerError
 from covey.geometry import Pose
 from covey.random import generator
 from covey.robots.controller import Program
+from covey.robots.driving import DriveLimits
 from covey.robots.group import Group, GroupView
 from covey.robots.handle import Robot
 from covey.robots.navigator import Navigator
@@ -38,6 +39,7 @@ class Deciding:
         sensing: Sensing,
         estimating: Estimating,
         seed: int,
+        period_s: float,
         step_budget_s: float,
     ):
         self.groups, self.sensing, self.estimating = groups, sensing, estimating
@@ -50,7 +52,7 @@ class Deciding:
         for group, first in zip(groups, self.starts, strict=False):
             if group.program is not None and group.program.scope == "robot":
                 for i, name in enumerate(group.names):
-                    self._board(int(first) + i, name, group, seed)
+                    self._board(int(first) + i, name, group, seed, period_s)
         self._banks_of = {i: [b for b in sensing.banks if i in b.row_of] for i in self.onboard}
 
     @property
@@ -87,11 +89,12 @@ class Deciding:
         for onboard in self.onboard.values():
             onboard.close()
 
-    def _board(self, index: int, name: str, group: Group, seed: int) -> None:
+    def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
         home = Pose(*(float(v) for v in self.estimating.pose[index]))
         rng = generator(seed, f"controller/{name}")
-        robot = Robot(name, group.robot, home, Navigator(group.robot), rng)
-        robot.map = self.estimating.beliefs.get(index)
+        navigator = Navigator(DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index)
+        robot = Robot(name, group.robot, home, navigator, rng)
+        robot.map = self.estimating.belief_of.get(index)
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 

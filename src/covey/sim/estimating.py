@@ -45,7 +45,7 @@ class Estimating:
         mapping: dict = {}
         for group in groups:
             members = np.arange(first, first + len(group.start))
-            localizer = group.localization.localizer(group.names, state.pose[members], seed)
+            localizer = group.localization.build(group.names, seed)
             self._localizers.append((members, localizer, sensing.first_of(members, "odometry")))
             if group.robot.mapping is not None and sensing.first_of(members, "lidar") is not None:
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
@@ -57,18 +57,17 @@ class Estimating:
         self.belief_of: dict[int, Belief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
-        self._scans = [_scans_of(bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
-        self._scans = [scan for scan in self._scans if len(scan[2])]
+        scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
+        self._scans = [scan for scan in scans if len(scan[2])]
 
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
         for members, localizer, odometry in self._localizers:
-            increments = None
+            motion = np.zeros((len(members), 3))
             if odometry is not None and odometry.fresh:
-                increments = odometry.readings.increments[[odometry.row_of[int(i)] for i in members]]
-            self.pose[members], self.revision[members] = localizer.update(
-                increments, self.state.pose[members], self.clock.step
-            )
+                motion = odometry.readings.motion[[odometry.row_of[int(i)] for i in members]]
+            true_pose = self.state.pose[members]
+            self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
 
     def map(self) -> None:
         """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""
@@ -82,8 +81,10 @@ class Estimating:
             team.beliefs.update(robots, pose, scan.ranges[rows], scan.angles, scan.mount, scan.range_m, self.clock.step)
 
 
-def _scans_of(bank: SensorBank, team: MappedTeam) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
+def _scans_of(
+    sensing: Sensing, bank: SensorBank, team: MappedTeam
+) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
     """Return which beliefs of a team a bank of lidars feeds: beliefs, rows of the readings, and team indices."""
-    robots = np.array([k for k, i in enumerate(team.members) if int(i) in bank.row_of and bank.is_first_of(int(i))])
+    robots = np.array([k for k, i in enumerate(team.members) if int(i) in bank.row_of and sensing.is_first(bank, int(i))])
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)
     return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members

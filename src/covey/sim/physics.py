@@ -38,9 +38,7 @@ class Contacts:
 class Physics(Protocol):
     """Moves the bodies of a team."""
 
-    def step(
-        self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None
-    ) -> Contacts:
+    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
         """Advance ``state`` in place by ``substeps`` while the commands are held; return the contacts that begin.
 
         Args:

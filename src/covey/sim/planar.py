@@ -3,8 +3,8 @@
 A commanded twist is saturated, delayed, and followed by the drive within its lag and accelerations; the body then goes
 along the exact arc of the drive's twist. One after another, in the order of the team, each body moves among the others
 as they stand and is pushed out of what it would overlap along the normal, so it slides along walls and stops at what
-it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps its twist, `TeamState.twist` is what the
-body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
+it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps its twist, and `TeamState.twist` is
+what the body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
 """
 
 from typing import Any
@@ -41,9 +41,7 @@ class PlanarPhysics:
         self._partners = np.full((n, _PARTNERS), -1)
         self._order = np.arange(n)
 
-    def step(
-        self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None
-    ) -> Contacts:
+    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
         """Advance ``state`` in place; see `Physics.step`.
 
         Raises:

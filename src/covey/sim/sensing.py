@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from covey.random import stream_key
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.clock import due
+from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
 from covey.sim.clock import Clock
 from covey.world.world import World
@@ -53,7 +53,7 @@ class Sensing:
             SensorBank(
                 record,
                 members := np.array(robots, np.int64),
-                np.array([stream_key(seed, f"{record.name}/{names[i]}") for i in robots], np.uint64),
+                sensor_keys(seed, record.name, [names[i] for i in robots]),
                 state.pose.copy(),
                 state.pose.copy(),
                 row_of={int(robot): row for row, robot in enumerate(members)},
@@ -91,6 +91,10 @@ class Sensing:
             bank.readings = bank.record.read(truth, bank.members, bank.keys, sample)
             bank.pose_before, bank.pose, bank.substep = bank.pose, pose.copy(), substep
         self._before = now
+
+    def is_first(self, bank: SensorBank, robot: int) -> bool:
+        """Return whether a bank holds the first sensor of its kind on a robot."""
+        return next(b for b in self.of_kind(bank.record.kind) if robot in b.row_of) is bank
 
     def of_kind(self, kind: str) -> list[SensorBank]:
         """Return the banks of one kind of sensor."""

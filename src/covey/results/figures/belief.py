@@ -29,7 +29,7 @@ def robot_maps(run: Run) -> style.Picture | None:
     left, bottom, top, gap, title = 0.45, 0.36, 0.2, 0.2, 0.17
     width = min((style.PAGE_IN - left - 0.1 - (columns - 1) * gap) / columns, 3.0)
     height = max(width * aspect, 0.3)
-    total = (max(left + columns * (width + gap), 3.4), bottom + rows * (height + title) + top)
+    total = (max(left + columns * (width + gap) - gap + 0.1, style.COLUMN_IN), bottom + rows * (height + title) + top)
     picture = style.Picture(*total)
     shares = run.series("known_share")[-1] if len(run.times) else [math.nan] * n
     first = None

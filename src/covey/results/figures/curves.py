@@ -35,14 +35,15 @@ def draw_explored(axes: Axes, run: Run) -> None:
     goal = 100 * goal_share(run)
     axes.axhline(goal, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=2)
     for i in range(n):
-        axes.plot(times[keep], own[keep, i], color=style.robot_color(i, n), lw=0.9, zorder=3)
-    axes.plot(times[keep], union[keep], color=style.INK, lw=1.6, zorder=4)
+        axes.plot(times[keep], own[keep, i], color=style.robot_color(i, n), lw=0.9 if n > 1 else 1.6, zorder=3)
+    if n > 1:
+        axes.plot(times[keep], union[keep], color=style.INK, lw=1.6, zorder=4)
     reached = exploration_time_s(run)
     if reached is not None:
         axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
     if n <= style.LABELLED:
         _names(axes, [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1]), end)
-    style.legend(axes, _entries(n, goal, reached))
+    style.legend(axes, _entries(n, goal, reached), handle_length=2.2)
 
 
 def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:

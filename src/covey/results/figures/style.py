@@ -195,18 +195,18 @@ def round_length(length: float) -> float:
     return float(next(f * power for f in (5, 2, 1) if f * power <= length * (1 + 1e-9)))
 
 
-def legend(axes: Axes, handles: Sequence[Any], columns: int = 4) -> None:
+def legend(axes: Axes, handles: Sequence[Any], handle_length: float = 1.1) -> None:
     """Put a legend above the left end of the axes."""
     axes.legend(
         handles=list(handles),
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0, 0.0, 0.0),
-        ncols=columns,
+        ncols=4,
         fontsize=SMALL,
         frameon=False,
         borderaxespad=0.1,
         borderpad=0.15,
-        handlelength=1.1,
+        handlelength=handle_length,
         handletextpad=0.4,
         columnspacing=0.9,
         labelcolor=INK,

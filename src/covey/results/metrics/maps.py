@@ -15,18 +15,26 @@ def truth_at(truth: Grid, belief: Grid) -> np.ndarray:
     (outside the world, or outside an open border). It is sampled at points no further apart than the true cells.
     """
     samples = max(1, int(np.ceil(belief.resolution / truth.resolution - 1e-9)))
-    rows, columns = np.indices(belief.shape)
+    corners = truth_indices(truth, belief.to_world([[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5]]))
+    down, right = corners[1] - corners[0], corners[2] - corners[0]  # true rows and columns per cell of the belief
     wall, free = np.zeros(belief.shape, bool), np.ones(belief.shape, bool)
-    offsets = (np.arange(samples) + 0.5) / samples - 0.5
-    for dv in offsets:
-        for du in offsets:
-            cells = truth.to_cells(belief.to_world(np.stack((rows + dv, columns + du), axis=-1)))
-            inside = truth.inside(cells)
-            clipped = np.where(inside[..., None], cells, 0)
-            value = truth.cells[clipped[..., 0], clipped[..., 1]]
+    rows, columns = (np.arange(count)[:, None] for count in belief.shape)
+    for dv in (np.arange(samples) + 0.5) / samples:
+        for du in (np.arange(samples) + 0.5) / samples:
+            along_rows, along_columns = corners[0] + (rows + dv) * down, (columns + du) * right
+            i, j = (np.floor(along_rows[:, None, k] + along_columns[None, :, k]).astype(np.int64) for k in (0, 1))
+            inside = (i >= 0) & (i < truth.shape[0]) & (j >= 0) & (j < truth.shape[1])
+            value = truth.cells[np.where(inside, i, 0), np.where(inside, j, 0)]
             wall |= inside & (value == WALL)
             free &= inside & (value == FREE)
     return np.where(wall, 100, np.where(free, 0, -1)).astype(np.int8)
+
+
+def truth_indices(truth: Grid, points_world: np.ndarray) -> np.ndarray:
+    """Return rows and columns as real numbers, shape (..., 2), of points [m]; whole numbers are edges of cells."""
+    x0, y0, c, s, resolution = truth.frame
+    dx, dy = points_world[..., 0] - x0, points_world[..., 1] - y0
+    return np.stack((c * dy - s * dx, c * dx + s * dy), axis=-1) / resolution
 
 
 def map_error_cells(truth: Grid, belief: Grid) -> int:

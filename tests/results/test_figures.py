@@ -1,0 +1,174 @@
+import io
+import stat
+import sys
+import threading
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from PIL import Image
+
+from covey.results.figures import (
+    PICTURES,
+    coverage_heat,
+    exploration_heat,
+    overview,
+    robot_maps,
+    save_all,
+    save_animation,
+    trajectories,
+    union_map,
+)
+from covey.results.figures.curves import spread
+from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
+from covey.results.figures.style import ROBOTS, bounds, name_points, rgb, robot_color
+from covey.results.metrics import exploration
+
+
+def test_save_all_writes_every_picture_whole(record, tmp_path):
+    run = record(tmp_path / "run", pose_every=5)
+    files = save_all(run)
+    assert {p.name for p in files} >= {f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg")}
+    assert {p.parent for p in files} == {tmp_path / "run" / "figures"}
+    assert not list((tmp_path / "run").rglob("*.part"))
+    for path in files:
+        if path.suffix == ".png":
+            with Image.open(path) as image:
+                assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+                assert image.size[0] in (1050, 2148) or path.stem == "robot_maps"
+        if path.suffix == ".svg":
+            assert ET.parse(path).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_picture_has_the_same_bytes_each_time_and_in_threads(record, kind):
+    run = record()
+    expected = overview(run).to_bytes(kind)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(overview(run).to_bytes(kind))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected, expected]
+
+
+def test_drawing_leaves_matplotlib_as_it_was(record):
+    before = dict(mpl.rcParams)
+    record().plot().to_bytes("svg")
+    assert dict(mpl.rcParams) == before
+    assert mpl.rcParams["svg.hashsalt"] is None
+
+
+def test_names_of_robots_stand_in_the_picture_up_to_twelve(record):
+    texts = {n: {t.get_text() for t in trajectories(record(n=n, steps=5)).axes[0].texts} for n in (12, 13)}
+    assert {f"a{i}" for i in range(12)} <= texts[12]
+    assert not any(t.startswith("a") for t in texts[13])
+    assert "2 m" in texts[12]  # scale bar: a fifth of the 10 m world
+
+
+def test_names_of_robots_at_one_place_keep_apart(record):
+    picture = trajectories(record(n=1, steps=5))
+    axes = picture.axes[0]
+    before = len(axes.texts)
+    name_points(axes, np.zeros((4, 2)), ["scout0", "scout1", "scout2", "scout3"], ["#000000"] * 4)
+    boxes = [t.get_window_extent() for t in axes.texts[before:]]
+    apart = [not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]]
+    assert all(apart)
+
+
+def test_heat_map_is_red_where_just_seen_blue_where_old_beige_where_never(record, circle_frame, square_maps):
+    run = record()
+    maps = square_maps()
+    maps.last_explored[5, 5:8] = (100, 0, -1)
+    object.__setattr__(run, "maps", maps)
+    monkey_period = 300.0  # seconds per step: step 0 is more than four minutes ago
+    run.__dict__["times"] = run.steps * monkey_period / 100 * 100
+    image = exploration_heat(run).axes[0].images[0].get_array()
+    red, blue = (tuple(round(255 * c) for c in AGES(v)[:3]) for v in (0.0, 1.0))
+    assert [tuple(image[5, c]) for c in (5, 6, 7)] == [red, blue, tuple(rgb(NEVER_COLOR))]
+    assert red[0] > 2 * red[2]
+    assert blue[2] > 2 * blue[0]
+
+
+def test_age_is_counted_back_from_the_end(record):
+    run = record()
+    assert age_s(run, np.array([100, 40])).tolist() == pytest.approx([0.0, 6.0])
+    assert np.isnan(age_s(run, np.array([-1]))).all()
+
+
+def test_heat_colours_can_be_told_apart_without_colour():
+    r, g, b, _ = AGES(np.linspace(0, 1, 20)).T
+    lightness = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2
+    assert (np.diff(lightness) < 0).all()
+
+
+def test_pictures_without_maps_are_left_out(record, tmp_path):
+    run = record(tmp_path / "run", maps=False, steps=10)
+    assert [f(run) for f in (union_map, robot_maps, exploration_heat, coverage_heat)] == [None] * 4
+    names = {p.name for p in save_all(run, tmp_path / "pictures")}
+    assert names == {f"{n}.{k}" for n in ("overview", "trajectories", "explored_share") for k in ("png", "svg")}
+
+
+def test_animation_shows_start_to_end(record, tmp_path):
+    run = record(tmp_path / "run")
+    path = save_animation(run, tmp_path / "a.gif", frames=20)
+    with Image.open(path) as image:
+        assert image.n_frames == 20
+        assert max(image.size) <= 700
+        white = []
+        for k in (0, 19):
+            image.seek(k)
+            white.append(np.all(np.asarray(image.convert("RGB")) == 255, axis=-1)[26:].mean())
+    assert white[0] < 0.2  # two of 38 rows have been seen after the first step
+    assert white[1] > 0.85
+
+
+def test_animation_needs_maps_and_an_encoder(record, tmp_path, monkeypatch):
+    assert save_animation(record(maps=False), tmp_path / "a.gif") is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert save_animation(record(), tmp_path / "a.mp4") is None
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in encoder is a shell script")
+@pytest.mark.parametrize("works", [True, False])
+def test_mp4_is_piped_to_ffmpeg_and_gets_its_name_when_whole(record, tmp_path, monkeypatch, works):
+    program = tmp_path / "bin" / "ffmpeg"
+    program.parent.mkdir()
+    body = "import sys\ndata = sys.stdin.buffer.read()\nopen(sys.argv[-1], 'wb').write(b'%d' % len(data))\n"
+    program.write_text(f"#!{sys.executable}\n{body}" + ("" if works else "sys.exit(1)\n"))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent))
+    path = save_animation(record(), tmp_path / "a.mp4", frames=10, per_second=4)
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == (["a.mp4"] if works else [])
+    assert path == (tmp_path / "a.mp4" if works else None)
+    if works:  # 10 frames, and the last one held for 2.5 s
+        assert int((tmp_path / "a.mp4").read_bytes()) == 20 * 640 * 666 * 3
+
+
+def test_labels_are_spread_by_the_least(record):
+    assert spread([10.0, 10.0, 10.0, 50.0], 3.0) == [7.0, 10.0, 13.0, 50.0]
+    assert spread([], 1.0) == []
+
+
+def test_robot_colours_differ_for_any_team():
+    for n in (1, 8, 30):
+        assert len({robot_color(i, n) for i in range(n)}) == n
+    assert robot_color(0, 3) == ROBOTS[0]
+
+
+def test_turned_world_is_drawn_in_the_world_frame(record, square_maps):
+    run = record()
+    maps = square_maps(yaw=np.pi / 6)
+    assert bounds(maps.truth) == pytest.approx(
+        (-5 - 10 * np.sin(np.pi / 6), -5 + 10 * np.cos(np.pi / 6), -5, -5 + 10 * (np.sin(np.pi / 6) + np.cos(np.pi / 6)))
+    )
+    object.__setattr__(run, "maps", maps)
+    picture = trajectories(run)
+    data = np.asarray(Image.open(io.BytesIO(picture.to_bytes("png"))).convert("L"))
+    axes = picture.axes[0]
+    corner = axes.transData.transform((-5 + 0.1 * np.sqrt(0.75) - 0.05, -5 + 0.05 + 0.1 * np.sqrt(0.75)))
+    assert data[data.shape[0] - int(corner[1]), int(corner[0])] < 100  # wall at the turned corner
+    assert exploration.explored_share(run) == 1.0

@@ -1,0 +1,170 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.results.metrics import compute, metrics
+from covey.results.metrics.exploration import auc, exploration_cost, exploration_efficiency, time_to_share
+from covey.results.metrics.maps import known_area_m2, map_error_cells, map_quality_of, truth_at
+from covey.results.metrics.motion import exploration_safety
+
+
+def test_every_metric_of_the_circles_by_hand(record):
+    found = record().metrics
+    area = 38 * 38 * 0.25**2  # free cells of the room
+    expected = {
+        "exploration_time_s": 9.9,  # 1 % of G in each 0.1 s
+        "exploration_time_one_map_s": 9.9,  # the map of a0 grows as fast as the union: 1.25 * 0.8
+        "t50_s": 5.0,
+        "t80_s": 8.0,
+        "t90_s": 9.0,
+        "t95_s": 9.5,
+        "t99_s": 9.9,
+        "tail_ratio": 1.1,
+        "auc": 0.5,  # straight line from 0 to 1
+        "explored_share": 1.0,
+        "explored_area_m2": area,
+        "explorable_area_m2": area,
+        "exploration_cost_m": 10.0 + 5.0,
+        "energy_j": 150.0,
+        "exploration_efficiency_m2_per_m": area / 15.0,
+        "overlap": 0.2,  # 0.8 + 0.4 of G for 1 of G
+        "exploration_safety": 1 - 2 / 200,
+        "collisions": 2,
+        "collisions_wall": 6,
+        "makespan_distance_m": 10.0,
+        "workload_std_m": 2.5,
+        "workload_jain": 15.0**2 / (2 * 125.0),
+        "workload_min_over_max": 0.5,
+        "distance_by_robot_m": {"a0": 10.0, "a1": 5.0},
+        "position_error_m": 0.05,  # 3-4-5 triangle
+        "simulated_time_s": 10.0,
+        "status": "reached",
+        "map_completeness": 19 / 38,  # southern half
+        "coverage_share": 19 / 38,
+    }
+    assert {name: found[name] for name in expected} == {
+        name: value if isinstance(value, str | dict) else pytest.approx(value) for name, value in expected.items()
+    }
+
+
+def test_separation_of_two_circles_is_the_least_over_time(record):
+    time = np.arange(1, 101) / 10
+    a, b = time / 2.0, 0.5 * time / 3.0
+    expected = np.hypot(2 * np.cos(a) - 3 * np.cos(b), 2 * np.sin(a) - 3 * np.sin(b)).min()
+    assert record().metrics["min_separation_m"] == pytest.approx(expected)
+    assert record(n=1).metrics["min_separation_m"] is None
+
+
+def test_goals_that_were_not_reached_are_null_and_costs_are_not(record):
+    found = record(steps=85, status="timeout", goal={"timeout_s": 8.5}).metrics
+    names = ("exploration_time_s", "exploration_time_one_map_s", "t90_s", "t95_s", "t99_s", "tail_ratio")
+    assert [found[name] for name in names] == [None] * len(names)
+    assert found["t80_s"] == pytest.approx(8.0)
+    assert found["exploration_cost_m"] == pytest.approx(1.5 * 8.5)
+    assert found["status"] == "timeout"
+
+
+def test_goal_share_comes_from_the_scenario(record):
+    assert record(goal={"explored_share": 0.6}).metrics["exploration_time_s"] == pytest.approx(6.0)
+
+
+def test_auc_over_a_common_time_keeps_the_last_share(record):
+    run = record(goal={"timeout_s": 20.0})
+    assert run.metrics["auc"] == pytest.approx((0.5 * 10 + 10) / 20)
+    assert auc(run, reference_s=5.0) == pytest.approx(0.25)
+
+
+def test_cost_by_energy_and_by_a_function_of_the_user(record):
+    run = record()
+    assert exploration_cost(run, "energy") == pytest.approx(150.0)
+    assert exploration_cost(run, lambda r: [7.0] * len(r.names)) == 14.0
+    assert exploration_efficiency(run, lambda r: 1.0) == pytest.approx(90.25)
+    with pytest.raises(InvalidValueError, match="'distance', 'energy'"):
+        exploration_cost(run, "gold")
+
+
+def test_safety_with_another_cardinal_and_walls(record):
+    run = record()
+    assert exploration_safety(run, cardinal=10) == pytest.approx(0.8)
+    assert exploration_safety(run, cardinal=10, walls=True) == pytest.approx(0.2)
+
+
+def test_known_share_is_taken_for_the_one_map_time_and_own_beams_without_a_map(record):
+    run = record()
+    known = run.series("known_share").max(axis=1)
+    assert time_to_share(run.times, known, 0.5) == pytest.approx(5.0)
+    assert time_to_share(run.times, run.series("explored_share").max(axis=1), 0.99) is None
+
+
+def test_truth_at_a_coarser_map_touches_walls_and_stays_inside():
+    cells = np.zeros((4, 4), np.uint8)
+    cells[0, 1], cells[3, 3] = 1, 3
+    truth = Grid(cells, 0.1, (0.0, 0.0, 0.0))
+    belief = Grid(np.zeros((3, 3), np.int8), 0.2, (0.0, 0.0, 0.0))
+    assert truth_at(truth, belief).tolist() == [[100, 0, -1], [0, -1, -1], [-1, -1, -1]]
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.3, np.pi / 2])
+def test_truth_at_its_own_cells_is_itself_and_at_finer_cells_a_point_look_up(yaw):
+    draw = np.random.default_rng(0)
+    truth = Grid(draw.integers(0, 4, (17, 23)).astype(np.uint8), 0.2, (1.0, -2.0, yaw))
+    value = np.select([truth.cells == 0, truth.cells == 1], [0, 100], -1)
+    assert np.array_equal(truth_at(truth, Grid(np.zeros((17, 23), np.int8), 0.2, truth.origin)), value)
+    fine = Grid(np.zeros((150, 130), np.int8), 0.05, (0.0, -1.0, 0.0))
+    cells = truth.to_cells(fine.to_world(np.moveaxis(np.indices(fine.shape), 0, -1)))
+    expected = np.full(fine.shape, -1)
+    for index in np.ndindex(fine.shape):
+        if truth.inside(cells[index]):
+            expected[index] = value[tuple(cells[index])]
+    assert np.array_equal(truth_at(truth, fine), expected)
+
+
+def test_map_error_and_quality_count_wrong_cells_only_where_both_are_known(square_maps):
+    maps = square_maps()
+    faultless = Grid(np.where(maps.truth.cells == 1, 100, 0).astype(np.int8), 0.25, maps.truth.origin)
+    assert map_error_cells(maps.truth, faultless) == 0
+    assert map_quality_of(maps, faultless) == pytest.approx(1.0)
+    wrong = faultless.cells.copy()
+    wrong[10, 10:14] = 100  # walls that are not there: known, but wrong
+    wrong[0, :3] = 0  # free where a wall is
+    wrong[20, 5:10] = -1  # unknown: not an error, but not explored either
+    belief = faultless.with_cells(wrong)
+    area, cell = 38 * 38 * 0.0625, 0.0625
+    assert map_error_cells(maps.truth, belief) == 7
+    assert known_area_m2(maps, belief) == pytest.approx(area - 5 * cell)
+    assert map_quality_of(maps, belief) == pytest.approx((area - 5 * cell - 7 * cell) / area)
+
+
+def test_metric_of_a_user_is_computed_and_a_broken_one_loses_nothing(record, monkeypatch):
+    run = record()
+    monkeypatch.setattr(metrics, "_items", dict(metrics._items))
+    metrics.register("robots")(lambda run: np.int64(len(run.names)))
+    metrics.register("broken")(lambda run: 1 / 0)
+    with pytest.warns(RuntimeWarning, match="'broken' failed: ZeroDivisionError"):
+        found = compute(run)
+    assert (found["robots"], found["broken"]) == (2, None)
+    assert found["exploration_time_s"] == pytest.approx(9.9)
+
+
+def test_metrics_file_is_strict_json_with_all_that_was_promised(record, tmp_path):
+    record(tmp_path / "run", n=1, maps=False)
+    found = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert "NaN" not in (tmp_path / "run" / "metrics.json").read_text()
+    assert {
+        *("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "exploration_safety"),
+        *("map_completeness", "map_error_cells", "map_quality", "explored_share", "collisions"),
+        *("simulated_time_s", "wall_time_s", "real_time_factor", "status"),
+    } <= found.keys()
+    assert found["map_quality"] is None
+    assert found["real_time_factor"] == pytest.approx(found["simulated_time_s"] / found["wall_time_s"])
+
+
+def test_every_metric_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    for name in metrics.names():
+        assert f"`{name}`" in page
+        assert metrics.get(name).__doc__

@@ -1,0 +1,101 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from covey.errors import RunFolderError, UnknownNameError
+from covey.results.manifest import build_manifest, sha256
+from covey.results.recorder import Recorder
+from covey.results.run import Run
+
+
+def test_poses_are_those_of_the_circles(record):
+    run = record()
+    angle = run.times * 0.5 / 3.0  # a1: 0.5 m/s on a circle of 3 m
+    expected = np.stack((3 * np.cos(angle), 3 * np.sin(angle), angle + np.pi / 2), axis=-1)
+    assert np.allclose(run.poses[:, 1], expected, atol=1e-12)
+    assert np.allclose(run.estimates[..., 0] - run.poses[..., 0], 0.03)
+    assert run.steps.tolist() == list(range(1, 101))
+
+
+def test_measurements_can_be_filtered_by_robot_name(record):
+    run = record()
+    rows = run.measurements.filter(pl.col("robot") == "a1")
+    assert rows["distance_m"].to_list() == pytest.approx((0.5 * run.times).tolist())
+    assert run.team["explored_share_union"][49] == 0.5
+
+
+def test_temporary_folder_lives_exactly_as_long_as_the_run(record, tmp_path):
+    run = record()
+    folder = run.folder
+    saved = run.save(tmp_path / "kept")
+    with pytest.raises(RunFolderError, match="cannot copy"):
+        run.save(tmp_path / "kept")
+    assert folder.is_dir()
+    del run
+    assert not folder.exists()
+    assert len(saved.team) == 100
+
+
+def test_maps_come_back_as_they_were(record, square_maps):
+    expected, maps = square_maps(), record().maps
+    assert np.array_equal(maps.truth.cells, expected.truth.cells)
+    assert (maps.truth.resolution, maps.truth.origin) == (0.25, (-5.0, -5.0, 0.0))
+    assert np.array_equal(maps.first_explored, expected.first_explored)
+    assert np.array_equal(maps.robots[1].cells, expected.robots[1].cells)
+    assert maps.union.resolution == 0.5
+    assert record(maps=False).maps is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no manifest.json"),
+        ("{", "not one of Covey"),
+        ("[]", "not one of Covey"),
+        ('{"format": 1}', "not one of Covey"),
+        ('{"format": 2, "robots": [], "status": "finished"}', "format 2"),
+    ],
+)
+def test_what_is_no_run_folder_is_said_plainly(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(RunFolderError, match=message):
+        Run(tmp_path)
+    with pytest.raises(RunFolderError, match="no such folder"):
+        Run(tmp_path / "nowhere")
+
+
+def test_unknown_column_names_the_nearest(record):
+    with pytest.raises(UnknownNameError, match="did you mean 'distance_m'"):
+        record().series("distance")
+
+
+def test_manifest_holds_what_a_second_run_needs(tmp_path):
+    (tmp_path / "map.pgm").write_bytes(b"abc")
+    manifest = build_manifest(robots=["a"], seed=3, inputs=[tmp_path / "map.pgm"], command=["covey", "run", "maze"])
+    assert manifest["inputs"][0]["sha256"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert sha256(tmp_path / "map.pgm") == manifest["inputs"][0]["sha256"]
+    assert {"covey", "numpy", "python"} <= manifest["versions"].keys()
+    assert manifest["goal"] == {"explored_share": 0.99, "of": "union", "timeout_s": None}
+    assert json.loads(json.dumps(manifest)) == manifest
+
+
+def test_notebook_shows_metrics_and_a_picture_and_escapes_names(record, tmp_path):
+    run = record()
+    run.manifest["name"] = "<script>"
+    page = run._repr_html_()
+    assert "<script>" not in page
+    assert "exploration_time_s</td><td>9.9<" in page
+    assert "data:image/png;base64," in page
+
+
+def test_run_without_a_single_step_opens(tmp_path):
+    recorder = Recorder(tmp_path / "run", ["a0"])
+    recorder.open(build_manifest(robots=["a0"], seed=0))
+    run = recorder.close("exhausted")
+    assert run.poses.shape == (0, 1, 3)
+    assert run.metrics["status"] == "exhausted"
+    assert run.metrics["exploration_time_s"] is None
+    assert "0 s" in repr(run)
