@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from covey import robots
-    from covey.controllers import controller
     from covey.errors import (
         ControllerError,
         CoveyError,
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     )
     from covey.geometry.se2 import Pose
     from covey.results.run import Run
+    from covey.robots.controller import Program, controller
+    from covey.robots.group import Group
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
     from covey.scenario.build import load
@@ -33,10 +34,12 @@ __all__ = [
     "ControllerError",
     "CoveyError",
     "Execution",
+    "Group",
     "InvalidValueError",
     "MapFileError",
     "PlacementError",
     "Pose",
+    "Program",
     "Radio",
     "RobotGroup",
     "Run",
@@ -60,11 +63,13 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
+    "Program": "covey.robots.controller",
     "Run": "covey.results.run",
     "Simulation": "covey.sim.simulation",
     "World": "covey.world.world",
-    "controller": "covey.controllers",
+    "controller": "covey.robots.controller",
     "load": "covey.scenario.build",
     "load_scenario": "covey.scenario.load",
 }

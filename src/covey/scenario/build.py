@@ -48,7 +48,7 @@ def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = N
 
     Args:
         source: path of a ``.yaml`` file, or a name such as ``maze``.
-        overrides: values by dotted path that replace those of the file, as in ``{"robots.pioneer.count": 12}``.
+        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 12}``.
 
     Raises:
         CoveyError: the scenario or a file that it names is bad, or the robots do not fit.
@@ -70,22 +70,14 @@ def build(
     Raises:
         ScenarioError: all that is wrong with the world and with the start poses.
     """
-    from covey.robots.controller import Program
-    from covey.robots.group import Group
+    ready, execution = set_up(scenario), scenario.execution
+    from covey.robots.group import Group  # after the checks, since these load the kernels
     from covey.sim.simulation import Simulation
 
-    ready = set_up(scenario)
     groups = [
-        Group(
-            name=group.name,
-            robot=group.robot,
-            start=poses,
-            program=Program(group.controller.target, dict(group.controller.parameters)),
-            localization=group.localization,
-        )
+        Group(group.name, group.robot, poses, group.controller.program, group.localization)
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
-    execution = scenario.execution
     return Simulation(
         ready.world,
         groups,
@@ -101,8 +93,7 @@ def build(
         name=scenario.name,
         folder=folder,
         overwrite=overwrite,
-        scenario_yaml=_text(scenario),
-        inputs=inputs(scenario),
+        manifest={"scenario": _text(scenario), "inputs": inputs(scenario)},
     )
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 import typing
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, Validation
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.records import Record
 from covey.registry import load_from_file
+from covey.robots.controller import Program, parameters_of
 from covey.scenario.messages import located
-
-_GIVEN_BY_THE_SIMULATION = ("self", "robot", "group", "team")
 
 
 class ControllerReference(Record):
@@ -36,6 +34,11 @@ class ControllerReference(Record):
             return {"target": value, "reference": reference_of(value)}
         return value
 
+    @property
+    def program(self) -> Program:
+        """The controller as a simulation takes it."""
+        return Program(self.target, self.parameters)
+
     def plain(self) -> Any:
         """Return what stands in a file for it.
 
@@ -54,16 +57,6 @@ class ControllerReference(Record):
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
         named = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
         return {"anyOf": [{"type": "string"}, named], "description": cls.__doc__}
-
-
-def parameters_of(target: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters that a scenario may set on a controller: its keywords, without the handle it acts on."""
-    return {
-        name: parameter
-        for name, parameter in inspect.signature(target).parameters.items()
-        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        and name not in _GIVEN_BY_THE_SIMULATION
-    }
 
 
 def reference_of(target: Any) -> str:
@@ -99,21 +92,22 @@ def _find(name: str, context: dict[str, Any]) -> Any:
 
 def _checked_parameters(name: str, target: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     known = parameters_of(target)
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values())
-    checked, errors = dict(parameters), []
+    if known is None:
+        return parameters
+    checked, errors, unknown = dict(parameters), [], []
     for key, value in parameters.items():
         if key in known:
             try:
                 checked[key] = _checked(target, known[key], value)
             except ValueError as error:
                 errors.append(((key,), str(error), value))
-        elif not takes_any:
+        else:
             message = f"controller {name!r} has no parameter {key!r}{did_you_mean(key, known)}"
-            errors.append(((key,), message, value))
+            unknown.append(((key,), message, value))
     needed = [k for k, p in known.items() if p.default is p.empty and k not in parameters]
     errors += [(("name",), f"controller {name!r} needs the parameter {key!r}", name) for key in needed]
-    if errors:
-        raise located(errors)
+    if errors or unknown:
+        raise located(errors, unknown)
     return checked
 
 

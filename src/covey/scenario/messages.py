@@ -24,11 +24,22 @@ def problems_of(error: ValidationError, document: Document, model: type[BaseMode
     return [unique[place] for place in sorted(unique)]
 
 
-def located(errors: list[tuple[Path, str, Any]], *, at_key: bool = False) -> ValidationError:
-    """Return the error for a validator to raise when it knows the path below it, the message and the value given."""
+Located = tuple[Path, str, Any]
+
+
+def located(errors: list[Located], unknown_keys: list[Located] | None = None) -> ValidationError:
+    """Return the error for a validator to raise when it knows what is wrong where below it.
+
+    Args:
+        errors: path, message, and value given, of each wrong value.
+        unknown_keys: the same for keys that should not be there.
+    """
     lines = [
-        InitErrorDetails(type=PydanticCustomError("located", "{message}", {"message": m, "at_key": at_key}), loc=p, input=v)
-        for p, m, v in errors
+        InitErrorDetails(
+            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}), loc=path, input=value
+        )
+        for at_key, group in ((False, errors), (True, unknown_keys or []))
+        for path, message, value in group
     ]
     return ValidationError.from_exception_data("record", lines)
 

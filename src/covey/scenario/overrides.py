@@ -6,7 +6,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
-from covey.scenario.controller import ControllerReference, parameters_of
+from covey.scenario.controller import ControllerReference
+from covey.robots.controller import parameters_of
 from covey.scenario.messages import problems_of
 from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import Document, parse_yaml
@@ -76,13 +77,12 @@ class _Editor:
     def _record(self, node: BaseModel, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
         aliases = {(f.alias or name): name for name, f in type(node).model_fields.items()}
         values = {alias: getattr(node, name) for alias, name in aliases.items()}
-        before = len(self.problems)
         for key, below in children.items():
             if key in values:
                 values[key] = self.edit(values[key], below, (*path, key))
             else:
                 self._report((*path, key), f"unknown key {key!r}{did_you_mean(key, values)}")
-        return node if len(self.problems) > before else self._validated(node, values, path)
+        return self._validated(node, values, path)
 
     def _controller(self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
         named = {"name": node.reference, **node.parameters} if node.reference else dict(node.parameters)
@@ -90,8 +90,8 @@ class _Editor:
         if "name" in values:
             return self._validated(node, values, path)
         known = parameters_of(node.target)
-        for key in values.keys() - known.keys():
-            self._report((*path, key), f"the controller has no parameter {key!r}{did_you_mean(key, known)}")
+        for key in () if known is None else sorted(values.keys() - known.keys()):
+            self._report((*path, key), f"the controller has no parameter {key!r}{did_you_mean(key, known or ())}")
         return node.model_copy(update={"parameters": values})
 
     def _sequence(self, node: Any, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
@@ -116,8 +116,8 @@ class _Editor:
             document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
             for problem in problems_of(error, document, type(node)):
                 label = order[problem.line]
-                message = problem.message.removeprefix(f"{label.rpartition('.')[2]}: ")
-                self.problems.append(Problem(message, label))
+                place, colon, message = problem.message.partition(": ")
+                self.problems.append(Problem(message if colon and place in label else problem.message, label))
         except CoveyError as error:
             self._report(path, str(error))
         return node

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from covey.errors import CoveyError, UnknownNameError
-from covey.scenario.controller import parameters_of
+from covey.robots.controller import parameters_of
 from covey.scenario.dump import plain, to_yaml
 from covey.scenario.load import find_scenario, library, load_scenario
 
@@ -76,7 +76,7 @@ def _sensor(name: str) -> str:
 
 def _controller(name: str) -> str:
     target = _registry("controllers").get(name)
-    parameters = [f"  {parameter}" for parameter in parameters_of(target).values()]
+    parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
     return "\n".join([_doc(target), "", "parameters:" if parameters else "no parameters", *parameters])
 
 

@@ -138,7 +138,7 @@ class Coverage:
         self._count = 0
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int) -> None:
-        """Cover what lies under the bodies: true poses (n, 3), discs (n, k, 3) x, y, radius [m] on the body, 0 = none."""
+        """Cover what lies under bodies at true poses (n, 3); discs (n, k, 3): x, y, radius [m] on the body or 0."""
         self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step)
 
     @property
@@ -169,7 +169,7 @@ def explore(robots, poses, ranges, directions, mount, step, frame, scratch, goal
     one = np.uint64(1)
     for k in range(robots.size):
         robot = robots[k]
-        box[:] = (scratch.shape[0], -1, scratch.shape[1], -1)
+        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         for i in range(directions.shape[0]):
             length = ranges[k, i] / frame[4]
