@@ -178,7 +178,8 @@ class Robot:
 
     def _travel(self, mask: np.ndarray | None) -> Field | None:
         navigator = self._navigator
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, mask)
+        others = navigator.others(*self.pose)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others, mask)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion
