@@ -3,16 +3,12 @@
 from covey.mapping.records import Mapping
 from covey.registry import Registry
 from covey.robots.model import Kinematics, RobotModel
-<<<<<<< HEAD
-from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
-=======
 from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
->>>>>>> physics
 
 robots: Registry = Registry("robot")
 
@@ -50,13 +46,8 @@ def pioneer3dx() -> RobotModel:
         wheel_semi_axis_m=0.1785,
         acceleration_m_s2=2.5,
         turn_acceleration_rad_s2=3.2,
-<<<<<<< HEAD
-        sensors=(sick_lms500(),),
-        mapping=Mapping(),
-=======
         sensors=(sick_lms500(), Odometry(rate_hz=10), Neighbours(range_m=26)),
         mapping=Mapping(resolution_m=0.2, max_range_m=25),
->>>>>>> physics
     )
 
 
@@ -80,13 +71,8 @@ def turtlebot3_burger() -> RobotModel:
         wheel_semi_axis_m=0.080,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
-<<<<<<< HEAD
-        sensors=(turtlebot3_lds(),),
-        mapping=Mapping(),
-=======
         sensors=(turtlebot3_lds(rate_hz=5).model_copy(update={"mount_x_m": -0.032}), Odometry()),
         mapping=Mapping(resolution_m=0.05),
->>>>>>> physics
     )
 
 
@@ -110,13 +96,8 @@ def turtlebot3_waffle() -> RobotModel:
         wheel_semi_axis_m=0.1435,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
-<<<<<<< HEAD
-        sensors=(turtlebot3_lds(rate_hz=10.0),),
-        mapping=Mapping(),
-=======
         sensors=(turtlebot3_lds(rate_hz=10).model_copy(update={"mount_x_m": -0.064}), Odometry()),
         mapping=Mapping(resolution_m=0.05),
->>>>>>> physics
     )
 
 
@@ -146,13 +127,8 @@ def maes() -> RobotModel:
         wheel_semi_axis_m=0.25025,
         speed_lag_s=1 / 20,
         turn_lag_s=1 / 30,
-<<<<<<< HEAD
-        sensors=(maes_360(),),
-        mapping=Mapping(),
-=======
         sensors=(maes_360(), Neighbours(range_m=20)),
         mapping=Mapping(resolution_m=0.5),
->>>>>>> physics
     )
 
 

@@ -68,19 +68,11 @@ class RobotModel(Record):
         default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
-<<<<<<< HEAD
-    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard; their names differ.")
-=======
     sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
->>>>>>> physics
     mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:
-        names = [sensor.name for sensor in self.sensors]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two sensors are named {twice!r}; give each a name of its own")
         given = [n for n in ("radius_m", "discs_m", "footprint_m") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ValueError(
