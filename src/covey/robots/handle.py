@@ -192,10 +192,10 @@ class Robot:
 
     def _move(self) -> None:
         """Let the motion in force choose the twist of this step."""
-        motion = self._motion
-        self._command = STILL
+        motion, command = self._motion, STILL
         if motion is not None and motion.outcome is None:
             motion.look(self)
             if motion.outcome is None:
-                twist = motion.twist(self)
-                self._command = twist if motion.outcome is None else STILL
+                twist = motion.twist(self)  # looks at the command in force until now
+                command = twist if motion.outcome is None else STILL
+        self._command = command
