@@ -17,7 +17,7 @@ from covey.mapping.belief import Beliefs
 from covey.mapping.compare import KnownShare, ground_truth
 from covey.mapping.frontiers import DEFINITIONS, find_frontiers, frontier_mask
 from covey.mapping.records import Mapping
-from covey.missions.exploration import ExploredTruth
+from covey.world.explored import ExploredTruth
 
 ANGLES = np.radians(np.linspace(-95.0, 95.0, 180))
 ORIGIN = (0.0, 0.0, 0.0)

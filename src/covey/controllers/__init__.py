@@ -1,1 +1,20 @@
-"""."""
+"""The shelf of controllers, one file each; `controllers` finds them by name."""
+
+from covey.controllers.cost_frontier import cost_frontier
+from covey.controllers.first_frontier import first_frontier
+from covey.controllers.nearest_frontier import nearest_frontier
+from covey.controllers.random_ballistic_walk import random_ballistic_walk
+from covey.controllers.still import still
+from covey.controllers.wander import Wander
+from covey.robots.controller import controller, controllers
+
+__all__ = [
+    "Wander",
+    "controller",
+    "controllers",
+    "cost_frontier",
+    "first_frontier",
+    "nearest_frontier",
+    "random_ballistic_walk",
+    "still",
+]

@@ -122,8 +122,13 @@ def take_tile(new, old, log_odds, occupancy, tile):
     top, left = tile // per_row * TILE, tile % per_row * TILE
     turned = 0
     for i in range(TILE):
-        total, state = log_odds[top + i, left : left + TILE], occupancy[top + i, left : left + TILE]
         fresh, stale = new[i * TILE : i * TILE + TILE], old[i * TILE : i * TILE + TILE]
+        news = 0
+        for k in range(TILE):
+            news |= fresh[k] ^ stale[k]
+        if news == 0:
+            continue
+        total, state = log_odds[top + i, left : left + TILE], occupancy[top + i, left : left + TILE]
         for k in range(TILE):
             value = np.int16(total[k] + fresh[k] - stale[k])
             total[k] = value

@@ -1,1 +1,6 @@
-"""."""
+"""What robots are: bodies, drives, the catalogue, the state of a team, and the software aboard."""
+
+from covey.robots.catalogue import disc, maes, pioneer3dx, turtlebot3_burger, turtlebot3_waffle
+from covey.robots.model import RobotModel
+
+__all__ = ["RobotModel", "disc", "maes", "pioneer3dx", "turtlebot3_burger", "turtlebot3_waffle"]

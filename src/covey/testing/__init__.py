@@ -1,1 +1,11 @@
-"""."""
+"""Conformance checks for authors of extensions; the same checks run over everything that Covey ships.
+
+Each raises `AssertionError` with a sentence that says what is wrong and why it matters.
+"""
+
+from covey.testing.boundary import check_boundary, reachable_from
+from covey.testing.controllers import check_controller
+from covey.testing.sensors import check_sensor
+from covey.testing.worlds import check_world
+
+__all__ = ["check_boundary", "check_controller", "check_sensor", "check_world", "reachable_from"]

@@ -1,0 +1,40 @@
+"""The command line: each command parses, calls one public function, and prints what it returns."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+REACHED, FAILED, BAD_INPUT, NOT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: goal reached; error; bad input; ended without reaching the goal; Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code.
+
+    Args:
+        arguments: what was typed after ``covey``; default, the arguments of this process.
+    """
+    from cyclopts import CycloptsError
+
+    from covey.cli.app import app
+    from covey.errors import ControllerError, CoveyError
+
+    try:
+        typed = list(sys.argv[1:] if arguments is None else arguments)
+        return app(typed, exit_on_error=False, print_error=True, result_action="return_value") or REACHED
+    except CycloptsError:
+        return BAD_INPUT
+    except CoveyError as error:
+        print(_printable(str(error)), file=sys.stderr)
+        return FAILED if isinstance(error, ControllerError) else BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REACHED
+
+
+def _printable(text: str) -> str:
+    encoding = sys.stderr.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,103 @@
+"""`ProgressBar`: an observer that shows how far a run has come."""
+
+import sys
+import time
+from types import TracebackType
+from typing import IO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from covey.results.frame import Frame
+from covey.sim.stop import Stop
+
+_REFRESH_S, _LINE_S = 0.1, 10.0
+
+
+class ProgressBar:
+    """Shows explored share, simulated time, real-time factor and time to go: a bar in a terminal, else sparse lines.
+
+    Args:
+        stop: when the run ends.
+        stream: where to write; default standard error.
+    """
+
+    def __init__(self, stop: Stop, stream: IO[str] | None = None):
+        self.stop, self.stream = stop, stream or sys.stderr
+        self._bar = Progress(
+            BarColumn(24),
+            TextColumn("{task.description}", markup=False),
+            console=Console(file=self.stream, highlight=False),
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task("", total=1.0)
+        self._first, self._first_time_s = time.perf_counter(), 0.0
+        self._next, self._next_share = 0.0, 0.1
+
+    def __enter__(self) -> "ProgressBar":
+        if self.stream.isatty():
+            self._bar.start()
+        self._write("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def observe(self, frame: Frame) -> None:
+        """Take in one frame."""
+        now = time.perf_counter()
+        if self._next == 0.0:  # the first step may have compiled kernels: the speed counts from behind it
+            self._first, self._first_time_s = now, frame.time_s
+        share = self.share(frame)
+        if now < self._next and (self.stream.isatty() or share < self._next_share):
+            return
+        self._next = now + (_REFRESH_S if self.stream.isatty() else _LINE_S)
+        self._next_share = share + 0.1
+        self._write(self.line(frame, now), self.done(frame))
+
+    __call__ = observe
+
+    def done(self, frame: Frame) -> float:
+        """Return how much of the way to the goal, or else to the timeout, lies behind (0 to 1)."""
+        done = self.share(frame) / self.stop.explored if self.stop.explored else frame.time_s / self.stop.timeout_s
+        return min(1.0, done) if done > 0 else 0.0
+
+    def share(self, frame: Frame) -> float:
+        """Return the explored share that counts for the goal."""
+        if self.stop.of == "union":
+            return float(frame.explored_share_union)
+        return float((max if self.stop.of == "any_robot" else min)(frame.explored_share))
+
+    def line(self, frame: Frame, now: float) -> str:
+        """Return the line for a frame, at the time ``now`` of the performance counter."""
+        wall, simulated = now - self._first, frame.time_s - self._first_time_s
+        share, done = self.share(frame), self.done(frame)
+        parts = [f"{share:6.1%} explored"] if share == share else []
+        parts.append(f"{frame.time_s:7.1f} s simulated")
+        if wall > 0 and simulated > 0:
+            factor = simulated / wall
+            to_timeout = (self.stop.timeout_s - frame.time_s) / factor
+            to_goal = wall * (1 - done) / done if self.stop.explored and done > 0 else to_timeout
+            parts.append(f"{factor:6.1f} x real time")
+            parts.append(f"about {_clock(max(0.0, min(to_goal, to_timeout)))} to go")
+        return "  ".join(parts)
+
+    def _write(self, text: str, done: float) -> None:
+        if self.stream.isatty():
+            self._bar.update(self._task, completed=done, description=text, refresh=True)
+        else:
+            self.stream.write(text + "\n")
+            self.stream.flush()
+
+
+def _clock(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    Examples:
+        >>> _clock(7.2), _clock(83.0), _clock(7500.0)
+        ('8 s', '1 min 23 s', '2 h 5 min')
+    """
+    whole = int(seconds) + 1 if seconds % 1 else int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,89 @@
+"""`covey run` and `covey plot`."""
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+
+from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.progress import ProgressBar
+from covey.cli.tables import print_metrics
+from covey.errors import InvalidValueError
+from covey.results.run import Run
+from covey.scenario.folders import check_folder, run_folder
+from covey.scenario.load import load_scenario
+from covey.scenario.run import run_scenario
+
+
+def run_command(
+    source: str,
+    changes: Mapping[str, Any],
+    out: Path | None,
+    speed: str,
+    force: bool,
+    quiet: bool,
+    pictures: bool,
+    trusted_only: bool,
+) -> int:
+    """Run a scenario, print its metrics and where they are, and return the exit code."""
+    factor = parse_speed(speed)
+    scenario = load_scenario(source, changes, trusted_only=trusted_only)
+    folder = out or run_folder(scenario.name)
+    check_folder(folder, overwrite=force)
+    bar = nullcontext() if quiet else ProgressBar(scenario.stop)
+    try:
+        with bar as progress:
+            observers = () if progress is None else (progress,)
+            run = run_scenario(scenario, folder, speed=factor, overwrite=force, observers=observers)
+    except KeyboardInterrupt:
+        print(f"interrupted; what was recorded is in {folder}, marked interrupted", file=sys.stderr)
+        return INTERRUPTED
+    drawn = draw(run, None, "png") if pictures else []
+    if quiet:
+        print(run.folder)
+    else:
+        print_metrics(run.metrics)
+        _print_paths(run, drawn)
+    return REACHED if run.status == "reached" else NOT_REACHED
+
+
+def draw(run: Run | Path, out: Path | None, kind: Literal["png", "svg"]) -> list[Path]:
+    """Write the pictures of a run and return their paths.
+
+    Raises:
+        RunFolderError: the folder holds no finished run, or cannot be written.
+    """
+    from covey.results.figures import save_all
+
+    return save_all(run if isinstance(run, Run) else Run(run), out, kinds=(kind,))
+
+
+def parse_speed(text: str) -> float | Literal["max"]:
+    """Return the speed that was typed: ``max``, or simulated seconds per second.
+
+    Raises:
+        InvalidValueError: it is neither.
+
+    Examples:
+        >>> parse_speed("max"), parse_speed("0.5")
+        ('max', 0.5)
+    """
+    if text == "max":
+        return "max"
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = -1.0
+    if not 0 <= factor < float("inf"):
+        raise InvalidValueError(f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key")
+    return factor
+
+
+def _print_paths(run: Run, drawn: list[Path]) -> None:
+    say: Callable[..., None] = Console(highlight=False, soft_wrap=True, markup=False).print
+    say(f"\nrun folder  {run.folder}")
+    if drawn:
+        say(f"pictures    {drawn[0].parent} ({', '.join(path.name for path in drawn)})")

@@ -1,0 +1,55 @@
+"""Tables for a terminal, and plain lines when the output goes into a file or another program."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_names(kind: str, summaries: Mapping[str, str]) -> None:
+    """Print names with one line about each."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        table = Table(title=kind, title_justify="left", box=None, show_header=False, pad_edge=False, padding=(0, 2))
+        for name, summary in summaries.items():
+            table.add_row(f"[bold]{name}[/bold]", summary)
+        console.print(table, "")
+    else:
+        width = max(map(len, summaries), default=0)
+        print(f"{kind}:")
+        for name, summary in summaries.items():
+            print(f"  {name:{width}}  {summary}".rstrip())
+
+
+def print_metrics(metrics: Mapping[str, Any]) -> None:
+    """Print the single numbers among the metrics of a run."""
+    table = Table("metric", "value", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
+    for name, value in metrics.items():
+        if not isinstance(value, (dict, list)):
+            table.add_row(name, shown(value))
+    Console(highlight=False).print(table)
+
+
+def print_findings(findings: list[tuple[str, str, bool]]) -> int:
+    """Print what was found (subject, finding, whether it is well); return 1 if something is wrong, else 0."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
+    for subject, finding, well in findings:
+        table.add_row("" if well else "[bold red]![/bold red]", subject, finding)
+    Console(highlight=False).print(table)
+    return 0 if all(well for _, _, well in findings) else 1
+
+
+def shown(value: Any) -> str:
+    """Return a number as people read it.
+
+    Examples:
+        >>> shown(1234.5678), shown(0.98765), shown(None), shown(12)
+        ('1234.6', '0.9877', '-', '12')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"

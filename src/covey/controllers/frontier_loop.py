@@ -1,0 +1,110 @@
+"""What the frontier strategies share: choose, go, look again, until nothing is left to choose."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from covey.mapping.frontiers import Frontiers
+from covey.planning.progress import Blacklist
+from covey.robots.handle import Robot
+
+Goal = tuple[float, float]
+Choose = Callable[[Robot, Frontiers, np.ndarray], Goal | None]
+
+_PATIENCE = 5
+_NEWS_S = 2.0
+
+
+async def explore(
+    robot: Robot, choose: Choose, *, definition: str, min_cells: int, replan_s: float, near_m: float = 1.0
+) -> None:
+    """Explore until the robot's own map holds no frontier that it can reach.
+
+    A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable are passed over until
+    nothing else is left; then they are tried again, and after some looks in vain the robot is done.
+
+    Args:
+        robot: the robot.
+        choose: from the robot, its frontiers and which of their cells may be chosen, bool (k,): the goal, or None.
+        definition: which cells are frontier cells, see `find_frontiers`.
+        min_cells: smallest frontier to go for; smaller ones are tried when no other is left.
+        replan_s: how often the choice is made anew on the way [s].
+        near_m: frontier cells within this distance of a goal keep it worth going to [m].
+    """
+    refused = Blacklist(tolerance_m=0.5)
+    in_vain = 0
+    while in_vain < _PATIENCE:
+        goal = _next_goal(robot, choose, definition, min_cells, refused)
+        if goal is None:
+            refused.goals.clear()
+            in_vain += 1
+            await robot.sleep(_NEWS_S)  # others may still send what they saw
+            continue
+        in_vain = 0
+        if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
+            robot.note(text)
+        outcome = await robot.goto(goal, tolerance_m=0.3, until=_Watch(goal, definition, robot.time + replan_s, near_m))
+        if outcome.state in ("unreachable", "stuck") or outcome:
+            refused.add(goal)
+
+
+def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, refused: Blacklist) -> Goal | None:
+    for smallest in thresholds(min_cells):
+        frontiers = robot.frontiers(definition, smallest)
+        if len(frontiers):
+            goal = choose(robot, frontiers, _allowed(robot, frontiers, refused))
+            if goal is not None:
+                return goal
+    return None
+
+
+def thresholds(min_cells: int) -> Iterator[int]:
+    """Yield min_cells, half of it, … down to 1: no frontier is left behind for its size alone.
+
+    Examples:
+        >>> list(thresholds(8))
+        [8, 4, 2, 1]
+    """
+    while min_cells > 1:
+        yield min_cells
+        min_cells //= 2
+    yield 1
+
+
+def _allowed(robot: Robot, frontiers: Frontiers, refused: Blacklist) -> np.ndarray:
+    allowed = np.ones(len(frontiers.cells), bool)
+    if refused.goals and robot.map is not None:
+        points = robot.map.grid.to_world(frontiers.cells)
+        for goal in refused.goals:
+            allowed &= np.hypot(*(points - goal).T) > refused.tolerance_m
+    return allowed
+
+
+class _Watch:
+    """True when it is time to choose again, or when no frontier is left near the goal."""
+
+    def __init__(self, goal: Goal, definition: str, deadline_s: float, near_m: float):
+        self.goal, self.definition, self.deadline_s, self.near_m = goal, definition, deadline_s, near_m
+        self._version = -1
+
+    def __call__(self, robot: Robot) -> bool:
+        if robot.time >= self.deadline_s - 1e-9:
+            return True
+        belief = robot.map
+        if belief is None or belief.version == self._version:
+            return False
+        self._version = belief.version
+        grid = belief.grid
+        row, column = grid.to_cells(self.goal)
+        reach = int(np.ceil(self.near_m / grid.resolution)) + 1
+        window = grid.cells[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
+        unknown = window == -1
+        if not unknown.any():
+            return True
+        free = window == 0
+        beside = np.zeros_like(unknown)
+        beside[1:] |= unknown[:-1]
+        beside[:-1] |= unknown[1:]
+        beside[:, 1:] |= unknown[:, :-1]
+        beside[:, :-1] |= unknown[:, 1:]
+        return not (free & beside).any()

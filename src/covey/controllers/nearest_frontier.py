@@ -1,0 +1,33 @@
+"""Nearest frontier: go where the unknown is nearest."""
+
+import numpy as np
+
+from covey.controllers.frontier_loop import Goal, explore
+from covey.mapping.frontiers import Frontiers
+from covey.robots.controller import controller
+from covey.robots.handle import Robot
+
+
+@controller("nearest_frontier")
+async def nearest_frontier(
+    robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
+) -> None:
+    """Go to the frontier cell of the own map that is nearest by travel cost, again and again.
+
+    Robots decide each for themselves; where maps are shared, that is the only coordination.
+
+    Args:
+        robot: a robot with a map.
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.frontiers.find_frontiers`.
+        replan_s: how often the choice is made anew on the way [s].
+
+    References:
+        B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998, pp. 47-53.
+    """
+    await explore(robot, choose_nearest, definition=definition, min_cells=min_cells, replan_s=replan_s)
+
+
+def choose_nearest(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+    """Return the centre [m] of the allowed frontier cell that is cheapest to drive to."""
+    return robot.nearest(frontiers.cells[allowed])

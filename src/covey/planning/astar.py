@@ -1,0 +1,33 @@
+"""A*: the cheapest way from one cell to another.
+
+References:
+    P. E. Hart, N. J. Nilsson, B. Raphael: A formal basis for the heuristic determination of minimum cost paths.
+    IEEE Transactions on Systems Science and Cybernetics 4(2), 1968.
+"""
+
+import numpy as np
+
+from covey.planning.dijkstra import _NO_MASK, search, trace
+
+
+def astar(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
+    """Return the cheapest path over a grid, 8-connected, without cutting corners, and its cost.
+
+    Args:
+        cost: float32 (rows, columns) from `covey.planning.costs.traversal_cost`: 1 … 50, or inf for not passable.
+        source: row and column of the start; may itself be impassable.
+        target: row and column of the goal.
+
+    Returns:
+        int64 (m, 2), the rows and columns from source to target, empty (0, 2) when there is no way; and the cost in
+        cells (inf when there is no way).
+
+    Examples:
+        >>> path, length = astar(np.ones((3, 4), np.float32), (0, 0), (2, 3))
+        >>> len(path), round(length, 3)
+        (4, 3.828)
+    """
+    come, parent, hit = search(cost, source[0], source[1], target[0], target[1], _NO_MASK)
+    if hit < 0:
+        return np.empty((0, 2), np.int64), float("inf")
+    return trace(parent, target[0], target[1]), float(come[target])

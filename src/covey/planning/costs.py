@@ -1,0 +1,129 @@
+"""Clearance from the occupied cells of a grid, and what it costs to drive through a cell."""
+
+import math
+
+import numpy as np
+from scipy import ndimage
+
+from covey.kernel import kernel
+
+LETHAL = np.float32(np.inf)
+"""Cost of a cell that a robot's centre must not enter."""
+MAX_COST = 50.0
+"""Largest finite cost of a cell."""
+
+
+@kernel
+def clearance(occupancy, resolution, cap_m):
+    """Return how far each cell is from the nearest occupied cell, up to a cap.
+
+    A column pass and a row pass over the squared distance (Saito and Toriwaki, Pattern Recognition 27, 1994), in which
+    a cell hands its value along the row only as far as no other cell is nearer to its own column's obstacle.
+
+    Args:
+        occupancy: int8 (rows, columns): above 50 occupied, 0..50 free, -1 unknown.
+        resolution: side of a cell [m].
+        cap_m: larger distances are given as this one [m].
+
+    Returns:
+        float32 (rows, columns) [m]: from the cell's centre to the near side of the nearest occupied cell, taken as
+        the distance of the centres less half a cell; 0 in an occupied cell.
+    """
+    rows, columns = occupancy.shape
+    limit = int(math.ceil(cap_m / resolution + 0.5))
+    along = np.full((rows, columns), limit, np.int32)
+    for c in range(columns):
+        along[0, c] = 0 if occupancy[0, c] > 50 else limit
+    for r in range(1, rows):
+        for c in range(columns):
+            along[r, c] = 0 if occupancy[r, c] > 50 else min(along[r - 1, c] + 1, limit)
+    for r in range(rows - 2, -1, -1):
+        for c in range(columns):
+            along[r, c] = min(along[r, c], along[r + 1, c] + 1)
+    top = limit * limit
+    metres = np.empty(top + 1, np.float32)
+    for i in range(top + 1):
+        metres[i] = min(max((math.sqrt(i) - 0.5) * resolution, 0.0), cap_m)
+    out = np.empty((rows, columns), np.float32)
+    squared = np.empty(columns, np.int32)
+    for r in range(rows):
+        for c in range(columns):
+            squared[c] = along[r, c] * along[r, c]
+        for c in range(columns):
+            g = along[r, c]
+            if g == limit:
+                continue
+            for side in (-1, 1):
+                k, offset = c + side, 1
+                while 0 <= k < columns and along[r, k] > g:
+                    value = g * g + offset * offset
+                    if value >= top:
+                        break
+                    squared[k] = min(squared[k], value)
+                    k, offset = k + side, offset + 1
+        for c in range(columns):
+            out[r, c] = metres[squared[c]]
+    return out
+
+
+def clearance_reference(occupancy: np.ndarray, resolution: float, cap_m: float) -> np.ndarray:
+    """Reference of `clearance` with scipy's exact distance transform."""
+    if not np.any(occupancy > 50):
+        return np.full(occupancy.shape, cap_m, np.float32)
+    distance = ndimage.distance_transform_edt(occupancy <= 50)
+    return np.clip((np.asarray(distance) - 0.5) * resolution, 0.0, cap_m).astype(np.float32)
+
+
+@kernel
+def traversal_cost(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_cost):
+    """Return the cost of driving one metre through each cell.
+
+    Args:
+        occupancy: int8 (rows, columns): above 50 occupied, 0..50 free, -1 unknown.
+        clearance_m: float32 (rows, columns) from `clearance` [m].
+        lethal_m: below this clearance the cell is `LETHAL` [m].
+        comfort_m: from this clearance on, walls cost nothing [m].
+        weight: cost added where the clearance is ``lethal_m``; it falls with the square of the missing clearance.
+        unknown_cost: cost of an unknown cell before clearance: 1 is optimistic, `LETHAL` pessimistic.
+
+    Returns:
+        float32 (rows, columns), between 1 and `MAX_COST`, or `LETHAL`.
+    """
+    rows, columns = occupancy.shape
+    out = np.empty((rows, columns), np.float32)
+    span = max(comfort_m - lethal_m, 1e-9)
+    for r in range(rows):
+        for c in range(columns):
+            d = clearance_m[r, c]
+            if d < lethal_m or occupancy[r, c] > 50:
+                out[r, c] = np.inf
+                continue
+            cost = unknown_cost if occupancy[r, c] < 0 else 1.0
+            if d < comfort_m:
+                missing = (comfort_m - d) / span
+                cost += weight * missing * missing
+            out[r, c] = cost if cost <= MAX_COST or cost == np.inf else MAX_COST
+    return out
+
+
+def traversal_cost_reference(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_cost) -> np.ndarray:
+    """NumPy reference of `traversal_cost`."""
+    clearance_m = clearance_m.astype(float)
+    missing = np.clip((comfort_m - clearance_m) / max(comfort_m - lethal_m, 1e-9), 0.0, None)
+    cost = np.where(occupancy < 0, unknown_cost, 1.0) + weight * missing**2
+    cost = np.where(np.isinf(cost), np.inf, np.minimum(cost, MAX_COST))
+    return np.where((clearance_m < lethal_m) | (occupancy > 50), np.inf, cost).astype(np.float32)
+
+
+@kernel
+def soften(cost, occupancy, row, column, radius_cells):
+    """Make the lethal, not occupied cells around a cell passable at `MAX_COST`, in place.
+
+    A robot that stands closer to a wall than it would choose to can so find a way out.
+    """
+    rows, columns = cost.shape
+    for r in range(max(row - radius_cells, 0), min(row + radius_cells + 1, rows)):
+        for c in range(max(column - radius_cells, 0), min(column + radius_cells + 1, columns)):
+            near = (r - row) ** 2 + (c - column) ** 2 <= radius_cells * radius_cells
+            if near and cost[r, c] == np.inf and occupancy[r, c] <= 50:
+                cost[r, c] = MAX_COST

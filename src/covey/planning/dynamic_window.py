@@ -1,0 +1,111 @@
+"""The dynamic window: speeds that can be reached in one step and still be braked before anything is touched.
+
+References:
+    D. Fox, W. Burgard, S. Thrun: The dynamic window approach to collision avoidance. IEEE Robotics and Automation
+    Magazine 4(1), 1997.
+    D. Zhou, Z. Wang, S. Bandyopadhyay, M. Schwager: Fast, on-line collision avoidance for dynamic vehicles using
+    buffered Voronoi cells. IEEE Robotics and Automation Letters 2(2), 2017 (each robot keeps to its half of the gap).
+"""
+
+import math
+
+from covey.kernel import kernel
+
+MIN_SPEED, MAX_SPEED, MAX_TURN, ACCELERATION, DECELERATION, TURN_ACCELERATION = range(6)
+PERIOD, REACTION, RADIUS, WALL_MARGIN, ROBOT_MARGIN, MAX_WHEEL, SEMI_AXIS = range(6, 13)
+"""Places in the array of limits [m, s, rad]: speeds, accelerations, control period, time until a command acts, radius
+of the body's disc, margins to walls and to other robots, wheel speed (0: unlimited) and wheel semi-axis."""
+V_SAMPLES, W_SAMPLES = 7, 15
+PATH_SAMPLES = 6
+
+
+@kernel
+def braking_path(v, w, v0, limits, out):
+    """Fill ``out`` (k, 2) with points of the way until the robot stands, if it is commanded (v, w) for one step more.
+
+    The way is the arc of (v, w); its length is what is driven at ``v0`` [m/s] until the command acts, in the step,
+    and while braking.
+    """
+    length = abs(v0) * limits[7] + 0.5 * (abs(v0) + abs(v)) * limits[6] + v * v / (2.0 * limits[4])
+    sign = -1.0 if v < 0.0 or (v == 0.0 and v0 < 0.0) else 1.0
+    curvature = w / v if abs(v) > 1e-3 else 0.0
+    curvature = min(max(curvature, -20.0), 20.0)
+    for i in range(out.shape[0]):
+        s = sign * length * (i + 1) / out.shape[0]
+        if abs(curvature) < 1e-6:
+            out[i, 0], out[i, 1] = s, 0.0
+        else:
+            out[i, 0] = math.sin(curvature * s) / curvature
+            out[i, 1] = (1.0 - math.cos(curvature * s)) / curvature
+    return length
+
+
+@kernel
+def is_safe(way, points, count, tracks, limits):
+    """Return True when a braking path keeps clear of wall points and on its own side of every other robot.
+
+    Where the robot is nearer than the margin already, the way may not come nearer still.
+    """
+    wall = limits[8] + limits[9]
+    for i in range(count):
+        px, py = points[i, 0], points[i, 1]
+        now = math.sqrt(px * px + py * py)
+        allowed = min(wall, now) - 1e-4
+        for k in range(way.shape[0]):
+            dx, dy = px - way[k, 0], py - way[k, 1]
+            if dx * dx + dy * dy < allowed * allowed:
+                return False
+    for j in range(tracks.shape[0]):
+        if tracks[j, 5] == math.inf:
+            continue
+        px, py = tracks[j, 0], tracks[j, 1]
+        distance = math.sqrt(px * px + py * py)
+        if distance < 1e-6:
+            return False
+        mine = max(0.5 * distance - limits[8] - limits[10], 1e-3)
+        for k in range(way.shape[0]):
+            if (way[k, 0] * px + way[k, 1] * py) / distance > mine:
+                return False
+    return True
+
+
+@kernel
+def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
+    """Return the safe command (v, w) of the dynamic window that is nearest to a wanted one.
+
+    Args:
+        v0, w0: present speed and turn rate [m/s, rad/s].
+        want_v, want_w: wanted ones.
+        points, count: wall points in the body frame, float64 (k, 2) [m], and how many of them are filled.
+        tracks: other robots, float64 (k, 8) of `covey.planning.obstacles`.
+        limits: float64 (13,), see `MIN_SPEED`.
+        way: float64 (k, 2), workspace.
+
+    Returns:
+        v, w, and whether a safe command was found; if not, the command brakes as hard as the robot can.
+    """
+    dt = limits[6]
+    v_low = max(limits[0], v0 - (limits[4] if v0 > 0.0 else limits[3]) * dt)
+    v_high = min(limits[1], v0 + (limits[3] if v0 >= 0.0 else limits[4]) * dt)
+    w_low, w_high = max(-limits[2], w0 - limits[5] * dt), min(limits[2], w0 + limits[5] * dt)
+    v_low, v_high, w_low, w_high = min(v_low, v_high), max(v_low, v_high), min(w_low, w_high), max(w_low, w_high)
+    v_aim, w_aim = min(max(want_v, v_low), v_high), min(max(want_w, w_low), w_high)
+    best, best_v, best_w, found = math.inf, 0.0, 0.0, False
+    for i in range(V_SAMPLES + 1):
+        v = v_aim if i == 0 else v_low + (v_high - v_low) * (i - 1) / (V_SAMPLES - 1)
+        for k in range(W_SAMPLES + 1):
+            w = w_aim if k == 0 else w_low + (w_high - w_low) * (k - 1) / (W_SAMPLES - 1)
+            if limits[11] > 0.0:
+                wheel = abs(v) + abs(w) * limits[12]
+                if wheel > limits[11]:
+                    v, w = v * limits[11] / wheel, w * limits[11] / wheel
+            cost = abs(v - want_v) / limits[1] + 0.3 * abs(w - want_w) / limits[2]
+            if cost >= best:
+                continue
+            braking_path(v, w, v0, limits, way)
+            if is_safe(way, points, count, tracks, limits):
+                best, best_v, best_w, found = cost, v, w, True
+    if not found:
+        v = max(v0 - limits[4] * dt, 0.0) if v0 > 0.0 else min(v0 + limits[4] * dt, 0.0)
+        return v, (w0 * v / v0 if abs(v0) > 1e-3 else 0.0), False
+    return best_v, best_w, True

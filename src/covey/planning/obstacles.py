@@ -1,0 +1,141 @@
+"""What is near a robot, in its body frame: wall points from a lidar and from a map, and tracked other robots."""
+
+import math
+
+from covey.kernel import kernel
+
+TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING, TRACK_STILL = range(8)
+"""Columns of an array of tracks: position [m], velocity over ground [m/s] (body frame), identity, age of the last
+sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown; where the sensor does not
+tell, the course of the last motion), time since it last moved [s]."""
+MEMORY_S = 0.6
+"""How long a track lives without being seen [s]."""
+MOVING_M_S = 0.12
+"""A robot slower than this counts as standing [m/s]."""
+
+
+@kernel
+def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
+    """Update the tracks of other robots, in place, with one neighbour reading.
+
+    Velocities are differences of successive sightings, freed of the own motion and smoothed; the own pose is not
+    used, so its noise does not matter.
+
+    Args:
+        tracks: float64 (k, 8), see `TRACK_X`.
+        identity, distance, bearing, heading: the reading: int64 (-1: unknown), [m], [rad], [rad] relative (NaN:
+            unknown).
+        vx, vy, omega: own twist since the last call [m/s, rad/s].
+        elapsed: time since the last call [s].
+    """
+    c, s = math.cos(omega * elapsed), math.sin(omega * elapsed)
+    middle_c, middle_s = math.cos(0.5 * omega * elapsed), math.sin(0.5 * omega * elapsed)
+    dx, dy = (middle_c * vx - middle_s * vy) * elapsed, (middle_s * vx + middle_c * vy) * elapsed
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] == math.inf:
+            continue
+        x, y = tracks[k, 0] - dx, tracks[k, 1] - dy  # in the new body frame, where the other stood
+        tracks[k, 0], tracks[k, 1] = c * x + s * y, -s * x + c * y
+        x, y = tracks[k, 2], tracks[k, 3]
+        tracks[k, 2], tracks[k, 3] = c * x + s * y, -s * x + c * y
+        tracks[k, 5] += elapsed
+        tracks[k, 6] -= omega * elapsed
+        tracks[k, 7] += elapsed
+    for i in range(identity.size):
+        row, free, near = -1, -1, 0.5
+        x, y = distance[i] * math.cos(bearing[i]), distance[i] * math.sin(bearing[i])
+        for k in range(tracks.shape[0]):
+            if tracks[k, 5] == math.inf:
+                if free < 0:
+                    free = k
+            elif tracks[k, 4] == identity[i]:
+                away = math.hypot(tracks[k, 0] - x, tracks[k, 1] - y)
+                if identity[i] >= 0 or (away < near and tracks[k, 5] > 0.0):  # nameless: the nearest not yet matched
+                    row, near = k, away
+        if row >= 0:
+            age = tracks[row, 5]
+            if age > 1e-9:
+                tracks[row, 2] += 0.5 * ((x - tracks[row, 0]) / age - tracks[row, 2])
+                tracks[row, 3] += 0.5 * ((y - tracks[row, 1]) / age - tracks[row, 3])
+        elif free >= 0:
+            row = free
+            tracks[row, 2] = tracks[row, 3] = tracks[row, 7] = 0.0
+            tracks[row, 6] = math.nan
+        else:
+            continue
+        tracks[row, 0], tracks[row, 1], tracks[row, 4], tracks[row, 5] = x, y, identity[i], 0.0
+        moving = math.hypot(tracks[row, 2], tracks[row, 3]) > MOVING_M_S
+        if moving:
+            tracks[row, 7] = 0.0
+        if not math.isnan(heading[i]):
+            tracks[row, 6] = heading[i]
+        elif moving:
+            tracks[row, 6] = math.atan2(tracks[row, 3], tracks[row, 2])
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] > 0.0 and tracks[k, 5] != math.inf:
+            if tracks[k, 5] > MEMORY_S:
+                tracks[k, 5] = math.inf
+            else:
+                tracks[k, 0] += tracks[k, 2] * elapsed
+                tracks[k, 1] += tracks[k, 3] * elapsed
+
+
+@kernel
+def lidar_points(points, count, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius):
+    """Append the hits of a scan to an array of obstacle points in the body frame; return the new count.
+
+    Hits beyond ``reach`` [m] of the body's origin, hits on tracked robots (within ``other_radius`` [m] of one), and
+    hits nearer than ``spacing`` [m] to the one before are left out.
+    """
+    last_x, last_y = math.inf, math.inf
+    for i in range(ranges.size):
+        if not ranges[i] < reach + 1.0 or count >= points.shape[0]:
+            continue
+        angle = mount_yaw + angles[i]
+        x, y = mount_x + ranges[i] * math.cos(angle), mount_y + ranges[i] * math.sin(angle)
+        if x * x + y * y > reach * reach or math.hypot(x - last_x, y - last_y) < spacing:
+            continue
+        on_other = False
+        for k in range(tracks.shape[0]):
+            if tracks[k, 5] != math.inf and math.hypot(x - tracks[k, 0], y - tracks[k, 1]) < other_radius:
+                on_other = True
+        if on_other:
+            continue
+        points[count, 0], points[count, 1] = x, y
+        last_x, last_y, count = x, y, count + 1
+    return count
+
+
+@kernel
+def map_points(points, count, occupancy, resolution, x0, y0, x, y, heading, reach, seen_from, seen_to, tracks, radius):
+    """Append the occupied cells near a robot that its lidar does not look at, as points in the body frame.
+
+    Args:
+        points, count: the array and how much of it is filled; the new count is returned.
+        occupancy, resolution, x0, y0: int8 grid (above 50 is occupied), its cell size and corner [m].
+        x, y, heading: the robot in the grid's frame [m, rad].
+        reach: how far cells count [m].
+        seen_from, seen_to: bearings between which the lidar looks [rad]; cells there are left out.
+        tracks, radius: cells within ``radius`` [m] of a tracked robot are left out.
+    """
+    rows, columns = occupancy.shape
+    c, s = math.cos(heading), math.sin(heading)
+    row0, row1 = int((y - reach - y0) // resolution), int((y + reach - y0) // resolution)
+    column0, column1 = int((x - reach - x0) // resolution), int((x + reach - x0) // resolution)
+    for row in range(max(row0, 0), min(row1 + 1, rows)):
+        for column in range(max(column0, 0), min(column1 + 1, columns)):
+            if occupancy[row, column] <= 50 or count >= points.shape[0]:
+                continue
+            dx, dy = x0 + (column + 0.5) * resolution - x, y0 + (row + 0.5) * resolution - y
+            px, py = c * dx + s * dy, -s * dx + c * dy
+            bearing = math.atan2(py, px)
+            if px * px + py * py > reach * reach or seen_from <= bearing <= seen_to:
+                continue
+            on_other = False
+            for k in range(tracks.shape[0]):
+                if tracks[k, 5] != math.inf and math.hypot(px - tracks[k, 0], py - tracks[k, 1]) < radius:
+                    on_other = True
+            if not on_other:
+                points[count, 0], points[count, 1] = px, py
+                count += 1
+    return count

@@ -1,0 +1,134 @@
+"""Choosing a velocity among walls and moving robots that choose theirs in the same way.
+
+References:
+    J. van den Berg, M. Lin, D. Manocha: Reciprocal velocity obstacles for real-time multi-agent navigation. ICRA 2008.
+"""
+
+import math
+
+from covey.kernel import kernel
+
+DIRECTIONS = 32
+SPEEDS = 3
+
+
+@kernel
+def time_to_contact(px, py, vx, vy, radius):
+    """Return when a point that moves with (vx, vy) comes within ``radius`` of (px, py); inf if never, 0 if inside."""
+    closing = px * vx + py * vy
+    gap = px * px + py * py - radius * radius
+    if gap <= 0.0:
+        return 0.0 if closing > 0.0 else math.inf
+    speed2 = vx * vx + vy * vy
+    root = closing * closing - speed2 * gap
+    if closing <= 0.0 or root < 0.0 or speed2 == 0.0:
+        return math.inf
+    return (closing - math.sqrt(root)) / speed2
+
+
+@kernel
+def free_distance(points, count, ux, uy, radius):
+    """Return how far a disc can go from the origin in the direction (ux, uy) before it touches a point; inf if ever."""
+    best = math.inf
+    for i in range(count):
+        along = points[i, 0] * ux + points[i, 1] * uy
+        if along <= 0.0:
+            continue
+        root = radius * radius - (points[i, 0] ** 2 + points[i, 1] ** 2 - along * along)
+        if root > 0.0:
+            best = min(best, max(along - math.sqrt(root), 0.0))
+    return best
+
+
+@kernel
+def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, points, count, tracks, params):
+    """Return the velocity nearest to the wanted one that avoids walls and other robots for some time.
+
+    A robot takes half of the avoidance of a moving other, all of it for a standing one, and passes on the right.
+
+    Args:
+        want_x, want_y: wanted velocity [m/s], body frame, as all here.
+        own_x, own_y: present velocity [m/s].
+        top_speed: largest speed [m/s].
+        goal_distance: walls farther than this do not matter [m].
+        points, count: wall points float64 (k, 2) [m] and how many of them are filled.
+        tracks: float64 (k, 8) of `covey.planning.obstacles`.
+        params: float64 (6,): radius of the own disc for walls [m], distance to keep from the centre of another [m],
+            horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle,
+            half the cost of turning round.
+    """
+    wall_radius, keep, horizon, wall_horizon, left_cost = params[0], params[1], params[2], params[3], params[4]
+    want = math.hypot(want_x, want_y)
+    course = math.atan2(want_y, want_x) if want > 0.0 else 0.0
+    best, best_x, best_y = math.inf, 0.0, 0.0
+    any_other, turning = False, params[5]
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] != math.inf and math.hypot(tracks[k, 0], tracks[k, 1]) < 5.0:
+            any_other = True
+    for d in range(DIRECTIONS):
+        turn = math.pi * ((d + 1) // 2) / (DIRECTIONS // 2) * (-1.0 if d % 2 else 1.0)
+        ux, uy = math.cos(course + turn), math.sin(course + turn)
+        side = left_cost * min(turn, math.pi - turn) / (0.5 * math.pi) if any_other and turn > 0.0 else 0.0
+        free = free_distance(points, count, ux, uy, wall_radius)
+        for k in range(SPEEDS + 1):
+            if k == SPEEDS and d > 0:
+                continue
+            speed = max(want, 0.3 * top_speed) * (1.0 - k / SPEEDS)
+            vx, vy = speed * ux, speed * uy
+            cost = math.hypot(vx - want_x, vy - want_y) / top_speed
+            if speed > 0.0:
+                cost += side + turning * (1.0 - ux)
+            if free < goal_distance and free < wall_horizon * speed:
+                cost += 2.0 * (1.0 - free / (wall_horizon * speed))
+            if any_other and cost < best:
+                for j in range(tracks.shape[0]):
+                    if tracks[j, 5] == math.inf:
+                        continue
+                    px, py, ox, oy = tracks[j, 0], tracks[j, 1], tracks[j, 2], tracks[j, 3]
+                    share = 0.5 if ox * ox + oy * oy > 0.01 else 1.0
+                    rx = (vx - own_x) / share + own_x - ox
+                    ry = (vy - own_y) / share + own_y - oy
+                    contact = time_to_contact(px, py, rx, ry, keep)
+                    if contact < horizon:
+                        cost += 0.35 * (horizon / max(contact, 0.15) - 1.0)
+            if cost < best:
+                best, best_x, best_y = cost, vx, vy
+    return best_x, best_y
+
+
+@kernel
+def lane(dx, dy, points, count, tracks, wall_radius, keep):
+    """Return how far to the right [m] to aim beside a point (dx, dy) ahead, because robots come the other way.
+
+    Args:
+        dx, dy: the point [m], body frame, as all here.
+        points, count: wall points float64 (k, 2) [m] and how many of them are filled.
+        tracks: float64 (k, 8) of `covey.planning.obstacles`.
+        wall_radius: distance to keep from walls [m].
+        keep: distance to keep from the centre of another [m].
+    """
+    length = math.hypot(dx, dy)
+    if length < 1e-6:
+        return 0.0
+    ux, uy = dx / length, dy / length
+    shift = 0.0
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] == math.inf:
+            continue
+        along, across = tracks[k, 0] * ux + tracks[k, 1] * uy, tracks[k, 1] * ux - tracks[k, 0] * uy
+        coming = tracks[k, 2] * ux + tracks[k, 3] * uy
+        heading = math.cos(tracks[k, 6]) * ux + math.sin(tracks[k, 6]) * uy
+        opposed = coming < -0.1 or (coming < 0.1 and heading < -0.5)
+        if opposed and -0.2 < along < 6.0 and -1.5 * keep < across < 1.5 * keep:
+            shift = max(shift, 0.5 * keep + 0.05)
+    while shift > 0.0:
+        x, y = dx + shift * uy, dy - shift * ux
+        free = True
+        for i in range(count):
+            if (points[i, 0] - x) ** 2 + (points[i, 1] - y) ** 2 < wall_radius * wall_radius:
+                free = False
+                break
+        if free:
+            return shift
+        shift -= 0.06
+    return 0.0

@@ -1,0 +1,129 @@
+"""The robots that ship: each a function that returns a `RobotModel`, with the source of its numbers."""
+
+from covey.mapping.records import Mapping
+from covey.registry import Registry
+from covey.robots.model import Kinematics, RobotModel
+from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
+
+robots: Registry = Registry("robot")
+
+
+@robots.register("pioneer3dx")
+def pioneer3dx() -> RobotModel:
+    """Return the Pioneer 3-DX as Yan et al. 2017 simulate it.
+
+    Speeds 1.2 m/s and 300 degrees/s: the paper. Footprint of nine points (0.508 x 0.356 m) and accelerations
+    2.5 m/s2, 3.2 rad/s2: the planner files of its testbed. Track 357 mm = 2 / 0.0056 mm: DiffConvFactor in AriaCoda's
+    p3dx.p. The wheels are taken to reach no more than the top speed, so it slows down to turn.
+
+    References:
+        Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation:
+        taking the exploration as an example. Robotics 6(3), 21, 2017.
+    """
+    return RobotModel(
+        name="pioneer3dx",
+        kinematics="differential",
+        footprint_m=(
+            (0.254, -0.0508),
+            (0.1778, -0.0508),
+            (0.1778, -0.1778),
+            (-0.1905, -0.1778),
+            (-0.254, 0.0),
+            (-0.1905, 0.1778),
+            (0.1778, 0.1778),
+            (0.1778, 0.0508),
+            (0.254, 0.0508),
+        ),
+        max_speed_m_s=1.2,
+        max_turn_rad_s=5.24,
+        max_wheel_speed_m_s=1.2,
+        wheel_semi_axis_m=0.1785,
+        acceleration_m_s2=2.5,
+        turn_acceleration_rad_s2=3.2,
+        sensors=(sick_lms500(),),
+        mapping=Mapping(),
+    )
+
+
+@robots.register("turtlebot3_burger")
+def turtlebot3_burger() -> RobotModel:
+    """Return the TurtleBot3 Burger.
+
+    Speeds 0.22 m/s and 2.84 rad/s: turtlebot3_teleop. Wheel separation 0.160 m, acceleration 1.0 m/s2:
+    turtlebot3_simulations. Wheel speed: what 2.84 rad/s on the spot asks for, 2.84 x 0.080 m/s. Turn acceleration
+    3.2 rad/s2 and footprint 0.146 x 0.210 m: the planner files of ROBOTIS' turtlebot3 repository.
+    """
+    return RobotModel(
+        name="turtlebot3_burger",
+        kinematics="differential",
+        footprint_m=((-0.105, -0.105), (0.041, -0.105), (0.041, 0.105), (-0.105, 0.105)),
+        footprint_excess_m=0.02,
+        max_speed_m_s=0.22,
+        max_turn_rad_s=2.84,
+        max_wheel_speed_m_s=0.2272,
+        wheel_semi_axis_m=0.080,
+        acceleration_m_s2=1.0,
+        turn_acceleration_rad_s2=3.2,
+        sensors=(turtlebot3_lds(),),
+        mapping=Mapping(),
+    )
+
+
+@robots.register("turtlebot3_waffle")
+def turtlebot3_waffle() -> RobotModel:
+    """Return the TurtleBot3 Waffle Pi.
+
+    Speeds 0.26 m/s and 1.82 rad/s: turtlebot3_teleop. Wheel separation 0.287 m, acceleration 1.0 m/s2:
+    turtlebot3_simulations. Wheel speed: what 1.82 rad/s on the spot asks for, 1.82 x 0.1435 m/s. Turn acceleration
+    3.2 rad/s2 and footprint 0.282 x 0.290 m: the planner files of ROBOTIS' turtlebot3 repository.
+    """
+    return RobotModel(
+        name="turtlebot3_waffle",
+        kinematics="differential",
+        footprint_m=((-0.205, -0.145), (0.077, -0.145), (0.077, 0.145), (-0.205, 0.145)),
+        footprint_excess_m=0.03,
+        max_speed_m_s=0.26,
+        max_turn_rad_s=1.82,
+        max_wheel_speed_m_s=0.26117,
+        wheel_semi_axis_m=0.1435,
+        acceleration_m_s2=1.0,
+        turn_acceleration_rad_s2=3.2,
+        sensors=(turtlebot3_lds(rate_hz=10.0),),
+        mapping=Mapping(),
+    )
+
+
+@robots.register("maes")
+def maes() -> RobotModel:
+    """Return the robot of MAES 2.0, in its units (1 tile = 1 m).
+
+    A disc of radius 0.297, mass 1, drag 20 /s, angular drag 30 /s. Each wheel, at 0.26435 beside the centre, pushes
+    with 30 when both get the same factor and with 10 when they differ by more than 0.01. So straight on it ends at
+    2 x 30 / 20 = 3 m/s, and otherwise at v = 10 (l + r) / 20 and turn rate 10 (r - l) 0.26435 / (30 m r2 / 2)
+    = 1.998 (r - l): 3.996 rad/s on the spot. That is a differential drive with wheel speeds l, r up to 1 m/s and a
+    wheel semi-axis of 1 / (2 x 1.998) m. Its law v <- (v + dt F/m) / (1 + 20 dt) is a lag of 1/20 s (1/30 s for turning).
+
+    References:
+        M. Z. Andreasen, P. I. Holler, M. K. Jensen, M. Albano: MAES: a ROS 2-compatible simulation tool for exploration
+        and coverage algorithms. Artificial Life and Robotics 28, 2023.
+    """
+    return RobotModel(
+        name="maes",
+        kinematics="differential",
+        radius_m=0.297,
+        max_speed_m_s=3.0,
+        max_turn_rad_s=3.996,
+        max_wheel_speed_m_s=3.0,
+        max_wheel_speed_turning_m_s=1.0,
+        wheel_semi_axis_m=0.25025,
+        speed_lag_s=1 / 20,
+        turn_lag_s=1 / 30,
+        sensors=(maes_360(),),
+        mapping=Mapping(),
+    )
+
+
+@robots.register("disc")
+def disc(kinematics: Kinematics = "differential", radius_m: float = 0.15) -> RobotModel:
+    """Return a plain disc, 1 m/s and 3 rad/s, without inertia: for control laws and swarms."""
+    return RobotModel(name="disc", kinematics=kinematics, radius_m=radius_m, max_speed_m_s=1.0, max_turn_rad_s=3.0)

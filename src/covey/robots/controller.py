@@ -1,0 +1,95 @@
+"""What a controller is: three styles, one decorator.
+
+* ``async def patrol(robot, *, speed=0.2)``: sequential code that awaits motions, in simulated time;
+* a class with ``step(self, robot)``, or a plain function of a robot: called once per step;
+* ``@covey.controller(scope="group", sees=("pose",))``: arrays of all robots of a group in, (n, 3) twists out.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.registry import Registry
+
+controllers: Registry[Callable[..., Any]] = Registry("controller")
+Scope = Literal["robot", "group", "team"]
+
+
+def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[str, ...] = ("pose",)) -> Any:
+    """Mark a function or class as a controller, and register it when a name is given.
+
+    Args:
+        name: the name for scenario files; without one the controller is used by passing the object itself.
+        scope: ``"robot"``: one instance per robot; ``"group"``: called with a `GroupView`; ``"team"``: called with a
+            dict of them by group name, returning a dict of twists.
+        sees: what a group controller may look at: ``"full"`` (the truth, too) or names of fields: ``pose`` (the
+            estimate), ``twist``, ``collided``, and sensors by name.
+    """
+    if callable(name):
+        return controller(None, scope=scope, sees=sees)(name)
+
+    def decorate(item: Any) -> Any:
+        item.covey_scope = scope
+        item.covey_sees = (sees,) if isinstance(sees, str) else tuple(sees)
+        return controllers.register(name)(item) if name else item
+
+    return decorate
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A controller with its parameters: what a group of robots is given, and what must survive pickling."""
+
+    factory: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not callable(self.factory):
+            raise InvalidValueError(
+                f"a controller is {self.factory!r}; give an async function, a function or class with step(robot)"
+            )
+        known = parameters_of(self.factory)
+        for key in self.parameters:
+            if known is not None and key not in known:
+                raise InvalidValueError(f"controller {self.name!r} has no parameter {key!r}{did_you_mean(key, known)}")
+
+    @property
+    def name(self) -> str:
+        """The registered name, or that of the function or class."""
+        return controllers.name_of(self.factory) or getattr(self.factory, "__name__", repr(self.factory))
+
+    @property
+    def scope(self) -> Scope:
+        """robot, group or team."""
+        return getattr(self.factory, "covey_scope", "robot")
+
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """What a group controller may look at."""
+        return getattr(self.factory, "covey_sees", ("pose",))
+
+    def bound(self) -> Callable[..., Any]:
+        """Return the callable with its parameters set; classes are instantiated, anew at each call."""
+        if inspect.isclass(self.factory):
+            instance = self.factory(**self.parameters)
+            return instance.step
+        return functools.partial(self.factory, **self.parameters)
+
+    @property
+    def is_sequential(self) -> bool:
+        """True for ``async def``: code that awaits."""
+        return inspect.iscoroutinefunction(self.factory)
+
+
+def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:
+    """Return the parameters that a scenario may set, by name; None when the controller takes any."""
+    signature = inspect.signature(factory)
+    parameters = list(signature.parameters.values())
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    if not inspect.isclass(factory):
+        parameters = parameters[1:]  # the robot, group or team
+    return {p.name: p for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}

@@ -1,0 +1,62 @@
+"""Groups of equal robots: as they are declared, and as a group controller sees them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from covey.mapping.localization import Localization, Truth
+from covey.robots.controller import Program
+from covey.robots.model import RobotModel
+
+
+@dataclass(frozen=True)
+class Group:
+    """Robots of one kind with one controller.
+
+    Attributes:
+        name: robots are called ``<name>0``, ``<name>1``, …
+        robot: what they are.
+        start: poses at the start, shape (n, 3): x, y [m], heading [rad] in the world frame.
+        program: the controller; None leaves it to a controller of the whole team.
+        localization: how they know where they are.
+        control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
+        phase: see `control_every`.
+    """
+
+    name: str
+    robot: RobotModel
+    start: np.ndarray
+    program: Program | None = None
+    localization: Localization = field(default_factory=Truth)
+    control_every: int = 1
+    phase: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the robots."""
+        return [f"{self.name}{i}" for i in range(len(self.start))]
+
+
+class GroupView:
+    """What a group controller sees: arrays over the group, and only those that it declared.
+
+    Attributes:
+        name: the group's name.
+        names: the robots' names.
+        count: how many robots.
+        time: simulated time [s].
+    """
+
+    def __init__(self, name: str, names: list[str], time: float, fields: dict[str, Any]):
+        self.name, self.names, self.count, self.time = name, names, len(names), time
+        self._fields = fields
+
+    def __getattr__(self, field_name: str) -> Any:
+        fields = self.__dict__.get("_fields", {})
+        if field_name in fields:
+            return fields[field_name]
+        raise AttributeError(
+            f"group {self.name!r} does not see {field_name!r}, only: {', '.join(sorted(fields))}; declare it: "
+            f"@covey.controller(scope='group', sees=({field_name!r}, …))"
+        )

@@ -1,0 +1,200 @@
+"""`Robot`: what a controller holds, and the boundary of what it may know.
+
+Everything here is the robot's own: its estimate, its readings, its belief, its past. The truth cannot be reached.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry import Pose
+from covey.mapping.belief import Belief
+from covey.mapping.frontiers import Frontiers, find_frontiers
+from covey.planning.dijkstra import Field
+from covey.robots.model import RobotModel
+from covey.robots.motions import STILL, Drive, Follow, Goto, Manoeuvre, Motion, Sleep, Twist, Until, finite_twist
+from covey.robots.navigator import Navigator
+from covey.robots.reach import travel
+
+HISTORY = 100
+"""How many past steps of readings and commands a robot remembers."""
+
+
+class Robot:
+    """One robot, as its controller sees it.
+
+    Attributes:
+        name: ``scout0``, ``scout1``, …
+        model: its body, limits and sensors.
+        home: the pose it started at.
+        pose: where it believes to be (x, y [m], heading [rad], world frame).
+        time: simulated time [s].
+        readings: the newest reading of each sensor by the sensor's name; also as attributes (``robot.proximity``).
+        map: its belief, or None when it does not map.
+        collided: True when its body touched something during the last step.
+        random: a NumPy generator of its own, from the scenario's seed.
+        text: its last note.
+    """
+
+    def __init__(self, name: str, model: RobotModel, home: Pose, navigator: Navigator, rng: np.random.Generator):
+        self.name, self.model, self.home, self.random = name, model, home, rng
+        self.pose = home
+        self.time = 0.0
+        self.readings: dict[str, Any] = {}
+        self.map: Belief | None = None
+        self.collided = False
+        self.text = ""
+        self.finished = False
+        self.history: deque[tuple[float, dict[str, Any], Twist]] = deque(maxlen=HISTORY)
+        self._navigator = navigator
+        self._motion: Motion | None = None
+        self._command: Twist = STILL
+        self._new_notes: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
+
+    def __getattr__(self, name: str) -> Any:
+        readings = self.__dict__.get("readings", {})
+        if name in readings:
+            return readings[name]
+        sensors = ", ".join(readings) or "none"
+        raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors}")
+
+    # -- what it knows ----------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> str:
+        """What it is doing: idle, driving, turning, going, following, or done."""
+        if self.finished:
+            return "done"
+        return self._motion.label if self._motion is not None and self._motion.outcome is None else "idle"
+
+    @property
+    def twist(self) -> Twist:
+        """The twist it commanded last: vx, vy [m/s], omega [rad/s] in the body frame."""
+        return self._command
+
+    def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
+        """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
+        return find_frontiers(self._belief().occupancy(), definition, min_cells)
+
+    def travel_cost(self) -> np.ndarray:
+        """Return what it costs to drive from here to each cell of its own map, in metres of open floor.
+
+        float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
+        """
+        field = self._travel(None)
+        return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
+        """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
+
+        Args:
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            None when no way to any of them is known.
+        """
+        if not len(cells):
+            return None
+        grid = self._belief().grid
+        mask = np.zeros(grid.shape, np.uint8)
+        mask[cells[:, 0], cells[:, 1]] = 1
+        field = self._travel(mask)
+        if field is None or field.hit[0] < 0:
+            return None
+        x, y = grid.to_world(field.hit).tolist()
+        return x, y
+
+    # -- what it does -----------------------------------------------------------------------------------------------
+
+    def drive(self, v: float, omega: float = 0.0, *, vy: float = 0.0, for_s: float = math.inf, until: Until = None):
+        """Set the body twist [m/s, rad/s] until told otherwise; awaited, it ends after ``for_s`` [s]."""
+        command = finite_twist((v, vy, omega))
+        if command is None:
+            raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
+        return self._begin(Drive(command, self.time + for_s, until))
+
+    def stop(self) -> Motion:
+        """Stand still; awaited, it takes one step."""
+        return self._begin(Drive(STILL, self.time, None))
+
+    def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
+        """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.
+
+        The outcome says reached, cancelled (``until`` came true), unreachable or stuck.
+        """
+        x, y = float(goal[0]), float(goal[1])
+        if not math.isfinite(x + y):
+            raise InvalidValueError(f"goto({goal!r}): a goal is two finite numbers, x and y in metres")
+        if heading is None and len(goal) == 3:
+            heading = float(goal[2])
+        current = self._motion
+        if (
+            isinstance(current, Goto)
+            and current.outcome is None
+            and (current.goal, current.heading) == ((x, y), heading)
+        ):
+            current.until = until
+            return current  # a reactive controller may repeat itself every step
+        return self._begin(Goto((x, y), heading, tolerance_m, until))
+
+    def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
+        """Go through points (x, y [m]) one after another."""
+        return self._begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until))
+
+    def forward(self, distance_m: float, *, until: Until = None) -> Motion:
+        """Go straight ahead (negative: back) by a distance [m]."""
+        return self._begin(Manoeuvre("forward", float(distance_m), until))
+
+    def turn(self, angle: float, *, until: Until = None) -> Motion:
+        """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
+        return self._begin(Manoeuvre("turn", float(angle), until))
+
+    def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
+        """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
+        return Sleep(self.time + float(seconds), until)
+
+    def note(self, text: str) -> None:
+        """Say something that the event log and the pictures show."""
+        self.text = str(text)
+        self._new_notes.append(self.text)
+
+    def finish(self) -> None:
+        """Declare the task done: the robot stands still from now on."""
+        self.finished = True
+
+    # -- between the handle and the software below it ----------------------------------------------------------------
+
+    def _belief(self) -> Belief:
+        if self.map is None:
+            raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
+        return self.map
+
+    def _travel(self, mask: np.ndarray | None) -> Field | None:
+        navigator = self._navigator
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, mask)
+
+    def _begin(self, motion: Motion) -> Motion:
+        self._motion = motion
+        return motion
+
+    def _navigate(self) -> tuple[Twist, str]:
+        return self._navigator.command(
+            self.pose, self._command, self.map, self.readings.get("lidar"), self.readings.get("neighbours"), self.time
+        )
+
+    def _move(self) -> None:
+        """Let the motion in force choose the twist of this step."""
+        motion = self._motion
+        self._command = STILL
+        if motion is not None and motion.outcome is None:
+            motion.look(self)
+            if motion.outcome is None:
+                twist = motion.twist(self)
+                self._command = twist if motion.outcome is None else STILL

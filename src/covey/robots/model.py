@@ -1,0 +1,195 @@
+"""`RobotModel`: what a kind of robot is: body, drive, sensors, mapping."""
+
+import math
+from functools import lru_cache
+from typing import Literal, Self, get_args
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from covey.errors import InvalidValueError
+from covey.mapping.records import Mapping
+from covey.records import Record
+from covey.sensors.catalogue import Sensor
+
+Kinematics = Literal["differential", "unicycle", "holonomic"]
+KINEMATICS: tuple[str, ...] = get_args(Kinematics)
+
+Point = tuple[float, float]
+Disc = tuple[float, float, float]
+
+
+class RobotModel(Record):
+    """A kind of robot. The body is one disc (`radius_m`), several (`discs_m`), or a footprint that discs then cover."""
+
+    name: str = Field(default="robot", min_length=1, description="What the model is called.")
+    kinematics: Kinematics = Field(
+        default="differential",
+        description="differential or unicycle (forward speed, turn rate), holonomic (vx, vy, turn rate).",
+    )
+    radius_m: float | None = Field(
+        default=None, gt=0, description="Radius of a body that is one disc around the centre [m]."
+    )
+    discs_m: tuple[Disc, ...] | None = Field(
+        default=None, min_length=1, description="Body as discs: x, y of the centre in the body frame, radius [m]."
+    )
+    footprint_m: tuple[Point, ...] | None = Field(
+        default=None, min_length=3, description="Body as a simple polygon: its vertices x, y in the body frame [m]."
+    )
+    footprint_excess_m: float = Field(
+        default=0.035, gt=0, description="How far the discs that cover a footprint may reach beyond it [m]."
+    )
+    max_speed_m_s: float = Field(default=1.0, gt=0, description="Largest speed [m/s].")
+    max_turn_rad_s: float = Field(default=3.0, ge=0, description="Largest turn rate [rad/s].")
+    max_wheel_speed_m_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="Differential: largest |v| + |turn rate| x wheel semi-axis [m/s]; none: no limit.",
+    )
+    max_wheel_speed_turning_m_s: float | None = Field(
+        default=None, gt=0, description="Differential: the same while the wheels differ by more than 1 % of it [m/s]."
+    )
+    wheel_semi_axis_m: float = Field(
+        default=0.0, ge=0, description="Differential: half the distance between the wheels [m]."
+    )
+    acceleration_m_s2: float | None = Field(
+        default=None, gt=0, description="Largest acceleration [m/s2]; none: no limit."
+    )
+    deceleration_m_s2: float | None = Field(
+        default=None, gt=0, description="Largest deceleration [m/s2]; none: as the acceleration."
+    )
+    turn_acceleration_rad_s2: float | None = Field(
+        default=None, gt=0, description="Largest angular acceleration [rad/s2]; none: no limit."
+    )
+    speed_lag_s: float = Field(
+        default=0.0, ge=0, description="Time constant of the first-order response of the speed [s]."
+    )
+    turn_lag_s: float = Field(
+        default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
+    )
+    command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard; their names differ.")
+    mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
+
+    @model_validator(mode="after")
+    def _one_body(self) -> Self:
+        names = [sensor.name for sensor in self.sensors]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two sensors are named {twice!r}; give each a name of its own")
+        given = [n for n in ("radius_m", "discs_m", "footprint_m") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"the body is given by {' and '.join(given) or 'nothing'}; give one of radius_m, discs_m, footprint_m"
+            )
+        if self.discs_m is not None and min(disc[2] for disc in self.discs_m) <= 0:
+            raise ValueError("a disc of discs_m has a radius that is not positive; give x, y, radius in metres")
+        if self.footprint_m is not None:
+            _check_polygon(self.footprint_m)
+        return self
+
+    @property
+    def body_discs(self) -> tuple[Disc, ...]:
+        """The body as discs: x, y, radius [m] in the body frame."""
+        if self.footprint_m is not None:
+            return cover_with_discs(self.footprint_m, self.footprint_excess_m)
+        return self.discs_m or ((0.0, 0.0, self.radius_m or 0.0),)
+
+
+@lru_cache
+def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:
+    """Return a few discs (x, y, radius [m]) that together cover a simple polygon and reach at most ``excess_m`` beyond.
+
+    A disc around a point at distance d inside the border may have the radius d + excess, since the disc of radius d
+    lies inside. Again and again the bare point that the fewest of such discs cover (so corners first) gets the one
+    that covers most other bare points, over a lattice which is covered with a margin of half the diagonal of its
+    cells, hence so is all of the polygon.
+
+    Args:
+        polygon: vertices x, y [m], in either sense of rotation.
+        excess_m: how far a disc may reach beyond the polygon [m].
+
+    Raises:
+        InvalidValueError: fewer than three vertices, or an edge that crosses another.
+
+    Examples:
+        >>> cover_with_discs(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)), excess_m=0.5)
+        ((0.0, 0.0, 1.5),)
+    """
+    _check_polygon(polygon)
+    vertices = np.array(polygon, float)
+    low, high = vertices.min(0), vertices.max(0)
+    spacing = max(excess_m / 4.0, float((high - low).max()) / 100.0)
+    margin = min(spacing * math.sqrt(0.5), 0.5 * excess_m)
+    spacing = margin / math.sqrt(0.5)
+    half = 2 * np.ceil(0.25 * (high - low) / spacing) + 2
+    axes = [0.5 * (a + b) + spacing * np.arange(-n, n + 1) for a, b, n in zip(low, high, half, strict=True)]
+    lattice = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
+    depth = _depth(vertices, lattice.reshape(-1, 2)).reshape(lattice.shape[:2])
+    inside = depth[::2, ::2] > 0
+    points, centres = lattice[depth >= -margin], lattice[::2, ::2][inside]
+    radii = depth[::2, ::2][inside] + excess_m
+    apart = (points[:, 0] - centres[:, :1]) ** 2 + (points[:, 1] - centres[:, 1:]) ** 2
+    covers = apart <= ((radii - margin) ** 2)[:, None] + 1e-12
+    hard, bare = covers.sum(0), np.ones(len(points), bool)
+    chosen: list[int] = []
+    while bare.any():
+        hardest = int(np.flatnonzero(bare)[hard[bare].argmin()])
+        gain = np.where(covers[:, hardest], covers[:, bare].sum(1), -1)
+        chosen.append(int(gain.argmax()))
+        bare &= ~covers[chosen[-1]]
+    for disc in list(chosen):
+        if covers[[c for c in chosen if c != disc]].any(0).all():
+            chosen.remove(disc)
+    discs = [(*centres[c], radii[c]) for c in chosen]
+    return tuple((round(float(x), 9), round(float(y), 9), round(float(r), 9)) for x, y, r in discs)
+
+
+def inscribed_radius(discs: np.ndarray) -> float:
+    """Return the radius [m] of a disc around the origin inside a union of discs, shape (k, 3): 0 if none holds it.
+
+    It is the largest inside the union of those discs that hold the origin.
+    """
+    angles = np.linspace(0.0, 2.0 * np.pi, 1441)
+    along = np.outer(np.cos(angles), discs[:, 0]) + np.outer(np.sin(angles), discs[:, 1])
+    across = discs[:, 0] ** 2 + discs[:, 1] ** 2 - along**2
+    inside = discs[:, 2] ** 2 - across
+    chord = np.sqrt(np.maximum(inside, 0.0))
+    holds = (inside > 0) & (along - chord <= 1e-12)
+    border = np.where(holds, along + chord, 0.0).max(1)
+    return float(max(border.min(), 0.0))
+
+
+def _depth(vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return the distance [m] of points, shape (m, 2), from the border of a polygon; negative outside."""
+    a, b = vertices, np.roll(vertices, -1, axis=0)
+    edge, to_point = b - a, points[:, None] - a
+    share = np.clip((to_point * edge).sum(2) / (edge**2).sum(1), 0.0, 1.0)
+    distance = np.hypot(*(to_point - share[..., None] * edge).transpose(2, 0, 1)).min(1)
+    x, y = points[:, 0, None], points[:, 1, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = a[:, 0] + (y - a[:, 1]) * edge[:, 0] / edge[:, 1]
+    crossings = ((a[:, 1] > y) != (b[:, 1] > y)) & (x < at)
+    return np.where(crossings.sum(1) % 2 == 1, distance, -distance)
+
+
+def _check_polygon(polygon: tuple[Point, ...]) -> None:
+    if len(polygon) < 3:
+        raise InvalidValueError(f"the polygon has {len(polygon)} vertices; it needs at least 3")
+    edges = list(zip(polygon, (*polygon[1:], polygon[0]), strict=True))
+    for i, (a, b) in enumerate(edges):
+        if a == b:
+            raise InvalidValueError(f"vertex {i} of the polygon, {a}, stands twice in a row; leave one out")
+        for k in range(i + 2, len(edges) - (i == 0)):
+            if _meet(a, b, *edges[k]):
+                raise InvalidValueError(f"edges {i} and {k} of the polygon cross; order its vertices along the border")
+
+
+def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
+    """Return whether the segments ab and cd share a point."""
+    boxes = all(max(min(a[k], b[k]), min(c[k], d[k])) <= min(max(a[k], b[k]), max(c[k], d[k])) for k in (0, 1))
+    return boxes and _side(a, b, c) * _side(a, b, d) <= 0 and _side(c, d, a) * _side(c, d, b) <= 0
+
+
+def _side(a: Point, b: Point, p: Point) -> float:
+    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])

@@ -1,0 +1,149 @@
+"""What a robot can be told to do and awaited for: drive, go to a point, follow a path, go forward, turn, sleep.
+
+A motion holds the wheels until it ends or another one begins. ``await motion`` hands control back to the simulation
+until the motion has ended or its ``until`` says so; the await returns an `Outcome`.
+"""
+
+import math
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from covey.robots.outcome import CANCELLED, REACHED, Outcome
+
+if TYPE_CHECKING:
+    from covey.robots.handle import Robot
+
+Twist = tuple[float, float, float]
+Until = Callable[["Robot"], Any] | None
+STILL: Twist = (0.0, 0.0, 0.0)
+
+
+class Waiting:
+    """Something that a coroutine can wait for; `outcome` is None until it is over."""
+
+    outcome: Outcome | None = None
+
+    def __init__(self, until: Until = None):
+        self.until = until
+
+    def __await__(self) -> Generator["Waiting", Outcome, Outcome]:
+        return (yield self)
+
+    def look(self, robot: "Robot") -> None:
+        """End the wait when its ``until`` holds."""
+        if self.outcome is None and self.until is not None and self.until(robot):
+            self.outcome = CANCELLED
+
+
+class Sleep(Waiting):
+    """Wait until a simulated time [s]; the wheels keep doing what they did."""
+
+    def __init__(self, wake_s: float, until: Until = None):
+        super().__init__(until)
+        self.wake_s = wake_s
+
+    def look(self, robot: "Robot") -> None:
+        super().look(robot)
+        if self.outcome is None and robot.time >= self.wake_s - 1e-9:
+            self.outcome = REACHED
+
+
+class Motion(Waiting):
+    """A wait that holds the wheels."""
+
+    label = "driving"
+
+    def twist(self, robot: "Robot") -> Twist:
+        """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` when the end is reached."""
+        raise NotImplementedError("a motion says which twist it wants")
+
+
+class Drive(Motion):
+    """A constant twist, for ever or for ``duration_s``."""
+
+    def __init__(self, command: Twist, end_s: float, until: Until):
+        super().__init__(until)
+        self.command, self.end_s = command, end_s
+
+    def twist(self, robot: "Robot") -> Twist:
+        if robot.time >= self.end_s - 1e-9:
+            self.outcome = REACHED
+            return STILL
+        return self.command
+
+
+class Goto(Motion):
+    """Plan to a point, drive there around walls and robots, and optionally turn to a final heading."""
+
+    label = "going"
+
+    def __init__(self, goal: tuple[float, float], heading: float | None, tolerance_m: float, until: Until):
+        super().__init__(until)
+        self.goal, self.heading, self.tolerance_m = goal, heading, tolerance_m
+        self._started = False
+
+    def twist(self, robot: "Robot") -> Twist:
+        navigator = robot._navigator
+        if not self._started:
+            navigator.start(self.goal, self.heading, self.tolerance_m)
+            self._started = True
+        return self._finish(*robot._navigate())
+
+    def _finish(self, twist: Twist, state: str) -> Twist:
+        if state != "driving":
+            self.outcome = REACHED if state == "reached" else Outcome(state)  # type: ignore[arg-type]
+        return twist
+
+
+class Follow(Motion):
+    """Go through points one after another."""
+
+    label = "following"
+
+    def __init__(self, path: list[tuple[float, float]], tolerance_m: float, until: Until):
+        super().__init__(until)
+        self.path, self.tolerance_m = list(path), tolerance_m
+        self._leg: Goto | None = None
+
+    def twist(self, robot: "Robot") -> Twist:
+        while True:
+            if self._leg is None:
+                if not self.path:
+                    self.outcome = REACHED
+                    return STILL
+                self._leg = Goto(self.path.pop(0), None, self.tolerance_m, None)
+            twist = self._leg.twist(robot)
+            if self._leg.outcome is None:
+                return twist
+            if not self._leg.outcome:
+                self.outcome = self._leg.outcome
+                return STILL
+            self._leg = None
+
+
+class Manoeuvre(Motion):
+    """Go straight by a distance [m] or turn on the spot by an angle [rad], in the estimated frame."""
+
+    def __init__(self, kind: str, amount: float, until: Until):
+        super().__init__(until)
+        self.label = "turning" if kind == "turn" else "driving"
+        self.kind, self.amount = kind, amount
+        self._started = False
+
+    def twist(self, robot: "Robot") -> Twist:
+        if not self._started:
+            getattr(robot._navigator, self.kind)(self.amount)
+            self._started = True
+        twist, state = robot._navigate()
+        if state != "driving":
+            self.outcome = REACHED if state == "reached" else Outcome(state)  # type: ignore[arg-type]
+        return twist
+
+
+def finite_twist(value: Any) -> Twist | None:
+    """Return a twist as three finite floats, or None when it is not one."""
+    try:
+        vx, vy, omega = (float(v) for v in value)
+    except (TypeError, ValueError):
+        return None
+    return (vx, vy, omega) if math.isfinite(vx + vy + omega) else None

@@ -1,0 +1,403 @@
+"""`Navigator`: drives one robot to goals, by its own estimate, map, lidar and sight of others."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.geometry import wrap_angle
+from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
+from covey.planning.follow import lookahead
+from covey.planning.obstacles import lidar_points, map_points, track
+from covey.planning.progress import ProgressTimer
+from covey.planning.reciprocal import lane, reciprocal_velocity
+from covey.robots import right_of_way, route
+from covey.robots.driving import DriveLimits, Driving, approach_speed
+
+State = Literal["driving", "reached", "unreachable", "stuck"]
+Command = tuple[float, float, float]
+
+_STAND: Command = (0.0, 0.0, 0.0)
+_TRACKS = 24
+_POINTS = 256
+_NO_LINE = np.zeros((1, 2))
+_NOBODY = np.empty(0, np.int64)
+
+
+class Navigator:
+    """Drives one robot: to a goal (`start`), a distance straight on (`forward`), through an angle (`turn`).
+
+    Everything is in the frame of the robot's estimated pose; nothing here knows the truth.
+
+    Args:
+        limits: what the drive can do.
+        body: float (k, 3), discs x, y, radius [m] in the body frame.
+        driving: how to plan and drive.
+        identity: of this robot among its neighbours; the smaller one has the right of way.
+    """
+
+    def __init__(self, limits: DriveLimits, body: Any, driving: Driving | None = None, identity: int = 0):
+        self.limits, self.driving, self.identity = limits, driving or Driving(), identity
+        discs = np.asarray(body, float).reshape(-1, 3)
+        self.radius = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
+        self.state: State = "reached"
+        self.line = _NO_LINE
+        self._window = limits.window(self.radius, self.driving)
+        self._deceleration = 0.8 * self._window[4]
+        self._turn_deceleration = 0.8 * self._window[5]
+        self._reaction = limits.period + limits.reaction
+        self._turn_gain = min(3.0, 0.5 / self._reaction)
+        keep = 2.0 * (self.radius + self.driving.robot_margin_m)
+        self._avoidance = np.array([self.radius + self.driving.wall_margin_m, keep + 0.04, 3.0, 0.8, 0.25, 0.15])
+        self._tracks = np.full((_TRACKS, 8), math.inf)
+        self._points = np.empty((_POINTS, 2))
+        self._way = np.empty((PATH_SAMPLES, 2))
+        self._count = 0
+        self._time: float | None = None
+        self._sighting: Any = None
+        self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
+        self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
+        self._stall = ProgressTimer(self.driving.progress_m, self.driving.recover_after_s)
+
+    # Orders
+
+    def start(self, goal_xy: Any, heading: float | None = None, tolerance_m: float | None = None) -> None:
+        """Drive to a point [m], and then turn to a heading [rad] if one is given."""
+        self._begin("goto")
+        self._goal, self._heading = (float(goal_xy[0]), float(goal_xy[1])), heading
+        self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
+        self._map_version, self._checked_version, self._failures = -1, -1, 0
+        self._narrow = route.NO_NARROW
+        self._planned, self._waits = False, False
+        self._beside, self._beside_until = (0.0, 0.0), -math.inf
+
+    def forward(self, distance_m: float) -> None:
+        """Drive straight on by a distance [m]; a negative one backs up."""
+        self._begin("line")
+        self._distance, self._origin = float(distance_m), None
+
+    def turn(self, angle_rad: float) -> None:
+        """Turn on the spot by an angle [rad], counter-clockwise positive; it may be more than a full turn."""
+        self._begin("turn")
+        self._angle, self._last_heading = float(angle_rad), None
+
+    def stop(self) -> None:
+        """Give up the present goal and stand."""
+        self._mode = "idle"
+
+    def _begin(self, mode: Literal["goto", "line", "turn"]) -> None:
+        self._mode, self.state = mode, "driving"
+        self._fresh, self._segment, self._recovery_until = True, 0, -math.inf
+
+    # One step
+
+    def command(
+        self, pose: Any, twist: Any, belief: Any, lidar: Any, neighbours: Any, time_s: float
+    ) -> tuple[Command, State]:
+        """Return the body twist (vx, vy [m/s], omega [rad/s]) for the next control period, and the state.
+
+        Args:
+            pose: estimated x, y [m], heading [rad].
+            twist: estimated vx, vy [m/s], omega [rad/s] in the body frame.
+            belief: the robot's map, or None: then it drives straight at its goal.
+            lidar: the newest lidar reading, or None.
+            neighbours: the newest neighbour reading, or None.
+            time_s: simulated time [s], growing from call to call.
+        """
+        x, y, heading = float(pose[0]), float(pose[1]), float(pose[2])
+        v, w = float(twist[0]), float(twist[2])
+        self._see(twist, neighbours, time_s)
+        if self._mode == "idle":
+            return _STAND, self.state
+        if self._fresh:
+            self._fresh = False
+            self._progress.restart(time_s, x, y)
+            self._stall.restart(time_s, x, y)
+        if self._mode == "turn":
+            return self._turn_step(heading, w, time_s)
+        self._look(lidar, belief, x, y, heading)
+        if self._mode == "line":
+            return self._line_step(x, y, heading, v, w, time_s)
+        return self._goto_step(x, y, heading, v, w, belief, time_s)
+
+    def _finish(self, state: State) -> tuple[Command, State]:
+        self._mode, self.state = "idle", state
+        return _STAND, state
+
+    def _see(self, twist: Any, neighbours: Any, time_s: float) -> None:
+        """Take in a neighbour reading."""
+        elapsed = self.limits.period if self._time is None else time_s - self._time
+        self._time = time_s
+        if neighbours is None:
+            return
+        fresh = neighbours is not self._sighting
+        self._sighting = neighbours
+        track(
+            self._tracks,
+            neighbours.identities if fresh else _NOBODY,
+            neighbours.ranges,
+            neighbours.bearings,
+            neighbours.headings,
+            float(twist[0]),
+            float(twist[1]),
+            float(twist[2]),
+            elapsed,
+        )
+
+    def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
+        """Collect the obstacle points that matter now."""
+        reach = 1.0 + 2.0 * self.radius + 0.5 * self.limits.max_speed
+        other = self.radius + 0.12
+        self._count, seen_from, seen_to = 0, 1.0, -1.0
+        if lidar is not None:
+            mount = lidar.mount
+            self._count = lidar_points(
+                self._points,
+                0,
+                lidar.ranges,
+                lidar.angles,
+                mount[0],
+                mount[1],
+                mount[2],
+                reach,
+                0.04,
+                self._tracks,
+                other,
+            )
+            seen_from, seen_to = mount[2] + float(lidar.angles.min()), mount[2] + float(lidar.angles.max())
+        if belief is not None and seen_to - seen_from < 6.0:
+            grid = belief.grid
+            self._count = map_points(
+                self._points,
+                self._count,
+                belief.occupancy(),
+                grid.resolution,
+                grid.origin[0],
+                grid.origin[1],
+                x,
+                y,
+                heading,
+                min(reach, 1.0),
+                seen_from,
+                seen_to,
+                self._tracks,
+                other,
+            )
+
+    def _turn_step(self, heading: float, w: float, time_s: float) -> tuple[Command, State]:
+        if self._last_heading is not None:
+            self._angle -= wrap_angle(heading - self._last_heading)
+        self._last_heading = heading
+        if abs(self._angle) < 0.5 * self.driving.heading_tolerance_rad and abs(w) < 0.1:
+            return self._finish("reached")
+        if self._progress.expired(time_s, 10.0 * self._angle, 0.0):
+            return self._finish("stuck")
+        return (0.0, 0.0, self._turn_rate(self._angle)), "driving"
+
+    def _turn_rate(self, angle: float) -> float:
+        """Return the turn rate [rad/s] with which to turn by an angle [rad] without overshoot."""
+        rate = approach_speed(abs(angle), self._turn_deceleration, self._reaction)
+        return math.copysign(min(rate, self.limits.max_turn), angle)
+
+    def _line_step(
+        self, x: float, y: float, heading: float, v: float, w: float, time_s: float
+    ) -> tuple[Command, State]:
+        if self._origin is None:
+            self._origin = (x, y, heading)
+        ox, oy, along = self._origin
+        dx, dy = x - ox, y - oy
+        driven = dx * math.cos(along) + dy * math.sin(along)
+        left = self._distance - driven
+        if abs(left) < 0.02 and abs(v) < 0.1:
+            return self._finish("reached")
+        if self._progress.expired(time_s, x, y):
+            return self._finish("stuck")
+        sign = math.copysign(1.0, left)
+        speed = sign * min(approach_speed(abs(left), self._deceleration, self._reaction), self.limits.max_speed)
+        if sign < 0.0:
+            speed = max(speed, float(self._window[0]))
+        across = -dx * math.sin(along) + dy * math.cos(along)
+        error = wrap_angle(along - heading) - sign * math.atan2(across, 0.5 + abs(v))
+        if abs(left) < 0.2:
+            error = 0.0
+        return self._safe(v, w, speed, self._turn_gain * error), "driving"
+
+    # Driving to a goal
+
+    def _goto_step(
+        self, x: float, y: float, heading: float, v: float, w: float, belief: Any, time_s: float
+    ) -> tuple[Command, State]:
+        away = math.hypot(self._goal[0] - x, self._goal[1] - y)
+        braking = v * v / (2.0 * self._window[4]) + abs(v) * self._reaction
+        if away <= self._tolerance and braking <= self._tolerance:
+            if self._heading is not None:
+                self._begin("turn")
+                self._fresh = False
+                self._angle, self._last_heading = wrap_angle(self._heading - heading), heading
+                return self._turn_step(heading, w, time_s)
+            return self._finish("reached")
+        if not self._planned or self._must_replan(belief, x, y):
+            problem = self._plan(belief, x, y, heading)
+            if problem:
+                return self._finish("unreachable")
+        if self._progress.expired(time_s, x, y):
+            return self._finish("stuck")
+        ahead = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
+        tx, ty, self._segment, left, self._off = lookahead(self.line, self._segment, x, y, ahead)
+        self._stall.expired(time_s, x, y)
+        beside = self._give_way(x, y, heading, left, belief, time_s)
+        if beside is not None:
+            away = math.hypot(beside[0] - x, beside[1] - y)
+            speed = (
+                0.0
+                if away < 0.12
+                else min(approach_speed(away, self._deceleration, self._reaction), 0.6 * self.limits.max_speed)
+            )
+            return self._drive(beside[0] - x, beside[1] - y, heading, v, w, speed, away, 0.0), "driving"
+        speed = min(approach_speed(left + self._off, self._deceleration, self._reaction), self.limits.max_speed)
+        return self._drive(tx - x, ty - y, heading, v, w, speed, left + 0.1, 1.0), "driving"
+
+    def _give_way(
+        self, x: float, y: float, heading: float, left: float, belief: Any, time_s: float
+    ) -> tuple[float, float] | None:
+        """Return where to go instead [m], because others go first; None to drive on."""
+        if time_s < self._beside_until:
+            return self._beside
+        stalled = self._stall.waited(time_s)
+        s = self._length - left
+        if belief is not None:
+            for begin, end in self._narrow:
+                if s > end or begin - s > right_of_way.AHEAD_M:
+                    continue
+                others = right_of_way.others_of(self._tracks, x, y, heading)
+                if not len(others):
+                    break
+                decision = right_of_way.may_enter(self.line, begin, end, s, others, self.identity, stalled)
+                if decision == right_of_way.GO:
+                    self._waits = False
+                    break
+                if not self._waits or decision == right_of_way.RETREAT or stalled > 3.0:
+                    grid = belief.grid
+                    px, py, found = right_of_way.waiting_place(
+                        self.line,
+                        begin,
+                        x,
+                        y,
+                        others,
+                        belief.occupancy(),
+                        grid.origin[0],
+                        grid.origin[1],
+                        grid.resolution,
+                        self.radius + self.driving.wall_margin_m,
+                        float(self._avoidance[1]),
+                    )
+                    self._beside, self._waits = (px, py) if found else (x, y), True
+                if decision == right_of_way.RETREAT:
+                    self._beside_until = time_s + 4.0
+                    self._stall.restart(time_s, x, y)
+                return self._beside
+        self._waits = False
+        if stalled > 2.0 and self._must_yield(stalled):
+            angle = heading + right_of_way.way_out(
+                self._points, self._count, self._tracks, float(self._avoidance[0]), float(self._avoidance[1])
+            )
+            self._beside = (x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle))
+            self._beside_until = time_s + 1.5 + 0.3 * (self.identity % 5)
+            self._stall.restart(time_s, x, y)
+            return self._beside
+        return None
+
+    def _must_yield(self, stalled: float) -> bool:
+        """Return whether a robot with the right of way is close, or this one has waited for very long."""
+        for row in self._tracks:
+            if (
+                row[5] < math.inf
+                and math.hypot(row[0], row[1]) < 4.0 * self.radius
+                and (row[4] < self.identity or stalled > 8.0)
+            ):
+                return True
+        return False
+
+    def _must_replan(self, belief: Any, x: float, y: float) -> bool:
+        if self._off > 1.0:
+            return True
+        if belief is None or belief.version == self._checked_version:
+            return False
+        self._checked_version = belief.version
+        grid = belief.grid
+        lethal = route.lethal_clearance(self.radius, grid.resolution)
+        return route.is_blocked(
+            self.line,
+            self._segment,
+            x,
+            y,
+            belief.occupancy(),
+            grid.origin[0],
+            grid.origin[1],
+            grid.resolution,
+            lethal,
+            6.0,
+        )
+
+    def _plan(self, belief: Any, x: float, y: float, heading: float) -> str:
+        """Plan the way from here; return what is wrong, or an empty string."""
+        self._planned, self._segment, self._off = True, 0, 0.0
+        if belief is None:
+            self.line, self._narrow = route.straight((x, y), self._goal)
+            self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
+            return ""
+        self._checked_version = belief.version
+        planned = route.plan(
+            belief.grid, (x, y), self._goal, self.radius, self.driving, self._others(x, y, heading), self._tolerance
+        )
+        if isinstance(planned, str):
+            return planned
+        self.line, self._narrow = planned
+        self._length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
+        return ""
+
+    def _others(self, x: float, y: float, heading: float) -> np.ndarray:
+        """Return where the robots in sight are [m], float64 (k, 2)."""
+        seen = self._tracks[np.isfinite(self._tracks[:, 5])]
+        c, s = math.cos(heading), math.sin(heading)
+        return np.column_stack((x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]))
+
+    def _drive(
+        self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float, right: float
+    ) -> Command:
+        """Drive towards an offset [m] in the map frame at a speed [m/s], around what is in the way."""
+        c, s = math.cos(heading), math.sin(heading)
+        bx, by = c * dx + s * dy, c * dy - s * dx
+        length = math.hypot(bx, by)
+        if right > 0.0:
+            shift = lane(bx, by, self._points, self._count, self._tracks, self._avoidance[0], self._avoidance[1])
+            if shift > 0.0:
+                bx, by = bx + shift * by / length, by - shift * bx / length
+                length = math.hypot(bx, by)
+        scale = speed / length if length > 1e-9 else 0.0
+        vx, vy = reciprocal_velocity(
+            scale * bx,
+            scale * by,
+            v,
+            0.0,
+            self.limits.max_speed,
+            goal_distance,
+            self._points,
+            self._count,
+            self._tracks,
+            self._avoidance,
+        )
+        wanted = math.hypot(vx, vy)
+        if wanted < 1e-3:
+            return self._safe(v, w, 0.0, 0.0)
+        angle = math.atan2(vy, vx)
+        if abs(angle) > 2.8 and abs(w) > 0.1:  # do not change the side while turning round
+            angle = math.copysign(angle, w)
+        rate = math.copysign(min(self._turn_gain * abs(angle), abs(self._turn_rate(angle))), angle)
+        forward = wanted * max(math.cos(angle), 0.0) ** 2 if abs(angle) < 1.0 else 0.0
+        return self._safe(v, w, forward, rate)
+
+    def _safe(self, v: float, w: float, want_v: float, want_w: float) -> Command:
+        """Return the safe command nearest to the wanted one."""
+        v, w, _ = dynamic_window(v, w, want_v, want_w, self._points, self._count, self._tracks, self._window, self._way)
+        return v, 0.0, w

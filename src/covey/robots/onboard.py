@@ -1,0 +1,83 @@
+"""The software of one robot: its controller, stepped once per control period."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from covey.errors import ControllerError
+from covey.robots.controller import Program
+from covey.robots.handle import Robot
+from covey.robots.motions import STILL, Twist, Waiting, finite_twist
+
+
+class Sequential:
+    """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
+
+    def __init__(self, robot: Robot, start: Callable[[Robot], Coroutine[Waiting, Any, Any]]):
+        self._coroutine = start(robot)
+        self._waiting: Waiting | None = None
+
+    def step(self, robot: Robot) -> None:
+        robot._move()
+        if self._waiting is not None:
+            self._waiting.look(robot)
+            if self._waiting.outcome is None:
+                return
+        motion, outcome = robot._motion, self._waiting and self._waiting.outcome
+        try:
+            waiting = self._coroutine.send(outcome)
+        except StopIteration:
+            robot.finish()
+            return
+        if not isinstance(waiting, Waiting):
+            raise ControllerError(f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and such")
+        self._waiting = waiting
+        if robot._motion is not motion:
+            robot._move()
+
+    def close(self) -> None:
+        self._coroutine.close()
+
+
+class Reactive:
+    """Runs controllers that are called once per step."""
+
+    def __init__(self, robot: Robot, call: Callable[[Robot], Any]):
+        self._call = call
+
+    def step(self, robot: Robot) -> None:
+        self._call(robot)
+        robot._move()
+
+    def close(self) -> None:
+        pass
+
+
+class Onboard:
+    """One robot's handle and the controller that holds it."""
+
+    def __init__(self, robot: Robot, program: Program):
+        self.robot = robot
+        self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
+
+    def step(self) -> Twist:
+        """Let the controller act; return the commanded twist.
+
+        Raises:
+            Exception: whatever the controller raises, or `ControllerError` for a command that is no number.
+        """
+        robot = self.robot
+        if robot.finished:
+            robot._command = STILL
+            return STILL
+        self._runner.step(robot)
+        if robot.finished:
+            robot._command = STILL
+        command = finite_twist(robot._command)
+        if command is None:
+            raise ControllerError(f"the command is {robot._command!r}; it must be three finite numbers")
+        robot.history.append((robot.time, robot.readings, command))
+        return command
+
+    def close(self) -> None:
+        """End the controller (a coroutine's ``finally`` blocks run)."""
+        self._runner.close()

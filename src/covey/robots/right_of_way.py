@@ -1,0 +1,198 @@
+"""Who goes first where two robots cannot pass each other, and where the other one waits.
+
+Robots decide alone, from what they see, by rules that all share: what is in a narrow place comes out first; of two that
+want in from both sides, the one with the smaller identity goes; who waits stands beside the way, on the right.
+"""
+
+import math
+
+import numpy as np
+
+from covey.kernel import kernel
+
+AHEAD_M = 2.5
+"""A narrow place matters from this far before it [m]."""
+BEYOND_M = 2.5
+"""Robots on the other side count as far as this behind it [m]."""
+PATIENCE_S = 4.0
+"""A robot that has stood for longer than this is not taken for one that wants to go [s]."""
+GO, WAIT, RETREAT = 0, 1, 2
+
+
+@kernel
+def project(line, x, y):
+    """Return the place on a line nearest to a point: length along the line, signed distance (left is positive), course.
+
+    Points before the first or behind the last corner are taken on the line's straight continuation [m, m, rad].
+    """
+    best, at, off, course = math.inf, 0.0, 0.0, 0.0
+    s = 0.0
+    last = line.shape[0] - 2
+    for i in range(line.shape[0] - 1):
+        dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
+        length = math.hypot(dx, dy)
+        if length == 0.0:
+            continue
+        ux, uy = dx / length, dy / length
+        along = (x - line[i, 0]) * ux + (y - line[i, 1]) * uy
+        if i > 0 or along > 0.0:
+            along = max(along, 0.0)
+        if i < last or along < length:
+            along = min(along, length)
+        px, py = x - line[i, 0] - along * ux, y - line[i, 1] - along * uy
+        d = math.hypot(px, py)
+        if d < best:
+            best, at, off, course = d, s + along, math.copysign(d, ux * py - uy * px), math.atan2(dy, dx)
+        s += length
+    return at, off, course
+
+
+@kernel
+def point_on(line, s):
+    """Return x, y [m] and course [rad] of the place at length ``s`` [m] along a line, continued straight at its ends."""
+    last = line.shape[0] - 2
+    x, y, course = line[0, 0], line[0, 1], 0.0
+    for i in range(line.shape[0] - 1):
+        dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
+        length = math.hypot(dx, dy)
+        if length == 0.0:
+            continue
+        course = math.atan2(dy, dx)
+        x, y = line[i, 0] + dx * s / length, line[i, 1] + dy * s / length
+        if s <= length or i == last:
+            break
+        s -= length
+    return x, y, course
+
+
+@kernel
+def may_enter(line, begin, end, s, others, identity, stalled_s):
+    """Decide at a narrow stretch of a line.
+
+    Args:
+        line: float64 (m, 2) [m], the own way.
+        begin, end: the stretch, as length along the line [m].
+        s: where the robot is on the line [m].
+        others: float64 (k, 5): x, y [m], heading [rad] (NaN: unknown), identity, time since it last moved [s].
+        identity: the own one.
+        stalled_s: how long the robot itself has not got on [s].
+
+    Returns:
+        `GO`, `WAIT`, or `RETREAT` for a robot that is inside and must come back out.
+    """
+    inside = s > begin - 0.3
+    exit_x, exit_y, _ = point_on(line, end)
+    decision = GO
+    for k in range(others.shape[0]):
+        x, y, heading = others[k, 0], others[k, 1], others[k, 2]
+        at, off, course = project(line, x, y)
+        along = 0.0 if math.isnan(heading) else math.cos(heading - course)
+        first = others[k, 3] < identity
+        if inside:
+            opposed = s < at < end + 1.0 and abs(off) < 0.6 and along < -0.2 and at - s < 2.0
+            if opposed and stalled_s > (1.5 if first else 8.0):
+                return RETREAT
+            continue
+        if begin - 0.3 <= at <= end + 0.3 and abs(off) < 0.6:
+            if along < 0.2 and not (along == 0.0 and others[k, 4] > 2.0 * PATIENCE_S):
+                decision = WAIT
+        elif begin - 1.5 <= at < begin - 0.3 and abs(off) < 0.6 and along < -0.2 and others[k, 4] < 1.0:
+            decision = WAIT
+        elif at > end and math.hypot(x - exit_x, y - exit_y) < BEYOND_M and first and others[k, 4] < PATIENCE_S:
+            wants = math.isnan(heading) or math.cos(heading - math.atan2(exit_y - y, exit_x - x)) > 0.3
+            if wants:
+                decision = WAIT
+    return decision
+
+
+@kernel
+def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radius, keep):
+    """Return where to wait for a narrow stretch: beside the way to it, rather on the right, clear of walls and others.
+
+    Args:
+        line, begin: the own way float64 (m, 2) [m] and where the stretch begins on it [m].
+        x, y: the robot [m].
+        others: float64 (k, 5) as in `may_enter`.
+        occupancy, x0, y0, resolution: the grid.
+        radius: distance to keep from walls [m].
+        keep: distance to keep from the centres of others, and from the line [m].
+
+    Returns:
+        x, y [m], and whether there is such a place.
+    """
+    rows, columns = occupancy.shape
+    entry_x, entry_y, course = point_on(line, begin)
+    c, s = math.cos(course), math.sin(course)
+    best, best_x, best_y = math.inf, x, y
+    block = int(radius / resolution) + 1
+    for i in range(6):
+        back = 0.6 + 0.4 * i
+        for k in range(8):
+            side = -(keep + 0.25 * (k // 2)) * (1.0 if k % 2 == 0 else -1.0)
+            px, py = entry_x - back * c - side * s, entry_y - back * s + side * c
+            cost = math.hypot(px - x, py - y) + (0.0 if side < 0.0 else 0.6) + 0.1 * back
+            if cost >= best:
+                continue
+            free = True
+            row, column = int((py - y0) // resolution), int((px - x0) // resolution)
+            for r in range(row - block, row + block + 1):
+                for q in range(column - block, column + block + 1):
+                    if r < 0 or q < 0 or r >= rows or q >= columns:
+                        free = False
+                    elif occupancy[r, q] != 0:
+                        dx = max(abs(x0 + (q + 0.5) * resolution - px) - 0.5 * resolution, 0.0)
+                        dy = max(abs(y0 + (r + 0.5) * resolution - py) - 0.5 * resolution, 0.0)
+                        if dx * dx + dy * dy < radius * radius:
+                            free = False
+            for j in range(others.shape[0]):
+                if math.hypot(others[j, 0] - px, others[j, 1] - py) < keep:
+                    free = False
+            if free:
+                best, best_x, best_y = cost, px, py
+    return best_x, best_y, best < math.inf
+
+
+@kernel
+def way_out(points, count, tracks, wall_radius, keep):
+    """Return the direction [rad, body frame] with most room to back off to from other robots, rather backwards.
+
+    Args:
+        points, count: wall points in the body frame [m].
+        tracks: of others, see `covey.planning.obstacles`.
+        wall_radius, keep: distance to keep from walls and from the centres of others [m].
+    """
+    best, best_angle = -math.inf, math.pi
+    for d in range(16):
+        angle = math.pi - math.pi * ((d + 1) // 2) / 8.0 * (-1.0 if d % 2 else 1.0)
+        ux, uy = math.cos(angle), math.sin(angle)
+        room = 1.0
+        for i in range(count):
+            along = points[i, 0] * ux + points[i, 1] * uy
+            across = abs(points[i, 1] * ux - points[i, 0] * uy)
+            if along > 0.0 and across < wall_radius:
+                room = min(room, along - wall_radius)
+        for j in range(tracks.shape[0]):
+            if tracks[j, 5] != math.inf:
+                along = tracks[j, 0] * ux + tracks[j, 1] * uy
+                across = abs(tracks[j, 1] * ux - tracks[j, 0] * uy)
+                if along > 0.0 and across < keep:
+                    room = min(room, along - keep)
+        score = room - 0.02 * d
+        if score > best:
+            best, best_angle = score, angle
+    return best_angle
+
+
+def others_of(tracks: np.ndarray, x: float, y: float, heading: float) -> np.ndarray:
+    """Return the tracked robots in the map frame, as `may_enter` takes them."""
+    seen = tracks[np.isfinite(tracks[:, 5])]
+    c, s = math.cos(heading), math.sin(heading)
+    return np.column_stack(
+        (
+            x + c * seen[:, 0] - s * seen[:, 1],
+            y + s * seen[:, 0] + c * seen[:, 1],
+            seen[:, 6] + heading,
+            seen[:, 4],
+            seen[:, 7],
+        )
+    )

@@ -1,0 +1,199 @@
+"""A route: the way over a belief's cells from where a robot stands to its goal, as a line to follow."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.geometry import Grid
+from covey.kernel import kernel
+from covey.planning.astar import astar
+from covey.planning.costs import clearance, soften, traversal_cost
+from covey.planning.shorten import shorten
+from covey.robots.driving import Driving
+
+
+class Route(NamedTuple):
+    """A line to follow, float64 (m, 2) [m], and the stretches of it where two robots cannot pass each other.
+
+    ``narrow`` is float64 (k, 2): where each stretch begins and ends, as length along the line [m].
+    """
+
+    line: np.ndarray
+    narrow: np.ndarray
+
+
+NO_NARROW = np.empty((0, 2))
+
+
+def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
+    """Return the route for a robot without a map."""
+    return Route(np.array([start, goal], float), NO_NARROW)
+
+
+def lethal_clearance(radius: float, resolution: float) -> float:
+    """Return the clearance [m] below which a cell is not planned through: a cell's doubt in the robot's favour."""
+    return max(radius - resolution, 0.4 * radius)
+
+
+def plan(
+    grid: Grid,
+    start: tuple[float, float],
+    goal: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    tolerance: float,
+) -> Route | str:
+    """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
+
+    Args:
+        grid: the belief, yaw 0.
+        start, goal: x, y [m].
+        radius: of the robot's body [m].
+        driving: how to plan.
+        others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
+        tolerance: how far from the goal the route may end [m].
+
+    Returns:
+        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way".
+    """
+    rows, columns = grid.shape
+    (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
+    if not (0 <= row < rows and 0 <= column < columns):
+        return "wall"
+    start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
+    occupancy = grid.cells
+    x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
+    if len(others):
+        occupancy = occupancy.copy()
+        _paint(occupancy, others, x0, y0, resolution, radius + 0.1)
+    lethal = lethal_clearance(radius, resolution)
+    near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
+    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
+    cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+    if len(others):
+        _avoid(cost, others, x0, y0, resolution, 2.5 * radius, 8.0)
+    soften(cost, occupancy, start_row, start_column, int(np.ceil((radius + 0.1) / resolution)))
+    if not np.isfinite(cost[row, column]):
+        row, column = _nearest_passable(cost, row, column, int(tolerance / resolution))
+        if row < 0:
+            return "wall"
+        goal = tuple(grid.to_world((row, column)))
+    path, _ = astar(cost, (start_row, start_column), (row, column))
+    if not len(path):
+        return "no way"
+    line = grid.to_world(shorten(path, cost, 0.02))
+    line[0], line[-1] = start, goal
+    if len(line) == 1:
+        line = np.array([start, goal], float)
+    width = 4.0 * radius + 2.0 * (driving.wall_margin_m + driving.robot_margin_m) + 0.1
+    return Route(line, narrow_stretches(line, occupancy, x0, y0, resolution, width))
+
+
+@kernel
+def _paint(occupancy, others, x0, y0, resolution, radius):
+    """Free the cells within ``radius`` of each of the others, in place."""
+    rows, columns = occupancy.shape
+    reach = int(radius / resolution) + 1
+    for k in range(others.shape[0]):
+        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
+        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
+                if dx * dx + dy * dy <= radius * radius:
+                    occupancy[r, c] = 0
+
+
+@kernel
+def _avoid(cost, others, x0, y0, resolution, radius, extra):
+    """Raise the cost of the cells within ``radius`` of each of the others by ``extra``, in place."""
+    rows, columns = cost.shape
+    reach = int(radius / resolution) + 1
+    for k in range(others.shape[0]):
+        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
+        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
+                if dx * dx + dy * dy <= radius * radius:
+                    cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+
+
+@kernel
+def _nearest_passable(cost, row, column, reach):
+    """Return the passable cell nearest to a cell within ``reach`` cells, or (-1, -1)."""
+    best, best_row, best_column = reach * reach + 1, -1, -1
+    for r in range(max(row - reach, 0), min(row + reach + 1, cost.shape[0])):
+        for c in range(max(column - reach, 0), min(column + reach + 1, cost.shape[1])):
+            d = (r - row) ** 2 + (c - column) ** 2
+            if d < best and cost[r, c] != np.inf:
+                best, best_row, best_column = d, r, c
+    return best_row, best_column
+
+
+@kernel
+def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach):
+    """Return True when an occupied cell lies within ``radius`` of the next ``reach`` metres of a line.
+
+    Args:
+        line: float64 (m, 2) [m]; ``segment`` is where the robot at x, y [m] is on it.
+        occupancy, x0, y0, resolution: the grid.
+    """
+    rows, columns = occupancy.shape
+    block = int(radius / resolution)
+    from_x, from_y = x, y
+    for i in range(segment + 1, line.shape[0]):
+        dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
+        length = np.sqrt(dx * dx + dy * dy)
+        count = int(min(length, reach) / resolution) + 1
+        for k in range(count):
+            t = (k + 0.5) * resolution / max(length, resolution)
+            row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
+            for r in range(max(row - block, 0), min(row + block + 1, rows)):
+                for c in range(max(column - block, 0), min(column + block + 1, columns)):
+                    if occupancy[r, c] > 50:
+                        return True
+        reach -= length
+        if reach <= 0.0:
+            break
+        from_x, from_y = line[i, 0], line[i, 1]
+    return False
+
+
+@kernel
+def narrow_stretches(line, occupancy, x0, y0, resolution, width):
+    """Return where along a line the passage is narrower than ``width`` [m] from wall to wall, float64 (k, 2) [m].
+
+    Stretches less than a metre apart are one.
+    """
+    rows, columns = occupancy.shape
+    found = np.empty((64, 2))
+    count, s = 0, 0.0
+    for i in range(line.shape[0] - 1):
+        dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
+        length = np.sqrt(dx * dx + dy * dy)
+        steps = int(length / resolution) + 1
+        for k in range(steps):
+            if length == 0.0:
+                break
+            t = min((k + 0.5) * resolution / length, 1.0)
+            x, y = line[i, 0] + t * dx, line[i, 1] + t * dy
+            gap, sides = 0.0, 0
+            for side in (-1.0, 1.0):
+                nx, ny = -side * dy / length, side * dx / length
+                d = 0.0
+                while d < width:
+                    row, column = int((y + d * ny - y0) // resolution), int((x + d * nx - x0) // resolution)
+                    if row < 0 or column < 0 or row >= rows or column >= columns or occupancy[row, column] > 50:
+                        sides += 1
+                        break
+                    d += 0.5 * resolution
+                gap += d
+            at = s + t * length
+            if sides == 2 and gap < width:
+                if count > 0 and at - found[count - 1, 1] < 1.0:
+                    found[count - 1, 1] = at
+                elif count < found.shape[0]:
+                    found[count, 0] = found[count, 1] = at
+                    count += 1
+        s += length
+    return found[:count].copy()

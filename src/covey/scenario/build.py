@@ -1,0 +1,147 @@
+"""From a scenario to a simulation: the world is built, the robots are placed, and all that can be wrong is found."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import CoveyError, Problem, ScenarioError
+from covey.random import generator
+from covey.robots.model import RobotModel
+from covey.scenario.dump import to_yaml
+from covey.scenario.load import load_scenario
+from covey.scenario.records import RobotGroup, Scenario
+from covey.world.placement import place
+from covey.world.world import World
+
+if TYPE_CHECKING:
+    from covey.sim.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """A world and the robots in it, ready to be simulated.
+
+    Attributes:
+        world: the truth.
+        groups: the groups of the team.
+        poses: start poses of each group, float64 (count, 3): x, y [m], heading [rad] in the world frame.
+    """
+
+    world: World
+    groups: tuple[RobotGroup, ...]
+    poses: tuple[np.ndarray, ...]
+
+    def summary(self) -> str:
+        """Return one sentence for people."""
+        width, height = self.world.grid.size_m
+        team = " and ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.groups)
+        area, cell = self.world.free_area_m2, self.world.grid.resolution
+        return f"{team} in {self.world.name} ({width:.4g} x {height:.4g} m, {area:.0f} m2 free, cells of {cell:g} m)"
+
+
+def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> "Simulation":
+    """Load a scenario, by the path of its file or by its name in the library, ready for its first step.
+
+    Args:
+        source: path of a ``.yaml`` file, or a name such as ``maze``.
+        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 12}``.
+
+    Raises:
+        CoveyError: the scenario or a file that it names is bad, or the robots do not fit.
+    """
+    return build(load_scenario(source, overrides))
+
+
+def build(
+    scenario: Scenario, *, folder: Path | str | None = None, overwrite: bool = False, observers: Iterable[Any] = ()
+) -> "Simulation":
+    """Return a simulation of the scenario, ready for its first step.
+
+    Args:
+        scenario: what to simulate.
+        folder: where to record; None for a temporary folder.
+        overwrite: replace a finished run in ``folder``.
+        observers: get each frame.
+
+    Raises:
+        ScenarioError: all that is wrong with the world and with the start poses.
+    """
+    ready, execution = set_up(scenario), scenario.execution
+    from covey.robots.group import Group  # after the checks, since these load the kernels
+    from covey.sim.simulation import Simulation
+
+    groups = [
+        Group(group.name, group.robot, poses, group.controller.program, group.localization)
+        for group, poses in zip(ready.groups, ready.poses, strict=True)
+    ]
+    return Simulation(
+        ready.world,
+        groups,
+        seed=scenario.seed,
+        step_s=execution.step_s,
+        substep_s=execution.substep_s,
+        stop=scenario.stop,
+        radio_range_m=scenario.radio.range_m,
+        share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
+        on_controller_error=execution.on_controller_error,
+        step_budget_s=execution.step_budget_s,
+        observers=tuple(observers),
+        name=scenario.name,
+        folder=folder,
+        overwrite=overwrite,
+        scenario_yaml=_text(scenario),
+        inputs=inputs(scenario),
+    )
+
+
+def set_up(scenario: Scenario) -> SetUp:
+    """Build the world of a scenario and place its robots.
+
+    Raises:
+        ScenarioError: the map is bad, or robots cannot stand where they are to start; all of it, with the places.
+    """
+    try:
+        world = scenario.world.build(scenario.folder, scenario.seed)
+    except (CoveyError, OSError, MemoryError) as error:
+        why = f"too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else str(error)
+        raise ScenarioError([scenario.document.problem(f"world: {why}", ("world",))]) from None
+    problems: list[Problem] = []
+    poses: list[np.ndarray] = []
+    taken = np.empty((0, 3))
+    for i, group in enumerate(scenario.robots):
+        radii = np.full(group.count, body_radius(group.robot))
+        random = generator(scenario.seed, f"start/{group.name}")
+        try:
+            placed = place(group.start, world, radii, random, taken, group.names)
+        except CoveyError as error:
+            problems.append(scenario.document.problem(f"robots.{group.name}: {error}", ("robots", i, "start")))
+            continue
+        poses.append(placed)
+        taken = np.vstack((taken, np.column_stack((placed[:, :2], radii))))
+    if problems:
+        raise ScenarioError(problems)
+    return SetUp(world, scenario.robots, tuple(poses))
+
+
+def body_radius(model: RobotModel) -> float:
+    """Return the radius [m] of the disc around the robot's centre that holds its body."""
+    return max(float(np.hypot(x, y)) + radius for x, y, radius in model.body_discs)
+
+
+def inputs(scenario: Scenario) -> list[Path]:
+    """Return the files besides its own that a scenario reads: maps, and code that it names."""
+    named = [getattr(scenario.world, "file", None)]
+    named += [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
+    return sorted({(scenario.folder / name).resolve() for name in named if name})
+
+
+def _text(scenario: Scenario) -> str:
+    """Return the scenario as text for the manifest; empty when it holds an object that no file can name."""
+    try:
+        return to_yaml(scenario, full=True)
+    except CoveyError:
+        return ""

@@ -1,0 +1,128 @@
+"""Which controller a group runs: a registered name, ``./file.py:Name``, or the object itself, with its parameters."""
+
+import inspect
+import typing
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
+
+from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.records import Record
+from covey.registry import load_from_file
+from covey.robots.controller import Program, parameters_of
+from covey.scenario.messages import located
+
+
+class ControllerReference(Record):
+    """A controller and its parameters; in a file a bare name, ``./mine.py:Name``, or ``{name: ..., parameter: ...}``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    target: Any = Field(description="The function or class itself.")
+    reference: str = Field(default="", description="How a file names it; empty for an object that has no such name.")
+    parameters: dict[str, Any] = Field(default={}, description="Keyword parameters that differ from the defaults.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, str):
+            value = {"name": value}
+        if isinstance(value, dict) and "target" not in value:
+            return _from_mapping(value, info.context or {})
+        if callable(value):
+            return {"target": value, "reference": reference_of(value)}
+        return value
+
+    @property
+    def program(self) -> Program:
+        """The controller as a simulation takes it."""
+        return Program(self.target, self.parameters)
+
+    def plain(self) -> Any:
+        """Return what stands in a file for it.
+
+        Raises:
+            InvalidValueError: the controller is an object that no file can name.
+        """
+        if not self.reference:
+            name = getattr(self.target, "__qualname__", repr(self.target))
+            raise InvalidValueError(
+                f"controller {name!r} cannot be written to a file: register it with "
+                f"@covey.controllers.controllers.register({name!r}), or put it into a file and name it ./file.py:{name}"
+            )
+        return {"name": self.reference, **self.parameters} if self.parameters else self.reference
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        named = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        return {"anyOf": [{"type": "string"}, named], "description": cls.__doc__}
+
+
+def reference_of(target: Any) -> str:
+    """Return the registered name of a controller, or an empty string."""
+    from covey.controllers import controllers
+
+    return controllers.name_of(target) or ""
+
+
+def _from_mapping(value: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
+    name, parameters = value.get("name"), {k: v for k, v in value.items() if k != "name"}
+    if not isinstance(name, str):
+        raise ValueError("'name' is missing: write {name: nearest_frontier, ...}")
+    try:
+        target = _find(name, context)
+    except CoveyError as error:
+        raise located([(("name",), str(error), name)]) from None
+    return {"target": target, "reference": name, "parameters": _checked_parameters(name, target, parameters)}
+
+
+def _find(name: str, context: dict[str, Any]) -> Any:
+    from covey.controllers import controllers
+
+    if ".py:" not in name:
+        return controllers.get(name)
+    if context.get("trusted_only"):
+        raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
+    target = load_from_file(name, Path(context.get("folder", ".")))
+    if not callable(target):
+        raise InvalidValueError(f"{name!r} is {type(target).__name__}; a controller is a function or a class")
+    return target
+
+
+def _checked_parameters(name: str, target: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    known = parameters_of(target)
+    if known is None:
+        return parameters
+    checked, errors, unknown = dict(parameters), [], []
+    for key, value in parameters.items():
+        if key in known:
+            try:
+                checked[key] = _checked(target, known[key], value)
+            except ValueError as error:
+                errors.append(((key,), str(error), value))
+        else:
+            message = f"controller {name!r} has no parameter {key!r}{did_you_mean(key, known)}"
+            unknown.append(((key,), message, value))
+    needed = [k for k, p in known.items() if p.default is p.empty and k not in parameters]
+    errors += [(("name",), f"controller {name!r} needs the parameter {key!r}", name) for key in needed]
+    if errors or unknown:
+        raise located(errors, unknown)
+    return checked
+
+
+def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
+    """Return the value of a parameter, checked by its annotation, else by the type of its default."""
+    try:
+        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target)
+    except (NameError, TypeError):
+        hints = {}
+    default = parameter.default
+    expected = hints.get(parameter.name) or (type(default) if isinstance(default, (bool, int, float, str)) else Any)
+    if expected in (int, float) and isinstance(value, (bool, str)):
+        raise ValueError(f"must be a number; given: {value!r}")
+    try:
+        return TypeAdapter(expected).validate_python(value)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].replace("Input should be", "must be")
+        raise ValueError(f"{reason}; given: {value!r}") from None

@@ -1,0 +1,111 @@
+"""From a file, or the name of a scenario that ships with Covey, to a `Scenario`."""
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.scenario.messages import coercions, problems_of
+from covey.scenario.overrides import override
+from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import MAX_BYTES, parse_yaml
+
+
+def load_scenario(
+    source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None, *, trusted_only: bool = False
+) -> Scenario:
+    """Load a scenario.
+
+    Args:
+        source: path of a ``.yaml`` file, or the name of a scenario of the library.
+        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 20}``.
+        trusted_only: refuse a scenario that names code of a file, unless it ships with Covey.
+
+    Raises:
+        ScenarioError: all problems of the file, with line and column, or all problems of the overrides.
+    """
+    path = find_scenario(source)
+    file = str(source) if path == Path(source) else path.name
+    try:
+        if not path.is_file():
+            raise ScenarioError([Problem("is not a file", file)])
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None
+    trusted_only = trusted_only and path not in library().values()
+    scenario = parse_scenario(content, file=file, folder=path.parent, name=path.stem, trusted_only=trusted_only)
+    return override(scenario, overrides, trusted_only=trusted_only) if overrides else scenario
+
+
+def parse_scenario(
+    content: bytes | str,
+    *,
+    file: str = "",
+    folder: str | os.PathLike[str] = ".",
+    name: str = "",
+    trusted_only: bool = False,
+) -> Scenario:
+    """Return the scenario that the text of a file describes.
+
+    Args:
+        content: the text.
+        file: what error messages call the file.
+        folder: where the relative paths in it start.
+        name: name of the scenario when the text gives none.
+        trusted_only: refuse a scenario that names code of a file.
+
+    Raises:
+        ScenarioError: all problems of the text, with line and column.
+    """
+    document = parse_yaml(content, file)
+    if not isinstance(document.data, dict):
+        kind = "empty" if document.data is None else f"a {type(document.data).__name__}"
+        message = f"a scenario is a mapping with the keys world and robots; this is {kind}"
+        raise ScenarioError([Problem(message, file, 1, 1)])
+    data = {"name": name[:100], **document.data} if name else document.data
+    context = {"folder": folder, "document": document, "trusted_only": trusted_only}
+    problems = list(document.problems)
+    try:
+        scenario = Scenario.model_validate(data, context=context)
+    except ValidationError as error:
+        problems += problems_of(error, document, Scenario)
+        raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column))) from None
+    except CoveyError as error:
+        raise ScenarioError([*problems, Problem(str(error), file)]) from None
+    problems += coercions(document.data, scenario, document)
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
+
+
+def find_scenario(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a scenario file, given the path or the name of one of the library.
+
+    Raises:
+        ScenarioError: there is no such file and no such name.
+    """
+    path, known = Path(source), library()
+    if str(source) in known:
+        return known[str(source)]
+    try:
+        found = path.exists()
+    except (OSError, ValueError):
+        found = False
+    if found:
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise ScenarioError([Problem("there is no such file", str(source))])
+    hint = did_you_mean(str(source), known)
+    raise ScenarioError([Problem(f"unknown scenario {str(source)!r}{hint} (or give the path of a .yaml file)")])
+
+
+def library() -> dict[str, Path]:
+    """Return the scenarios that ship with Covey: their files by name, sorted."""
+    folder = Path(str(resources.files("covey.scenario") / "library"))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}

@@ -1,0 +1,220 @@
+"""What pydantic finds wrong with a record, said with the place in the file and the nearest valid name."""
+
+import types
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, Tag, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from covey.errors import Problem, did_you_mean
+from covey.scenario.yaml12 import Document, Path
+
+_WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
+
+
+def problems_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
+    """Return one problem for each thing that is wrong, in the order of the file."""
+    found = []
+    for branches in _by_value(error, document).values():
+        for details in _best_branch(branches):
+            if details["type"] != "too_short" or not any(_lies_below(other, details) for other in error.errors()):
+                found.append(_problem(details, document, model))
+    unique = {(p.line, p.column, p.message): p for p in found}
+    return [unique[place] for place in sorted(unique)]
+
+
+Located = tuple[Path, str, Any]
+
+
+def located(errors: list[Located], unknown_keys: list[Located] | None = None) -> ValidationError:
+    """Return the error for a validator to raise when it knows what is wrong where below it.
+
+    Args:
+        errors: path, message, and value given, of each wrong value.
+        unknown_keys: the same for keys that should not be there.
+    """
+    lines = [
+        InitErrorDetails(
+            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}), loc=path, input=value
+        )
+        for at_key, group in ((False, errors), (True, unknown_keys or []))
+        for path, message, value in group
+    ]
+    return ValidationError.from_exception_data("record", lines)
+
+
+def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
+    """Yield a problem where text or true/false stands in the file and the record took it for a number."""
+    if isinstance(data, dict) and isinstance(record, BaseModel):
+        names = {(f.alias or name): name for name, f in type(record).model_fields.items()}
+        for key, value in data.items():
+            if key in names:
+                yield from coercions(value, getattr(record, names[key]), document, (*path, key))
+    elif isinstance(data, list) and isinstance(record, (list, tuple)) and len(data) == len(record):
+        for i, (value, item) in enumerate(zip(data, record, strict=True)):
+            yield from coercions(value, item, document, (*path, i))
+    elif isinstance(data, (bool, str)) and isinstance(record, (bool, int, float)) and type(data) is not type(record):
+        wanted = "true or false" if isinstance(record, bool) else "a number"
+        yield document.problem(f"{_dotted(path)}must be {wanted}; given: {_shown(data)}", path)
+
+
+def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
+    """Return the keys that the record at ``path`` below ``model`` may have.
+
+    ``path`` is a location as pydantic reports it: keys, indices, and the tags of the branches of unions.
+    """
+    candidates: list[tuple[Any, Any]] = [(None, model)]
+    for item in path:
+        branches = [(None, annotation) for tag, annotation in candidates if item == tag]
+        below = [member for _, annotation in candidates for member in _below(annotation, item)]
+        candidates = branches or below or candidates
+    return sorted({key for _, annotation in candidates if _is_record(annotation) for key in _keys(annotation)})
+
+
+def _keys(record: type[BaseModel]) -> dict[str, Any]:
+    return {(f.alias or name): f.annotation for name, f in record.model_fields.items()}
+
+
+def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
+    """Return the tagged types that a value under key or index ``item`` of a value of type ``annotation`` may have."""
+    if _is_record(annotation):
+        keys = _keys(annotation)
+        return list(_members(keys[item])) if item in keys else []
+    arguments = [a for a in get_args(annotation) if a is not ...]
+    if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
+        return [member for argument in arguments for member in _members(argument)]
+    if get_origin(annotation) is dict and isinstance(item, str):
+        return list(_members(arguments[1]))
+    return []
+
+
+def _members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
+    """Yield the types, each with the tag of its branch, that a union, optional or annotated type stands for."""
+    if get_origin(annotation) is Annotated:
+        inner, *metadata = get_args(annotation)
+        tags = [m.tag for m in metadata if isinstance(m, Tag)]
+        yield from _members(inner, tags[0] if tags else tag)
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from _members(member)
+    else:
+        yield (_literal_tag(annotation) if tag is None else tag), annotation
+
+
+def _literal_tag(annotation: Any) -> Any:
+    """Return the one value that a key of a record can have, by which unions of records are told apart, or the name."""
+    if not _is_record(annotation):
+        return None
+    for field in annotation.model_fields.values():
+        if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+            return get_args(field.annotation)[0]
+    return annotation.__name__
+
+
+def _is_record(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:
+    """Group the errors by the value whose union they come from (itself, if none), then by branch of the union."""
+    groups: dict[Path, dict[Any, list[Any]]] = {}
+    for number, details in enumerate(error.errors(include_url=False)):
+        path: Path = ()
+        branch: tuple[Path, Any] | None = None
+        loc = details["loc"]
+        for item, following in zip(loc, (*loc[1:], None), strict=True):
+            if (*path, item) in document.values and not _is_tag(path, item, following, document):
+                path = (*path, item)
+            elif branch is None and not (_names_a_key(details) and item == loc[-1]):
+                branch = (path, item)
+        if details["type"] == "extra_forbidden" and path and path[-1] == loc[-1]:
+            path = path[:-1]
+        value, tag = branch or ((*path, f"error {number}"), None)
+        groups.setdefault(value, {}).setdefault(tag, []).append(details | {"path": path})
+    return groups
+
+
+def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
+    """Return whether ``item``, though there is a key of that name, is the tag of a branch: what follows stands beside."""
+    return (*path, following) in document.values and (*path, item, following) not in document.values
+
+
+def _lies_below(other: Any, details: Any) -> bool:
+    """Return whether another error is inside the value of this one, whose items therefore were not counted."""
+    return len(other["loc"]) > len(details["loc"]) and other["loc"][: len(details["loc"])] == details["loc"]
+
+
+def _names_a_key(details: Any) -> bool:
+    return details["type"] in ("extra_forbidden", "missing", "unexpected_keyword_argument")
+
+
+def _best_branch(branches: dict[Any, list[Any]]) -> list[Any]:
+    """Return the errors of the branch that was meant: the one whose own shape is right."""
+    if len(branches) == 1:
+        return next(iter(branches.values()))
+    root = min(len(d["path"]) for errors in branches.values() for d in errors)
+    fitting = [
+        errors
+        for errors in branches.values()
+        if not any(len(d["path"]) == root and d["type"].endswith(_WRONG_SHAPE) for d in errors)
+    ]
+    if fitting:
+        return min(fitting, key=lambda errors: (sum(_names_a_key(d) for d in errors), len(errors)))
+    wanted = dict.fromkeys(_wanted(errors[0]) for errors in branches.values())
+    first = next(iter(branches.values()))[0]
+    return [first | {"type": "union", "msg": " or ".join(wanted)}]
+
+
+def _problem(details: Any, document: Document, model: type[BaseModel]) -> Problem:
+    path, kind, key = details["path"], details["type"], details["loc"][-1] if details["loc"] else ""
+    if kind == "extra_forbidden":
+        hint = did_you_mean(str(key), keys_at(model, details["loc"][:-1]))
+        return document.problem(f"{_dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
+    if kind == "missing" and isinstance(key, int):
+        return document.problem(f"{_dotted(path)}has {key} values; it needs more", path)
+    if kind == "missing":
+        return document.problem(f"{_dotted(path)}{key!r} is missing", path)
+    if kind == "union_tag_invalid":
+        expected = [tag.strip().strip("'") for tag in details["ctx"]["expected_tags"].split(",")]
+        name, tag = details["ctx"]["discriminator"].strip("'"), details["ctx"]["tag"]
+        return document.problem(f"{_dotted(path)}unknown {name} {tag!r}{did_you_mean(tag, expected)}", (*path, name))
+    if kind == "union_tag_not_found":
+        return document.problem(f"{_dotted(path)}{details['ctx']['discriminator']} is missing", path)
+    if kind == "value_error":
+        return document.problem(f"{_dotted(path)}{details['ctx']['error']}", path)
+    if kind == "located":
+        return document.problem(f"{_dotted(path)}{details['msg']}", path, at_key=details["ctx"]["at_key"])
+    if kind == "union":
+        return document.problem(f"{_dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
+    if details["msg"].startswith("Input should be"):
+        message = f"must be {_wanted(details)}; given: {_shown(details['input'])}"
+        return document.problem(_dotted(path) + message, path)
+    return document.problem(_dotted(path) + details["msg"], path)
+
+
+def _wanted(details: Any) -> str:
+    if details["type"] in ("model_type", "dict_type", "model_attributes_type"):
+        return "a mapping (key: value)"
+    text = details["msg"].removeprefix("Input should be").partition(", unable to parse")[0].strip()
+    return text.replace("a valid number", "a number").replace("a valid integer", "a whole number").replace(
+        "a valid tuple", "a list"
+    )
+
+
+def _dotted(path: Path) -> str:
+    """Return the path as people type it, with a colon behind it.
+
+    Examples:
+        >>> _dotted(("robots", 0, "count"))
+        'robots[0].count: '
+    """
+    text = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in path)
+    return f"{text.lstrip('.')}: " if text else ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,134 @@
+"""Change single values of a scenario by their dotted path: ``robots.scout.count=20``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.scenario.controller import ControllerReference
+from covey.robots.controller import parameters_of
+from covey.scenario.messages import problems_of
+from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import Document, parse_yaml
+
+Changes = dict[tuple[str, ...], Any]
+
+
+def override(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
+    """Return a copy of ``scenario`` with the value at each dotted path replaced.
+
+    Raises:
+        ScenarioError: every path that leads nowhere and every value that is not allowed.
+    """
+    context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
+    editor = _Editor({tuple(path.split(".")): path for path in changes}, context)
+    edited = editor.edit(scenario, {tuple(path.split(".")): value for path, value in changes.items()}, ())
+    if editor.problems:
+        raise ScenarioError(editor.problems)
+    return edited
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """Return path and value of ``path=value``, the value in YAML.
+
+    Raises:
+        ScenarioError: there is no ``=``, or the value is not YAML.
+
+    Examples:
+        >>> parse_override("robots.scout.count=20")
+        ('robots.scout.count', 20)
+    """
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise ScenarioError([Problem(f"-s {text}: write key=value, as in robots.scout.count=20")])
+    document = parse_yaml(value, f"-s {path}")
+    if document.problems:
+        raise ScenarioError(document.problems)
+    return path.strip(), document.data
+
+
+class _Editor:
+    """Rebuilds the records along the changed paths from the leaves up, and gathers what is wrong."""
+
+    def __init__(self, labels: dict[tuple[str, ...], str], context: dict[str, Any]):
+        self.labels, self.context = labels, context
+        self.problems: list[Problem] = []
+
+    def edit(self, node: Any, changes: Changes, path: tuple[str, ...]) -> Any:
+        """Return ``node``, which stands at ``path``, with ``changes`` (by path below it) made."""
+        if () in changes:
+            return changes[()]
+        children: dict[str, Changes] = {}
+        for (head, *rest), value in changes.items():
+            children.setdefault(head, {})[tuple(rest)] = value
+        if isinstance(node, ControllerReference):
+            return self._controller(node, children, path)
+        if isinstance(node, BaseModel):
+            return self._record(node, children, path)
+        if isinstance(node, (list, tuple)):
+            return self._sequence(node, children, path)
+        if isinstance(node, dict) or node is None:
+            node = node or {}
+            return {**node, **{key: self.edit(node.get(key), below, (*path, key)) for key, below in children.items()}}
+        self._report(path, f"is the single value {node!r}; there is nothing named {next(iter(children))!r} in it")
+        return node
+
+    def _record(self, node: BaseModel, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
+        aliases = {(f.alias or name): name for name, f in type(node).model_fields.items()}
+        values = {alias: getattr(node, name) for alias, name in aliases.items()}
+        for key, below in children.items():
+            if key in values:
+                values[key] = self.edit(values[key], below, (*path, key))
+            else:
+                self._report((*path, key), f"unknown key {key!r}{did_you_mean(key, values)}")
+        return self._validated(node, values, path)
+
+    def _controller(self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
+        named = {"name": node.reference, **node.parameters} if node.reference else dict(node.parameters)
+        values = {**named, **{key: self.edit(named.get(key), below, (*path, key)) for key, below in children.items()}}
+        if "name" in values:
+            return self._validated(node, values, path)
+        known = parameters_of(node.target)
+        for key in () if known is None else sorted(values.keys() - known.keys()):
+            self._report((*path, key), f"the controller has no parameter {key!r}{did_you_mean(key, known or ())}")
+        return node.model_copy(update={"parameters": values})
+
+    def _sequence(self, node: Any, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
+        items = list(node)
+        names = [getattr(item, "name", None) for item in items]
+        for key, below in children.items():
+            index = names.index(key) if key in names else int(key) if key.isascii() and key.isdigit() else -1
+            if 0 <= index < len(items):
+                items[index] = self.edit(items[index], below, (*path, key))
+            else:
+                known = [name for name in names if name] or [str(i) for i in range(len(items))]
+                self._report((*path, key), f"there is no {key!r} here{did_you_mean(key, known)}")
+        return tuple(items)
+
+    def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
+        labels = {key: self._label((*path, key)) for key in values}
+        try:
+            return type(node).model_validate(values, context=self.context)
+        except ValidationError as error:
+            order = sorted(set(labels.values()))
+            places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # a line for each label
+            document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
+            for problem in problems_of(error, document, type(node)):
+                label = order[problem.line]
+                place, colon, message = problem.message.partition(": ")
+                self.problems.append(Problem(message if colon and place in label else problem.message, label))
+        except CoveyError as error:
+            self._report(path, str(error))
+        return node
+
+    def _label(self, path: tuple[str, ...]) -> str:
+        """Return the change that comes nearest to ``path``, as it was typed."""
+
+        def shared(label: tuple[str, ...]) -> int:
+            return next((i for i, (a, b) in enumerate(zip(label, path, strict=False)) if a != b), len(label))
+
+        return f"-s {self.labels[max(self.labels, key=shared)]}"
+
+    def _report(self, path: tuple[str, ...], message: str) -> None:
+        self.problems.append(Problem(message, self._label(path)))

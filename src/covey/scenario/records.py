@@ -1,0 +1,197 @@
+"""The records of a scenario: the world, the team, the radio, the mission and when the run ends."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+
+from covey.mapping.localization import Localization, Truth
+from covey.records import Record
+from covey.robots.model import RobotModel
+from covey.scenario.controller import ControllerReference
+from covey.scenario.messages import located
+from covey.scenario.robot import resolve_robot
+from covey.scenario.yaml12 import Document
+from covey.sim.stop import Stop
+from covey.world.starts import Start, TogetherStart
+from covey.world.records import WorldRecord
+
+if TYPE_CHECKING:
+    from covey.sim.simulation import Simulation
+
+MAX_ROBOTS = 100_000
+
+
+def _from_kind(value: Any) -> Any:
+    """Let a bare word stand for the record of that kind."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
+class RobotGroup(Record):
+    """Robots of one kind that run the same controller; their names are the group's name and a number."""
+
+    name: str = Field(
+        default="robot",
+        pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
+        max_length=50,
+        description="Name of the group; its robots are scout0, scout1, ... for a group named scout.",
+    )
+    robot: Annotated[RobotModel, BeforeValidator(resolve_robot, json_schema_input_type=str | RobotModel)] = Field(
+        default="disc",  # pyright: ignore[reportAssignmentType] (validated into a model)
+        description="A name of the catalogue, a model, or {base: name, ...changes}.",
+    )
+    count: int = Field(default=1, ge=1, le=MAX_ROBOTS, description="Number of robots.")
+    start: Start = Field(default=TogetherStart(), description="Where the robots stand at time 0.")
+    localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = Field(
+        default=Truth(),  # pyright: ignore[reportCallIssue]
+        description="How a robot knows its pose: truth, noise or odometry, with parameters.",
+    )
+    controller: ControllerReference = Field(
+        default="still",  # pyright: ignore[reportAssignmentType]
+        description="What decides: a registered name, ./mine.py:Name, or {name: ..., parameter: ...}.",
+    )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the robots, in order."""
+        return [f"{self.name}{i}" for i in range(self.count)]
+
+
+class Radio(Record):
+    """Who hears whom."""
+
+    range_m: float = Field(default=200.0, ge=0, description="Robots within this distance of each other can talk [m].")
+
+
+class ShareMaps(Record):
+    """Robots that hear each other take each other's evidence into their maps."""
+
+    every_s: float = Field(default=1.0, gt=0, description="Time between two exchanges [s].")
+
+
+class Execution(Record):
+    """How the run is computed."""
+
+    step_s: float = Field(default=0.1, gt=0, le=60, description="Control period [s]; a multiple of substep_s.")
+    substep_s: float = Field(default=0.01, gt=0, le=60, description="Period of the physics [s].")
+    on_controller_error: Literal["stop_robot", "end_run"] = Field(
+        default="stop_robot", description="What a controller that raises or returns nonsense leads to."
+    )
+    step_budget_s: float = Field(
+        default=10.0, gt=0, description="A controller that takes longer than this for one step counts as hung [s of wall time]."
+    )
+
+    @model_validator(mode="after")
+    def _divides(self) -> "Execution":
+        ratio = self.step_s / self.substep_s
+        if ratio < 1 - 1e-9 or abs(ratio - round(ratio)) > 1e-9 * ratio:
+            near = max(1, round(ratio)) * self.substep_s
+            message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
+            raise located([(("step_s",), message, self.step_s)])
+        return self
+
+
+class Scenario(Record):
+    """A world, a team and a mission: everything about a run except where it is written."""
+
+    format: Literal[1] = Field(default=1, description="Version of this file format.")
+    name: str = Field(default="", max_length=100, description="Title; names the folder of runs.")
+    description: str = Field(default="", max_length=10_000, description="What the scenario shows, for readers.")
+    world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
+    robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
+    radio: Radio = Field(default=Radio(), description="Who hears whom.")
+    share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
+    mission: Literal["exploration"] = Field(default="exploration", description="What the team is scored by.")
+    stop: Stop = Field(default=Stop(), description="When the run ends.")
+    execution: Execution = Field(default=Execution(), description="How the run is computed.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
+
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _document: Document = PrivateAttr(default_factory=lambda: Document(None))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and dict(self) == dict(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.seed, len(self.robots)))
+
+    def model_post_init(self, context: Any) -> None:
+        """Remember the file that the scenario was read from."""
+        if isinstance(context, dict):
+            self._folder = Path(context.get("folder", self._folder))
+            self._document = context.get("document", self._document)
+
+    @field_validator("robots", mode="after")
+    @classmethod
+    def _names_differ(cls, groups: tuple[RobotGroup, ...]) -> tuple[RobotGroup, ...]:
+        total = sum(group.count for group in groups)
+        if total > MAX_ROBOTS:
+            raise ValueError(f"{total} robots; a team has at most {MAX_ROBOTS}")
+        for names in ([group.name for group in groups], [n for group in groups for n in group.names]):
+            twice = [name for name, times in Counter(names).items() if times > 1]
+            if twice:
+                raise ValueError(f"the name {twice[0]!r} is given twice; give each group a name of its own")
+        return groups
+
+    @model_validator(mode="after")
+    def _rates_divide(self) -> "Scenario":
+        errors: list[tuple[tuple[str | int, ...], str, Any]] = []
+        step, substep = self.execution.step_s, self.execution.substep_s
+        if self.share_maps:
+            steps = self.share_maps.every_s / step
+            if steps < 1 - 1e-9 or abs(steps - round(steps)) > 1e-9 * steps:
+                message = f"{self.share_maps.every_s:g} s is not a multiple of the step of {step:g} s"
+                errors.append((("share_maps", "every_s"), message, self.share_maps.every_s))
+        for i, group in enumerate(self.robots):
+            for j, sensor in enumerate(group.robot.sensors):
+                if sensor.rate_hz * substep > 1 + 1e-9:
+                    message = f"{sensor.rate_hz:g} Hz is more than one sample in each substep of {substep:g} s"
+                    errors.append((("robots", i, "robot", "sensors", j, "rate_hz"), message, sensor.rate_hz))
+        if errors:
+            raise located(errors)
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """The folder that relative paths in the scenario start from."""
+        return self._folder
+
+    @property
+    def document(self) -> Document:
+        """The file as it was read, with the places of its keys; without any for a scenario made in Python."""
+        return self._document
+
+    def replace(self, path: str, value: Any) -> "Scenario":
+        """Return a copy with one value changed.
+
+        Args:
+            path: keys joined by dots; groups and sensors go by name, as in ``robots.scout.count``.
+            value: the new value, as it would stand in the file, or an object.
+
+        Raises:
+            ScenarioError: there is nothing of that name, or the value is not allowed.
+        """
+        from covey.scenario.overrides import override
+
+        return override(self, {path: value})
+
+    def to_yaml(self) -> str:
+        """Return the text of a scenario file that loads into an equal scenario.
+
+        Raises:
+            InvalidValueError: a controller is an object that no file can name.
+        """
+        from covey.scenario.dump import to_yaml
+
+        return to_yaml(self)
+
+    def build(self) -> "Simulation":
+        """Return a simulation that is ready for its first step.
+
+        Raises:
+            CoveyError: the map file is bad, or the robots do not fit.
+        """
+        from covey.scenario.build import build
+
+        return build(self)

@@ -1,0 +1,94 @@
+"""What a scenario can name: scenarios, robots, sensors and controllers, each with a line about it."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from covey.errors import CoveyError, UnknownNameError
+from covey.robots.controller import parameters_of
+from covey.scenario.dump import plain, to_yaml
+from covey.scenario.load import find_scenario, library, load_scenario
+
+KINDS = ("scenarios", "robots", "sensors", "controllers")
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of one of `KINDS`."""
+    return sorted(library()) if kind == "scenarios" else _registry(kind).names()
+
+
+def summaries(kind: str) -> dict[str, str]:
+    """Return the names of one of `KINDS`, each with one line about it."""
+    if kind == "scenarios":
+        return {name: _first_comment(path.read_text(encoding="utf-8")) for name, path in library().items()}
+    found = {}
+    for name in names(kind):
+        try:
+            found[name] = _first_line(_registry(kind).get(name))
+        except (CoveyError, ImportError) as error:
+            found[name] = f"cannot be loaded: {error}"
+    return found
+
+
+def describe(name: str) -> str:
+    """Return all there is to know about a scenario (also by its path), robot, sensor or controller.
+
+    Raises:
+        ScenarioError: the scenario is bad.
+        UnknownNameError: nothing has this name.
+    """
+    writers: dict[str, Callable[[str], str]] = {"robots": _robot, "sensors": _sensor, "controllers": _controller}
+    parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
+    if name in library() or name.endswith((".yaml", ".yml")):
+        scenario = load_scenario(name)
+        parts.insert(0, f"# scenario {name} ({find_scenario(name)})\n{to_yaml(scenario, full=True)}")
+    if not parts:
+        raise UnknownNameError("name", name, [known for kind in KINDS for known in names(kind)])
+    return "\n\n".join(part.rstrip() for part in parts)
+
+
+def _registry(kind: str) -> Any:
+    if kind == "robots":
+        from covey.robots.catalogue import robots as registry
+    elif kind == "sensors":
+        from covey.sensors import sensors as registry
+    else:
+        from covey.controllers import controllers as registry
+    return registry
+
+
+def _robot(name: str) -> str:
+    make = _registry("robots").get(name)
+    text = yaml.safe_dump(plain(make(), full=True), sort_keys=False, width=120, default_flow_style=None)
+    return f"{_doc(make)}\n\n{text}"
+
+
+def _sensor(name: str) -> str:
+    record = _registry("sensors").get(name)
+    if not hasattr(record, "model_fields"):
+        text = yaml.safe_dump(plain(record(), full=True), sort_keys=False, width=120, default_flow_style=None)
+        return f"{_doc(record)}\n\n{text}"
+    fields = [f"  {n} = {f.default!r}: {f.description or ''}" for n, f in record.model_fields.items()]
+    return "\n".join([_doc(record), "", *fields])
+
+
+def _controller(name: str) -> str:
+    target = _registry("controllers").get(name)
+    parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
+    return "\n".join([_doc(target), "", "parameters:" if parameters else "no parameters", *parameters])
+
+
+def _doc(item: Any) -> str:
+    return inspect.getdoc(item) or "(no description)"
+
+
+def _first_line(item: Any) -> str:
+    line = _doc(item).splitlines()[0].removeprefix("Return ")
+    return line[:1].upper() + line[1:]
+
+
+def _first_comment(text: str) -> str:
+    lines = text.splitlines()
+    return lines[0].removeprefix("#").strip() if lines and lines[0].startswith("#") else ""

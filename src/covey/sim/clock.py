@@ -1,0 +1,49 @@
+"""The clock: an integer count of physics substeps; seconds are derived, never summed."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from covey.errors import InvalidValueError
+
+
+@dataclass
+class Clock:
+    """Counts substeps.
+
+    Attributes:
+        substep_s: length of a physics substep [s].
+        step_s: length of a control step [s], a multiple of it.
+        now: substeps since the start.
+    """
+
+    substep_s: float = 0.01
+    step_s: float = 0.1
+    now: int = 0
+    substeps_per_step: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("substep_s", "step_s"):
+            if not 0 < getattr(self, name) < 3600:
+                raise InvalidValueError(f"{name} is {getattr(self, name)!r}; it must be a positive number of seconds")
+        ratio = exact(self.step_s) / exact(self.substep_s)
+        if ratio.denominator != 1:
+            raise InvalidValueError(
+                f"step_s {self.step_s} is not a multiple of substep_s {self.substep_s}; "
+                f"try step_s {float(max(1, round(ratio)) * exact(self.substep_s))}"
+            )
+        self.substeps_per_step = int(ratio)
+
+    @property
+    def step(self) -> int:
+        """Control steps since the start."""
+        return self.now // self.substeps_per_step
+
+    @property
+    def time_s(self) -> float:
+        """Seconds since the start."""
+        return float(self.now * exact(self.substep_s))
+
+
+def exact(number: float) -> Fraction:
+    """Return the rational number that a person meant when typing ``number``: 0.1 is 1/10."""
+    return Fraction(repr(float(number)))

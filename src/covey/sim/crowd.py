@@ -1,0 +1,310 @@
+"""One control step of a whole team in the plane, all substeps in one compiled call."""
+
+import math
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.sim.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
+from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, respond, saturate, sinc
+
+HYSTERESIS_M = 2e-3
+"""A contact ends when the gap is wider than this [m]."""
+
+_SLIP = 1.25
+"""A contact may move a body this many times as far as it drives."""
+
+
+@kernel
+def advance(
+    skip,
+    frame,
+    kinematics,
+    limits,
+    delay,
+    discs,
+    count,
+    past,
+    clock,
+    dt,
+    substeps,
+    commands,
+    pose,
+    twist,
+    drive,
+    halted,
+    world_id,
+    distance,
+    bearing,
+    wall_contact,
+    partners,
+    order,
+    trace,
+):
+    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin.
+
+    Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
+    by substep, in the order of the team, each moving among the rest as they stand.
+
+    Returns:
+        int64 (m, 4) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep; float64 (m, 2) of the points.
+    """
+    n = pose.shape[0]
+    team, place, bodies = (kinematics, limits, delay, past, clock, dt), (skip, frame), (discs, count, limits)
+    goals, reach = np.empty((n, 3)), np.empty(n)
+    for i in range(n):
+        bearing[i] = np.nan
+        reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
+    pairs, contact = find_pairs(pose, limits, reach, world_id, partners, order)
+    near = link(pairs, n)
+    busy, size = np.empty(n, np.int64), 0
+    for i in range(n):
+        clear = free_radius(skip, frame, pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
+        if clear > 0.0:
+            wall_contact[i] = 0
+            if near[2][i] == near[2][i + 1]:
+                _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace)
+                continue
+        busy[size] = i
+        size += 1
+    events, points = np.empty((0, 4), np.int64), np.empty((0, 2))
+    if size > 0:
+        touch_wall, touch_pair = np.zeros((n, 3)), np.zeros((len(pairs), 3))
+        touch = (touch_wall, touch_pair, wall_contact, contact)
+        most = (size + len(pairs)) * (substeps // 2 + 1)
+        events, points, begun = np.empty((most, 4), np.int64), np.empty((most, 2)), 0
+        for k in range(substeps):
+            for b in range(size):
+                i = busy[b]
+                if not halted[i]:
+                    _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance)
+                if len(trace) > 0:
+                    trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
+            begun = _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun)
+        events, points = events[:begun], points[:begun]
+    _remember(partners, pairs, contact)
+    return events, points
+
+
+@kernel
+def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
+    """Store the goal twist of robot i and return how far [m] any point of it can get in this step."""
+    kinematics, limits, delay, past, clock, dt = team
+    if halted[i]:
+        _stop(drive, i)
+        _stop(twist, i)
+    vx, vy, turn = saturate(kinematics, limits, i, commands[i, 0], commands[i, 1], commands[i, 2])
+    goals[i, 0], goals[i, 1], goals[i, 2] = vx, vy, turn
+    if delay[i] > 0:
+        depth = past.shape[1]
+        for k in range(substeps if halted[i] else 0):
+            _put(past, i, (clock + k) % depth, commands)
+        vx, vy, turn = limits[i, MAX_SPEED], 0.0, limits[i, MAX_TURN]
+    if halted[i]:
+        return 0.0
+    speed = max(math.hypot(vx, vy), math.hypot(drive[i, 0], drive[i, 1]))
+    fastest = speed + max(abs(turn), abs(drive[i, 2])) * limits[i, ARM]
+    return substeps * (_SLIP * dt * fastest + TOLERANCE_M)
+
+
+@kernel
+def _steer(team, i, k, goals, commands, drive):
+    """Set robot i's drive twist for substep k of this step; return True when it did not change."""
+    kinematics, limits, delay, past, clock, dt = team
+    vx, vy, turn = goals[i, 0], goals[i, 1], goals[i, 2]
+    if delay[i] > 0:
+        depth = past.shape[1]
+        _put(past, i, (clock + k) % depth, commands)
+        t = (clock + k - delay[i]) % depth
+        vx, vy, turn = saturate(kinematics, limits, i, past[i, t, 0], past[i, t, 1], past[i, t, 2])
+    a, b, c = drive[i, 0], drive[i, 1], drive[i, 2]
+    vx, vy, turn = respond(kinematics, limits, i, dt, a, b, c, vx, vy, turn)
+    drive[i, 0], drive[i, 1], drive[i, 2] = vx, vy, turn
+    return vx == a and vy == b and turn == c and delay[i] == 0
+
+
+@kernel
+def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace):
+    """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
+    dt = team[5]
+    done = 0
+    while done < substeps:
+        steady = halted[i] or _steer(team, i, done, goals, commands, drive)
+        vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
+        span = substeps - done if steady else 1
+        x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
+        if len(trace) > 0:
+            for k in range(span):
+                px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
+                trace[done + k, i, 0], trace[done + k, i, 1], trace[done + k, i, 2] = px, py, angle
+        pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)
+        distance[i] += span * dt * math.hypot(vx, vy)
+        done += span
+    twist[i, 0], twist[i, 1], twist[i, 2] = drive[i, 0], drive[i, 1], drive[i, 2]
+
+
+@kernel
+def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance):
+    """Advance robot i by one substep among walls and other robots; its twist becomes what it really did."""
+    limits, dt = team[1], team[5]
+    _steer(team, i, k, goals, commands, drive)
+    vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
+    speed = math.hypot(vx, vy)
+    furthest = dt * (speed + abs(turn) * limits[i, ARM])
+    if speed == 0.0 and turn == 0.0:
+        _stop(twist, i)
+        return
+    x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
+    parts = 1 + int(furthest / (0.5 * limits[i, SMALLEST_DISC]))
+    walls = free_radius(place[0], place[1], x, y) <= limits[i, RADIUS] + _SLIP * furthest + TOLERANCE_M
+    whole = True
+    for _ in range(parts):
+        goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
+        shift = (_SLIP * furthest + TOLERANCE_M) / parts
+        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch[0], touch[1])
+    if whole:
+        twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn
+        distance[i] += speed * dt
+        return
+    dx, dy, turned = pose[i, 0] - x, pose[i, 1] - y, pose[i, 2] - heading
+    turned -= 2.0 * math.pi * math.floor((turned + math.pi) / (2.0 * math.pi))
+    c, s = math.cos(heading + 0.5 * turned), math.sin(heading + 0.5 * turned)
+    chord = dt * sinc(0.5 * turned)
+    twist[i, 0], twist[i, 1], twist[i, 2] = (c * dx + s * dy) / chord, (c * dy - s * dx) / chord, turned / dt
+    distance[i] += math.hypot(dx, dy)
+
+
+@kernel
+def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun):
+    """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
+    touch_wall, touch_pair, wall_contact, contact = touch
+    for b in range(size):
+        i = busy[b]
+        x, y = touch_wall[i, 1], touch_wall[i, 2]
+        if touch_wall[i, 0] > 0.0:
+            touch_wall[i, 0] = 0.0
+            if not wall_contact[i]:
+                wall_contact[i] = 1
+                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 0, i, -1, k
+                points[begun, 0], points[begun, 1] = x, y
+                begun += 1
+        elif wall_contact[i]:
+            overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
+            wall_contact[i] = overlap > -HYSTERESIS_M
+        if wall_contact[i]:
+            bearing[i] = _bearing(pose, i, x, y)
+    for p in range(len(pairs)):
+        x, y = touch_pair[p, 1], touch_pair[p, 2]
+        i, j = pairs[p, 0], pairs[p, 1]
+        if touch_pair[p, 0] > 0.0:
+            touch_pair[p, 0] = 0.0
+            if not contact[p]:
+                contact[p] = 1
+                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 1, i, j, k
+                points[begun, 0], points[begun, 1] = x, y
+                begun += 1
+        elif contact[p]:
+            overlap, x, y, _, _, _, _ = body_overlap(
+                bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], j, pose[j, 0], pose[j, 1], pose[j, 2], HYSTERESIS_M
+            )
+            contact[p] = overlap > -HYSTERESIS_M
+        if contact[p]:
+            bearing[i], bearing[j] = _bearing(pose, i, x, y), _bearing(pose, j, x, y)
+    return begun
+
+
+@kernel
+def _bearing(pose, i, x, y):
+    """Return the direction [rad] in [-pi, pi] of a point of the world in the body frame of robot i."""
+    c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    dx, dy = x - pose[i, 0], y - pose[i, 1]
+    return math.atan2(c * dy - s * dx, c * dx + s * dy)
+
+
+@kernel
+def find_pairs(pose, limits, reach, world_id, partners, order):
+    """Return the pairs (i < j) of robots that can touch within their reaches, int64 (m, 2), and which are in contact.
+
+    Sweep along x; ``order`` keeps the robots sorted by x from one call to the next.
+    """
+    n = pose.shape[0]
+    for a in range(1, n):
+        i, b = order[a], a
+        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
+            order[b] = order[b - 1]
+            b -= 1
+        order[b] = i
+    widest = 0.0
+    for i in range(n):
+        widest = max(widest, limits[i, RADIUS] + reach[i])
+    pairs, contact, size = np.empty((n, 2), np.int64), np.empty(n, np.uint8), 0
+    for a in range(n):
+        i = order[a]
+        own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
+        for b in range(a + 1, n):
+            j = order[b]
+            dx, dy = pose[j, 0] - pose[i, 0], pose[j, 1] - pose[i, 1]
+            if dx > own + widest:
+                break
+            far = own + limits[j, RADIUS] + reach[j]
+            if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
+                continue
+            if size == len(pairs):
+                pairs, contact = _grown(pairs, contact)
+            low, high = min(i, j), max(i, j)
+            pairs[size, 0], pairs[size, 1], contact[size] = low, high, 0
+            for k in range(partners.shape[1]):
+                if partners[low, k] == high:
+                    contact[size] = 1
+            size += 1
+    return pairs[:size], contact[:size]
+
+
+@kernel
+def link(pairs, n):
+    """Return (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
+    for p in range(len(pairs)):
+        first[pairs[p, 0] + 1] += 1
+        first[pairs[p, 1] + 1] += 1
+    for i in range(n):
+        first[i + 1] += first[i]
+    at = first[:n].copy()
+    for p in range(len(pairs)):
+        for k in range(2):
+            i = pairs[p, k]
+            links[at[i]] = p
+            at[i] += 1
+    return pairs, links, first
+
+
+@kernel
+def _grown(pairs, contact):
+    size = len(pairs)
+    more, flags = np.empty((2 * size, 2), np.int64), np.empty(2 * size, np.uint8)
+    for p in range(size):
+        more[p, 0], more[p, 1], flags[p] = pairs[p, 0], pairs[p, 1], contact[p]
+    return more, flags
+
+
+@kernel
+def _remember(partners, pairs, contact):
+    """Write the robots of a larger index that each robot is in contact with into its row of ``partners``, then -1."""
+    for i in range(partners.shape[0]):
+        for k in range(partners.shape[1]):
+            partners[i, k] = -1
+    for p in range(len(pairs)):
+        for k in range(partners.shape[1] if contact[p] else 0):
+            if partners[pairs[p, 0], k] == -1:
+                partners[pairs[p, 0], k] = pairs[p, 1]
+                break
+
+
+@kernel
+def _stop(twist, i):
+    twist[i, 0], twist[i, 1], twist[i, 2] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _put(past, i, t, commands):
+    past[i, t, 0], past[i, t, 1], past[i, t, 2] = commands[i, 0], commands[i, 1], commands[i, 2]

@@ -1,0 +1,161 @@
+"""Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
+
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.errors import ControllerError
+from covey.geometry import Pose
+from covey.random import generator
+from covey.robots.controller import Program
+from covey.robots.driving import DriveLimits
+from covey.robots.group import Group, GroupView
+from covey.robots.handle import Robot
+from covey.robots.navigator import Navigator
+from covey.robots.onboard import Onboard
+from covey.sim.estimating import Estimating
+from covey.sim.sensing import Sensing
+from covey.sim.watchdog import StepBudgetError, Watchdog
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A controller that failed: which robots stop, what was raised, and whether wall time decided it."""
+
+    robots: tuple[int, ...]
+    error: Exception
+    text: str
+    by_wall_time: bool
+
+
+class Deciding:
+    """The controllers of a team."""
+
+    def __init__(
+        self,
+        groups: list[Group],
+        sensing: Sensing,
+        estimating: Estimating,
+        seed: int,
+        period_s: float,
+        step_budget_s: float,
+    ):
+        self.groups, self.sensing, self.estimating = groups, sensing, estimating
+        self.watchdog = Watchdog(step_budget_s)
+        self.failures: list[Failure] = []
+        self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
+        self.onboard: dict[int, Onboard] = {}
+        self._failed: set[int] = set()
+        self._calls: dict[Program, Any] = {}
+        for group, first in zip(groups, self.starts, strict=False):
+            if group.program is not None and group.program.scope == "robot":
+                for i, name in enumerate(group.names):
+                    self._board(int(first) + i, name, group, seed, period_s)
+        self._banks_of = {i: [b for b in sensing.banks if i in b.row_of] for i in self.onboard}
+
+    @property
+    def all_done(self) -> bool:
+        """True when there is a controller and every one is done or has failed."""
+        boards = self.onboard.items()
+        return bool(self.onboard) and all(o.robot.finished or i in self._failed for i, o in boards)
+
+    def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
+        """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
+        self.failures.clear()
+        views: dict[str, GroupView] = {}
+        with self.watchdog:
+            for group, first in zip(self.groups, self.starts, strict=False):
+                if step % group.control_every != group.phase or group.program is None:
+                    continue
+                members = range(int(first), int(first) + len(group.start))
+                if group.program.scope == "robot":
+                    for i in members:
+                        if i not in self._failed:
+                            self._decide_one(i, time_s, commands, collided)
+                elif members[0] not in self._failed:
+                    view = GroupView(
+                        group.name, group.names, time_s, self._fields(group.program.sees, members, collided)
+                    )
+                    if group.program.scope == "team":
+                        views[group.name] = view
+                    else:
+                        self._decide_groups({group.name: members}, group.program, view, commands)
+            if views:
+                self._decide_team(views, commands)
+
+    def close(self) -> None:
+        """End every controller."""
+        self.watchdog.close()
+        for onboard in self.onboard.values():
+            onboard.close()
+
+    def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
+        home = Pose(*(float(v) for v in self.estimating.pose[index]))
+        rng = generator(seed, f"controller/{name}")
+        navigator = Navigator(
+            DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index
+        )
+        robot = Robot(name, group.robot, home, navigator, rng)
+        robot.map = self.estimating.belief_of.get(index)
+        assert group.program is not None
+        self.onboard[index] = Onboard(robot, group.program)
+
+    def _decide_one(self, index: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
+        onboard = self.onboard[index]
+        robot = onboard.robot
+        x, y, heading = self.estimating.pose[index].tolist()
+        robot.pose, robot.time, robot.collided = Pose(x, y, heading), time_s, bool(collided[index])
+        fresh = {b.record.name: b.readings.row(b.row_of[index]) for b in self._banks_of[index] if b.fresh}
+        if fresh:
+            robot.readings = {**robot.readings, **fresh}
+        self.watchdog.restart()
+        try:
+            commands[index] = onboard.step()
+        except Exception as error:
+            self._fail((index,), error)
+            commands[index] = 0.0
+
+    def _decide_team(self, views: dict[str, GroupView], commands: np.ndarray) -> None:
+        program = next(g.program for g in self.groups if g.name in views)
+        assert program is not None
+        members = {
+            g.name: range(int(first), int(first) + len(g.start))
+            for g, first in zip(self.groups, self.starts, strict=False)
+            if g.name in views
+        }
+        self._decide_groups(members, program, views, commands)
+
+    def _decide_groups(self, members: dict[str, range], program: Program, view: Any, commands: np.ndarray) -> None:
+        if program not in self._calls:
+            self._calls[program] = program.bound()
+        self.watchdog.restart()
+        try:
+            answer = self._calls[program](view)
+            for name, part in members.items():
+                twists = np.asarray(answer[name] if isinstance(view, dict) else answer, float)
+                if twists.shape != (len(part), 3) or not np.isfinite(twists).all():
+                    shape = (len(part), 3)
+                    raise ControllerError(f"group {name!r} needs finite twists of shape {shape}; got {twists.shape}")
+                commands[part.start : part.stop] = twists
+        except Exception as error:
+            for part in members.values():
+                commands[part.start : part.stop] = 0.0
+            self._fail(tuple(i for part in members.values() for i in part), error)
+
+    def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
+        part = slice(members.start, members.stop)
+        known: dict[str, Any] = {"pose": self.estimating.pose[part], "collided": collided[part]}
+        for bank in self.sensing.banks:
+            if bank.readings is not None and len(bank.members) and bank.members[0] in members:
+                known[bank.record.name] = bank.readings
+        if "full" in sees:
+            known["true_pose"] = self.estimating.state.pose[part]
+            return known
+        return {name: known[name] for name in sees if name in known}
+
+    def _fail(self, robots: tuple[int, ...], error: Exception) -> None:
+        self._failed.update(robots)
+        text = "".join(traceback.format_exception(error)[-6:])
+        self.failures.append(Failure(robots, error, text, isinstance(error, StepBudgetError)))

@@ -1,0 +1,116 @@
+"""Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import compose, inverse
+from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.team_mates import hide_team_mates
+from covey.robots.group import Group
+from covey.robots.team import TeamState
+from covey.sim.clock import Clock
+from covey.sim.sensing import Sensing, SensorBank
+
+TEAM_MATE_MARGIN_M = 0.15
+"""Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
+
+
+@dataclass(frozen=True)
+class MappedTeam:
+    """The robots that map with equal grids, and so can merge.
+
+    Attributes:
+        members: team indices, shape (m,); belief k is that of robot ``members[k]``.
+        beliefs: their beliefs.
+    """
+
+    members: np.ndarray
+    beliefs: Beliefs
+
+
+class Estimating:
+    """The estimates and beliefs of a team.
+
+    Attributes:
+        pose: estimated poses, shape (n, 3).
+        revision: counts the loop closures of each robot's localizer, shape (n,).
+        teams: the robots that map, by equal mapping records.
+        belief_of: the belief of each robot that maps, by team index.
+    """
+
+    def __init__(self, groups: list[Group], state: TeamState, sensing: Sensing, clock: Clock, grid: Grid, seed: int):
+        self.state, self.clock, self._sensing = state, clock, sensing
+        self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
+        self.pose = state.pose.copy()
+        self.revision = np.zeros(len(self.pose), np.int64)
+        self._localizers = []
+        first = 0
+        mapping: dict = {}
+        for group in groups:
+            members = np.arange(first, first + len(group.start))
+            localizer = group.localization.build(group.names, seed)
+            self._localizers.append((members, localizer, sensing.first_of(members, "odometry")))
+            if group.robot.mapping is not None and sensing.first_of(members, "lidar") is not None:
+                mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
+            first += len(members)
+        self.teams = [
+            MappedTeam(np.array([i for i, _ in robots]), Beliefs.covering(grid, [name for _, name in robots], record))
+            for record, robots in mapping.items()
+        ]
+        self.belief_of: dict[int, Belief] = {
+            int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
+        }
+        scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
+        self._scans = [scan for scan in scans if len(scan[2])]
+
+    def localize(self) -> None:
+        """Update every estimate from what was sensed."""
+        for members, localizer, odometry in self._localizers:
+            motion = np.zeros((len(members), 3))
+            if odometry is not None and odometry.fresh:
+                motion = odometry.readings.motion[[odometry.row_of[int(i)] for i in members]]
+            true_pose = self.state.pose[members]
+            self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
+
+    def map(self) -> None:
+        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""
+        for bank, team, robots, rows, members in self._scans:
+            if not bank.fresh:
+                continue
+            pose = self.pose[members]
+            if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
+                pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
+            scan = bank.readings
+            ranges = self._without_team_mates(bank, rows, members)
+            team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+    def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
+        ranges = bank.readings.ranges[rows]
+        neighbours = self._sensing.first_of(members, "neighbours")
+        if bank.record.sees_robots and neighbours is not None and neighbours.readings is not None:
+            seen = neighbours.readings
+            at = np.array([neighbours.row_of[int(i)] for i in members])
+            hide_team_mates(
+                ranges,
+                bank.readings.angles,
+                bank.readings.mount,
+                seen.count[at],
+                seen.ranges[at],
+                seen.bearings[at],
+                np.full(len(members), self._reach),
+            )
+        return ranges
+
+
+def _scans_of(
+    sensing: Sensing, bank: SensorBank, team: MappedTeam
+) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
+    """Return which beliefs of a team a bank of lidars feeds: beliefs, rows of the readings, and team indices."""
+    robots = np.array(
+        [k for k, i in enumerate(team.members) if int(i) in bank.row_of and sensing.is_first(bank, int(i))]
+    )
+    members = team.members[robots] if len(robots) else np.empty(0, np.int64)
+    return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members

@@ -1,0 +1,61 @@
+"""Observing: what observers get to see after each step."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from covey.results.frame import Frame
+from covey.robots.team import TeamState
+
+if TYPE_CHECKING:
+    from covey.sim.simulation import Simulation
+
+
+class Observing:
+    """Makes the `Frame` of a step."""
+
+    def __init__(self, sim: "Simulation"):
+        self.sim = sim
+        self._robots = {i: onboard.robot for i, onboard in sim.deciding.onboard.items()}
+        self._notes = [""] * len(sim.names)
+
+    def frame(self) -> Frame:
+        """Return the frame of the step that was just taken; its arrays belong to the simulation."""
+        sim = self.sim
+        scoring, state = sim.scoring, sim.state
+        for i, robot in self._robots.items():
+            self._notes[i] = robot.text
+        return Frame(
+            step=sim.clock.step,
+            time_s=sim.time,
+            pose=state.pose,
+            estimate=sim.estimating.pose,
+            twist=state.twist,
+            command=sim.commands,
+            distance_m=state.distance_m,
+            explored_share=scoring.explored_share,
+            explored_share_union=scoring.explored_share_union,
+            known_share=scoring.known_share,
+            known_share_union=scoring.known_share_union,
+            covered_share=scoring.covered.share,
+            collisions_robot=scoring.collisions_robot,
+            collisions_wall=scoring.collisions_wall,
+            energy_j=scoring.energy_j,
+            min_separation_m=min_separation(state),
+            events=sim.events,
+            notes=list(self._notes),
+        )
+
+
+def min_separation(state: TeamState) -> float:
+    """Return the smallest distance between the centres of two robots [m]; NaN with one."""
+    from scipy.spatial import cKDTree
+
+    if len(state.pose) < 2:
+        return float("nan")
+    xy = state.pose[:, :2]
+    if len(xy) <= 64:
+        apart = np.hypot(xy[:, None, 0] - xy[None, :, 0], xy[:, None, 1] - xy[None, :, 1])
+        np.fill_diagonal(apart, np.inf)
+        return float(apart.min())
+    return float(cKDTree(xy).query(xy, k=2)[0][:, 1].min())

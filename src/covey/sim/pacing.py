@@ -1,0 +1,38 @@
+"""How fast a run goes by: as fast as possible, at a factor of real time, or a key per step."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+from covey.errors import InvalidValueError
+
+
+class Pace:
+    """Waits before each step.
+
+    Args:
+        speed: ``"max"``, simulated seconds per second, or 0: ``wait`` is called before each step.
+        wait: waits for the user; the default for Enter on standard input.
+    """
+
+    def __init__(self, speed: float | Literal["max"], wait: Callable[[], Any] | None = None):
+        if speed != "max" and not (isinstance(speed, (int, float)) and 0 <= speed < float("inf")):
+            raise InvalidValueError(
+                f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
+            )
+        self.speed, self._wait_for_user = speed, wait or (lambda: input("Enter for the next step "))
+        self._start: tuple[float, float] | None = None
+
+    def wait(self, time_s: float) -> None:
+        """Wait until the step that begins at a simulated time [s] may be taken."""
+        if self.speed == "max":
+            return
+        if self.speed == 0:
+            self._wait_for_user()
+            return
+        now = time.perf_counter()
+        if self._start is None:
+            self._start = (now, time_s)
+        due = self._start[0] + (time_s - self._start[1]) / float(self.speed)
+        if due > now:
+            time.sleep(due - now)

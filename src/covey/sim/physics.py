@@ -1,0 +1,50 @@
+"""What every physics does: it moves a team by some substeps and says which contacts begin."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from covey.robots.team import TeamState
+
+WALL_CONTACT, ROBOT_CONTACT = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """The contacts that begin in one step, one row each, in the order in which they begin.
+
+    A contact lasts until there is a gap of 2 mm: a body that slides along a wall, or that keeps pushing, is one row.
+
+    Attributes:
+        kind: int64 (m,), 0 = a wall, 1 = another robot.
+        robot: int64 (m,), index in the team; of two robots the smaller index.
+        other: int64 (m,), index of the other robot, -1 for a wall.
+        x, y: float64 (m,), where the bodies touch [m], in the world frame.
+        substep: int64 (m,), counted from the begin of the step.
+    """
+
+    kind: np.ndarray
+    robot: np.ndarray
+    other: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    substep: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+class Physics(Protocol):
+    """Moves the bodies of a team."""
+
+    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
+        """Advance ``state`` in place by ``substeps`` while the commands are held; return the contacts that begin.
+
+        Args:
+            state: what changes; afterwards pose, twist, distance and contact bearing are those at the end.
+            commands: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] in the body frame.
+            substeps: how many substeps to go.
+            trace: float64 (substeps, n, 3), filled with the poses after each substep when given.
+        """
+        ...

@@ -1,0 +1,81 @@
+"""Physics in the plane: bodies of discs among walls of grid cells.
+
+A commanded twist is saturated, delayed, and followed by the drive within its lag and accelerations; the body then goes
+along the exact arc of the drive's twist. One after another, in the order of the team, each body moves among the others
+as they stand and is pushed out of what it would overlap along the normal, so it slides along walls and stops at what
+it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps its twist, and `TeamState.twist` is
+what the body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.robots.team import TeamModel, TeamState
+from covey.sim.crowd import advance
+from covey.sim.physics import Contacts
+
+_PARTNERS = 8  # remembered contacts per robot with robots of a larger index; six equal discs fit around one
+_NO_TRACE = np.empty((0, 0, 3))
+
+
+class PlanarPhysics:
+    """Planar physics of one team in one world.
+
+    Args:
+        world: its ``skip`` field and the ``frame`` of its ``grid`` are read at every step, so it may be edited.
+        model: the bodies and drives.
+        substep_s: length of a substep [s].
+    """
+
+    def __init__(self, world: Any, model: TeamModel, substep_s: float = 0.01):
+        if not substep_s > 0.0:
+            raise InvalidValueError(f"substep_s is {substep_s!r}; it must be a positive number of seconds")
+        n = len(model.kinematics)
+        self._world, self._model, self._substep_s = world, model, substep_s
+        self._delay = np.rint(model.delay_s / substep_s).astype(np.int64)
+        self._past = np.zeros((n, int(self._delay.max(initial=0)) + 1, 3))
+        self._clock = 0
+        self._wall_contact = np.zeros(n, np.uint8)
+        self._partners = np.full((n, _PARTNERS), -1)
+        self._order = np.arange(n)
+
+    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
+        """Advance ``state`` in place; see `Physics.step`.
+
+        Raises:
+            InvalidValueError: a command is not finite.
+        """
+        if not np.isfinite(commands).all():
+            i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
+            raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
+        model, world = self._model, self._world
+        events, points = advance(
+            world.skip,
+            world.grid.frame,
+            model.kinematics,
+            model.limits,
+            self._delay,
+            model.discs,
+            model.disc_count,
+            self._past,
+            self._clock,
+            self._substep_s,
+            substeps,
+            commands,
+            state.pose,
+            state.twist,
+            state.drive,
+            state.halted,
+            state.world_id,
+            state.distance_m,
+            state.contact_bearing,
+            self._wall_contact,
+            self._partners,
+            self._order,
+            _NO_TRACE if trace is None else trace,
+        )
+        self._clock += substeps
+        kind, robot, other, substep = events.T
+        return Contacts(kind, robot, other, points[:, 0], points[:, 1], substep)

@@ -1,0 +1,139 @@
+"""Scoring: what of the truth has been explored and covered, and which contacts there were."""
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.results.maps import Maps
+from covey.robots.group import Group
+from covey.robots.team import TeamModel, TeamState
+from covey.sim.clock import Clock
+from covey.sim.estimating import Estimating
+from covey.sim.physics import ROBOT_CONTACT, Contacts
+from covey.sim.sensing import Sensing
+from covey.world.explorable import explorable
+from covey.world.explored import Coverage, ExploredTruth
+from covey.world.world import OPEN, World
+
+KNOWN_EVERY_S = 1.0
+"""How often the share that the maps hold as known is counted [s]; between, the last value stands."""
+
+
+class Scoring:
+    """The truth about what a team has achieved.
+
+    Attributes:
+        mask: G, what can be explored, bool of the world's shape.
+        explored: which cells of G have been seen, by whom, and when; None when no robot can see.
+        covered: which cells bodies have been over.
+        known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
+        collisions_robot, collisions_wall: contacts that began, int64 (n,); between robots they count for both.
+        energy_j: energy spent on driving [J], shape (n,).
+    """
+
+    def __init__(
+        self,
+        world: World,
+        groups: list[Group],
+        model: TeamModel,
+        state: TeamState,
+        sensing: Sensing,
+        estimating: Estimating,
+        clock: Clock,
+    ):
+        n = len(state.pose)
+        self.world, self.model, self.state, self.estimating, self.clock = world, model, state, estimating, clock
+        self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.known_share, self.known_share_union = np.full(n, np.nan), np.nan
+        self.energy_j = np.zeros(n)
+        self._nothing = np.full(n, np.nan)
+        self._inside = np.ones(n, bool)
+        self._banks = sensing.of_kind("lidar")
+        seeing = np.zeros(n)
+        for bank in self._banks:
+            seeing[bank.members] = np.maximum(seeing[bank.members], bank.record.range_m)
+        can = seeing > 0
+        mask = np.zeros(world.grid.shape, bool)
+        if can.any():
+            mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
+        self.mask = mask
+        self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
+        self.covered = Coverage(world.grid.with_cells(mask if mask.any() else world.free))
+        self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
+        self._masks = [_resampled(mask, world.grid, team.beliefs.grid) for team in estimating.teams]
+
+    def score(self, sensing: Sensing) -> None:
+        """Take in the beams and bodies of this step."""
+        step = self.clock.step
+        for bank in self._banks:
+            if bank.fresh and self.explored is not None:
+                scan, poses = bank.readings, bank.pose[bank.members]
+                self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, scan.mount, step)
+        self.covered.mark(self.state.pose, self.model.discs, step)
+        if step % self._known_every == 0:
+            self._count_known()
+
+    @property
+    def explored_share(self) -> np.ndarray:
+        """Share of G that each robot has explored itself, shape (n,); NaN when no robot can see."""
+        return self._nothing if self.explored is None else self.explored.share_each
+
+    @property
+    def explored_share_union(self) -> float:
+        """Share of G that the robots have explored together."""
+        return float("nan") if self.explored is None else self.explored.share_union
+
+    def count(self, contacts: Contacts) -> None:
+        """Count the contacts that began."""
+        between = contacts.kind == ROBOT_CONTACT
+        np.add.at(self.collisions_robot, contacts.robot[between], 1)
+        np.add.at(self.collisions_robot, contacts.other[between], 1)
+        np.add.at(self.collisions_wall, contacts.robot[~between], 1)
+
+    def leaving(self, pose: np.ndarray) -> np.ndarray:
+        """Return the robots whose centre has left an open world since the last step."""
+        if self.world.border != "open":
+            return np.empty(0, np.int64)
+        cells = self.world.grid.to_cells(pose[:, :2])
+        inside = self.world.grid.inside(cells)
+        rows, columns = np.where(inside[:, None], cells, 0).T
+        inside &= self.world.grid.cells[rows, columns] != OPEN
+        left, self._inside = np.flatnonzero(self._inside & ~inside), inside
+        return left
+
+    def maps(self) -> Maps:
+        """Return what was explored and believed, for the run folder."""
+        robots = [
+            belief.grid.with_cells(belief.occupancy().copy()) for _, belief in sorted(self.estimating.belief_of.items())
+        ]
+        never = np.full(self.mask.shape, -1, np.int32)
+        return Maps(
+            truth=self.world.grid,
+            explorable=self.mask,
+            first_explored=never if self.explored is None else self.explored.first_step,
+            last_explored=never if self.explored is None else self.explored.last_step,
+            last_covered=self.covered.last_step,
+            union=self._union(),
+            robots=robots,
+        )
+
+    def _union(self) -> Grid | None:
+        if not self.estimating.teams:
+            return None
+        beliefs = self.estimating.teams[0].beliefs
+        total = beliefs.own.sum(axis=0, dtype=np.int32)  # each robot's own evidence counts once
+        return beliefs.grid.with_cells(np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8))
+
+    def _count_known(self) -> None:
+        for team, weight in zip(self.estimating.teams, self._masks, strict=True):
+            for k, robot in enumerate(team.members):
+                self.known_share[robot] = team.beliefs[k].known_share(weight)
+
+
+def _resampled(mask: np.ndarray, world: Grid, belief: Grid) -> np.ndarray:
+    """Return which cells of a belief have their centre on a cell of ``mask``."""
+    rows, columns = belief.shape
+    centres = belief.to_world(np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1))
+    cells = world.to_cells(centres)
+    inside = world.inside(cells)
+    at = np.where(inside[..., None], cells, 0)
+    return inside & mask[at[..., 0], at[..., 1]]

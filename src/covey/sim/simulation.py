@@ -1,0 +1,247 @@
+"""`Simulation`: a world, a team, and the step that moves both on."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.results.frame import Event, Frame
+from covey.results.manifest import build_manifest
+from covey.results.recorder import Recorder
+from covey.results.run import Run
+from covey.robots.group import Group
+from covey.robots.team import TeamModel, TeamState
+from covey.sim.clock import Clock
+from covey.sim.deciding import Deciding
+from covey.sim.estimating import Estimating
+from covey.sim.observing import Observing
+from covey.sim.pacing import Pace
+from covey.sim.planar import PlanarPhysics
+from covey.sim.scoring import Scoring
+from covey.sim.sensing import Sensing
+from covey.sim.sharing import Sharing
+from covey.sim.stop import Stop
+from covey.sim.stopwatch import Stopwatch
+from covey.sim.teams import as_groups
+from covey.world.world import World
+
+OnError = Literal["stop_robot", "end_run"]
+
+
+class Simulation:
+    """A team of robots in a world, one control step at a time.
+
+    Args:
+        world: the place.
+        robots: how many generic robots, or groups of them.
+        controller: what decides on each robot, for robots without a controller of their own.
+        seed: the root of every random draw.
+        step_s: control period [s], a multiple of ``substep_s``.
+        substep_s: physics substep [s].
+        stop: when the run ends; also a function of the simulation that returns True at the goal.
+        radio_range_m: who hears whom [m].
+        share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
+        on_controller_error: a controller that fails stops its robot, or ends the run.
+        step_budget_s: wall time [s] that a controller may take for one step.
+        observers: called with each `Frame`; they only look.
+        name: of the run.
+        folder: where the run is recorded; None: in a temporary folder.
+        overwrite: replace a finished run in ``folder``.
+        scenario_yaml: the scenario as text, for the manifest.
+        inputs: files that the run depends on, for the manifest.
+        pose_every: poses are recorded at every so many steps.
+
+    Attributes:
+        status: None while it runs; then reached, timeout, exhausted, stopped or failed.
+        state: the truth about the team.
+
+    Examples:
+        >>> import covey
+        >>> sim = covey.Simulation(covey.World.empty(6, 6), robots=2, seed=1)
+        >>> sim.step()
+        >>> sim.time
+        0.1
+        >>> run = sim.close()
+    """
+
+    def __init__(
+        self,
+        world: World,
+        robots: int | Sequence[Group] = 1,
+        controller: Any = None,
+        *,
+        seed: int = 0,
+        step_s: float = 0.1,
+        substep_s: float = 0.01,
+        stop: Stop | Callable[["Simulation"], Any] | None = None,
+        radio_range_m: float = np.inf,
+        share_maps_every_s: float | None = None,
+        on_controller_error: OnError = "stop_robot",
+        step_budget_s: float = 10.0,
+        observers: Iterable[Callable[[Frame], Any]] = (),
+        name: str = "",
+        folder: Path | str | None = None,
+        overwrite: bool = False,
+        scenario_yaml: str = "",
+        inputs: Iterable[Path] = (),
+        pose_every: int = 1,
+    ):
+        self.world, self.seed, self.name = world, seed, name
+        self.groups = as_groups(robots, controller, world, seed)
+        self.names = [n for group in self.groups for n in group.names]
+        if len(set(self.names)) < len(self.names):
+            raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
+        self.clock = Clock(substep_s, step_s)
+        self.stop = stop if isinstance(stop, Stop) else Stop()
+        self._goal = stop if callable(stop) else None
+        self.on_controller_error: OnError = on_controller_error
+        self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
+        self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
+        self.physics = PlanarPhysics(world, self.model, substep_s)
+        self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
+        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
+        self.sharing = Sharing(self.estimating.teams, len(self.names), radio_range_m, share_maps_every_s, self.clock)
+        self.deciding = Deciding(self.groups, self.sensing, self.estimating, seed, step_s, step_budget_s)
+        self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
+        self.observing = Observing(self)
+        self.observers = list(observers)
+        self.commands = np.zeros((len(self.names), 3))
+        self.status: str | None = None
+        self.events: list[Event] = []
+        self._repeatable = True
+        self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
+        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite)
+        self._recorder.open(
+            build_manifest(
+                robots=self.names,
+                seed=seed,
+                scenario=scenario_yaml,
+                name=name,
+                goal={"explored_share": self.stop.explored, "of": self.stop.of, "timeout_s": self.stop.timeout_s},
+                inputs=inputs,
+            )
+        )
+        self._run: Run | None = None
+        self.stopwatch = Stopwatch()
+
+    # -- what one asks ----------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.clock.time_s
+
+    @property
+    def done(self) -> bool:
+        """True when the run has ended; `status` says why."""
+        return self.status is not None
+
+    def robot(self, name: str) -> Any:
+        """Return the handle of a robot that has a controller of its own, by name."""
+        return self.deciding.onboard[self.names.index(name)].robot
+
+    # -- what one does ----------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Move on by one control step."""
+        lap = self.stopwatch.lap
+        lap("outside")
+        self.sensing.take(self.state, self._trace)
+        lap("sense")
+        self.estimating.localize()
+        lap("localize")
+        self.estimating.map()
+        lap("map")
+        self.sharing.exchange(self.state.pose, self.state.halted)
+        lap("communicate")
+        self._decide()
+        lap("decide")
+        self._act()
+        lap("act")
+        self.scoring.score(self.sensing)
+        lap("score")
+        self._observe()
+        lap("observe")
+
+    def run(
+        self,
+        speed: float | Literal["max"] = "max",
+        *,
+        until_s: float | None = None,
+        wait: Callable[[], Any] | None = None,
+    ) -> Run:
+        """Step until the run has ended, close it, and return it.
+
+        Args:
+            speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
+            until_s: stop at this simulated time [s] in any case.
+            wait: what to do before each step at speed 0; the default waits for Enter.
+
+        Raises:
+            KeyboardInterrupt: after the recorded part has been marked interrupted.
+        """
+        pace = Pace(speed, wait)
+        try:
+            while not self.done and (until_s is None or self.time < until_s - 1e-9):
+                pace.wait(self.time)
+                self.step()
+        except BaseException as error:
+            self.deciding.close()
+            self._recorder.abandon("interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}")
+            raise
+        return self.close()
+
+    def close(self) -> Run:
+        """End the run, write what remains of its folder, and return it; closing again returns the same."""
+        if self._run is None:
+            self.deciding.close()
+            self.status = self.status or "stopped"
+            self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self._run = self._recorder.close(self.status, self.scoring.maps())
+        return self._run
+
+    # -- the phases that touch everything -----------------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        collided = ~np.isnan(self.state.contact_bearing)
+        self.deciding.decide(self.clock.step, self.time, self.commands, collided)
+        for failure in self.deciding.failures:
+            self._repeatable &= not failure.by_wall_time
+            for i in failure.robots:
+                self.state.halted[i] = True
+                self._event("controller_failed", i, text=failure.text)
+            if self.on_controller_error == "end_run":
+                self.status = "failed"
+
+    def _act(self) -> None:
+        contacts = self.physics.step(self.state, self.commands, self.clock.substeps_per_step, self._trace)
+        self.clock.now += self.clock.substeps_per_step
+        self.scoring.count(contacts)
+        for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
+            self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
+        for i in self.scoring.leaving(self.state.pose):
+            self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
+
+    def _observe(self) -> None:
+        frame = self.observing.frame()
+        self._end(frame)
+        self._recorder.observe(frame)
+        for observer in self.observers:
+            observer(frame)
+        self.events = []
+
+    def _end(self, frame: Frame) -> None:
+        if self.status is not None:
+            return
+        if self.stop.reached(frame, self.deciding.all_done) or (self._goal is not None and self._goal(self)):
+            self.status = "reached"
+        elif self.deciding.all_done:
+            self.status = "exhausted"
+        elif self.time >= self.stop.timeout_s - 1e-9:
+            self.status = "timeout"
+
+    def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
+        step = self.clock.step + (kind == "controller_failed")
+        self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), text))

@@ -1,0 +1,34 @@
+"""`Stop`: when a run ends."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from covey.records import Record
+from covey.results.frame import Frame
+
+
+class Stop(Record):
+    """The run ends when one of these holds; a run in which every controller is done has nothing left to do and ends too."""
+
+    explored: float | None = Field(
+        default=None, gt=0, le=1, description="Goal: this share of what can be explored is explored (0 to 1)."
+    )
+    of: Literal["union", "any_robot", "all_robots"] = Field(
+        default="union",
+        description="Whose explored share counts: of the team together, of any one robot, or of each robot.",
+    )
+    done: bool = Field(default=False, description="Goal: every controller has come to its end.")
+    timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
+
+
+    def reached(self, frame: Frame, all_done: bool) -> bool:
+        """Return whether the goal is reached; without an explored share to reach it is that all controllers are done."""
+        if self.explored is None:
+            return all_done
+        if self.of == "union":
+            share = frame.explored_share_union
+        else:
+            share = float((np.max if self.of == "any_robot" else np.min)(frame.explored_share))
+        return share >= self.explored or (self.done and all_done)

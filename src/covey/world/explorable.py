@@ -1,0 +1,165 @@
+"""What can be explored: the denominator G of every explored share."""
+
+import hashlib
+import io
+import math
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.raycast import march, skip_field
+from covey.kernel import cache_root, kernel
+from covey.world.map_writer import write_atomically
+from covey.world.world import FREE, World, label_by_size
+
+_FAN = 4096
+"""Directions that are tried from a cell: 1.5 mm apart at 1 m, 4 cm at 26 m."""
+
+_VERSION = b"1"  # of the algorithm; part of the key of the cache
+
+
+def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached: bool = True) -> np.ndarray:
+    """Return which free cells the team can see at all, bool (rows, columns).
+
+    A body reaches the cells whose centre keeps its radius from all walls and that are connected with its start over
+    such cells. It sees a free cell when the straight line from the cell's centre enters a reached cell within the
+    range before it meets a wall.
+
+    Args:
+        world: the truth.
+        starts: shape (n, 2) or (n, 3), x and y [m] of the robots in the world frame.
+        radius_m: circumscribed radius of the bodies [m], one number or shape (n,).
+        range_m: range of the sensors [m], one number or shape (n,).
+        cached: keep the result in the user's cache folder, and take it from there.
+    """
+    starts = np.atleast_2d(np.asarray(starts, float))[:, :2]
+    bodies = np.broadcast_to(np.asarray(radius_m, float), len(starts))
+    ranges = np.broadcast_to(np.asarray(range_m, float), len(starts))
+    file = cache_root() / "explorable" / f"{_key(world, starts, bodies, ranges)}.npz"
+    shape = world.grid.shape
+    if cached:
+        known = _load(file, shape)
+        if known is not None:
+            return known
+    seen = np.zeros(shape, bool)
+    for radius, reach in sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)}):
+        members = starts[(bodies == radius) & (ranges == reach)]
+        seen |= visible_from(world, reachable(world, members, radius), reach)
+    if cached:
+        _store(file, seen)
+    return seen
+
+
+def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
+    """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
+    grid = world.grid
+    passable = world.free & (world.clearance >= radius_m * (1 - 1e-6))
+    cells = grid.to_cells(starts)
+    cells = cells[grid.inside(cells)]
+    cells = cells[world.free[cells[:, 0], cells[:, 1]]]
+    # A body may stand where the centre of its cell is a little too near to a wall.
+    around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
+    around = around[grid.inside(around)]
+    return _connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
+
+
+def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:
+    """Return the free cells, bool (rows, columns), that are seen within ``range_m`` [m] from the reached cells."""
+    stop = skip_field(world.solid | reached)
+    seen = _see(stop, reached.astype(np.uint8), world.free.astype(np.uint8), _fan(), range_m / world.grid.resolution)
+    return seen & world.free
+
+
+@kernel
+def _see(stop, reached, free, fan, reach):
+    """Return the reached cells and those that see one: along some direction it comes before a wall and within reach.
+
+    What sees a reached cell is joined to it by cells that see it too: so only neighbours of seen cells are tried.
+    """
+    rows, columns = reached.shape
+    seen = np.zeros((rows, columns), np.bool_)
+    tried = np.zeros((rows, columns), np.bool_)
+    queue = np.empty(rows * columns, np.int64)
+    count = 0
+    for i in range(rows * columns):
+        if reached.flat[i]:
+            tried.flat[i] = True
+            queue[count] = i
+            count += 1
+    head = 0
+    while head < count:
+        row, column = queue[head] // columns, queue[head] % columns
+        head += 1
+        if not reached[row, column]:
+            for k in range(fan.shape[0]):
+                t = march(stop, column + 0.5, row + 0.5, fan[k, 0], fan[k, 1], reach)
+                if t >= reach:
+                    continue
+                c = math.floor(column + 0.5 + (t + 1e-6) * fan[k, 0])
+                r = math.floor(row + 0.5 + (t + 1e-6) * fan[k, 1])
+                if 0 <= r < rows and 0 <= c < columns and reached[r, c]:
+                    seen[row, column] = True
+                    break
+            if not seen[row, column]:
+                continue
+        seen[row, column] = True
+        for r in range(max(0, row - 2), min(rows, row + 3)):
+            for c in range(max(0, column - 2), min(columns, column + 3)):
+                if free[r, c] and not tried[r, c]:
+                    tried[r, c] = True
+                    queue[count] = r * columns + c
+                    count += 1
+    return seen
+
+
+def _fan() -> np.ndarray:
+    """Unit vectors, shape (_FAN, 2), each next one in the middle of the widest gap that the earlier ones leave."""
+    bits = _FAN.bit_length() - 1
+    order = np.array([int(f"{k:0{bits}b}"[::-1], 2) for k in range(_FAN)])
+    angles = order * (2 * math.pi / _FAN)
+    return np.stack((np.cos(angles), np.sin(angles)), axis=-1)
+
+
+def _connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return the 8-connected parts of ``mask`` that hold a seed."""
+    labels, counts = label_by_size(mask)
+    wanted = np.zeros(len(counts) + 1, bool)
+    wanted[labels[seeds & mask]] = True
+    return wanted[labels]
+
+
+def _mask(shape: tuple[int, int], cells: np.ndarray) -> np.ndarray:
+    mask = np.zeros(shape, bool)
+    mask[cells[:, 0], cells[:, 1]] = True
+    return mask
+
+
+def _key(world: World, *arrays: np.ndarray) -> str:
+    digest = hashlib.blake2b(_VERSION, digest_size=16)
+    digest.update(repr((world.grid.shape, world.grid.origin, world.grid.resolution, _FAN, FREE)).encode())
+    digest.update(world.grid.cells.tobytes())
+    for array in arrays:
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _load(file: Path, shape: tuple[int, int]) -> np.ndarray | None:
+    """Return the stored cells, or None when there are none or the file is damaged."""
+    try:
+        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
+            cells = np.unpackbits(stored["cells"], count=shape[0] * shape[1])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
+    return cells.reshape(shape).astype(bool)
+
+
+def _store(file: Path, seen: np.ndarray) -> None:
+    try:
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, cells=np.packbits(seen))
+        write_atomically(file, buffer.getvalue())
+    except OSError:  # a full or read-only disk costs time, not the run
+        return

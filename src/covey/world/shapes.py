@@ -1,0 +1,155 @@
+"""Polygons and walls as cells."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely.geometry import LineString, Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.validation import explain_validity
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, check_size
+
+Points = Sequence[Sequence[float]]
+
+_NUDGE = 1e-6  # of a cell: a centre on an edge belongs to the side of larger x and y, whatever the rounding
+
+
+def polygon(vertices: Points, what: str = "polygon") -> Polygon:
+    """Return the simple polygon with these vertices [m], or raise `InvalidValueError` saying what is wrong."""
+    if len(vertices) < 3:
+        raise InvalidValueError(f"{what} has {len(vertices)} vertices; it needs at least 3")
+    if not np.all(np.isfinite(np.asarray(vertices, float))):
+        raise InvalidValueError(f"{what} has a vertex that is not finite; write numbers of metres")
+    shape = Polygon(vertices)
+    if not shape.is_valid or shape.area <= 0:
+        reason = explain_validity(shape) if not shape.is_valid else "it has no area"
+        raise InvalidValueError(f"{what} is not a simple polygon: {reason}; its edges must not cross or touch")
+    return shape
+
+
+def wall(points: Points, thickness_m: float, what: str = "wall") -> Polygon:
+    """Return a wall along a line of points [m], half the thickness to each side and beyond both ends.
+
+    Because of these ends, walls that meet in a point close the corner.
+    """
+    line = np.asarray(points, float)
+    if len(line) < 2 or not np.all(np.isfinite(line)) or np.all(line == line[0]):
+        raise InvalidValueError(f"{what} is {points!r}; it needs at least two different points [x, y] in metres")
+    if not (math.isfinite(thickness_m) and thickness_m > 0):
+        raise InvalidValueError(f"the thickness of {what} is {thickness_m!r}; it must be a positive number of metres")
+    return LineString(line).buffer(thickness_m / 2, cap_style="square", join_style="mitre")  # pyright: ignore
+
+
+def rasterize(grid: Grid, shape: BaseGeometry) -> np.ndarray:
+    """Return which cells a polygon (or several) fills, bool (rows, columns), for a grid without yaw.
+
+    A cell is filled when its centre is inside. Where a shape is narrower than the diagonal of a cell, every cell that
+    it overlaps is filled, so that a thin wall has no gaps.
+    """
+    filled = _centres_inside(grid, shape)
+    h = grid.resolution * math.sqrt(0.5)
+    opened = shape.buffer(-h, join_style="mitre").buffer(h * (1 + 1e-6), join_style="mitre")  # pyright: ignore
+    thin = shapely.difference(shape, opened)
+    for part in shapely.get_parts(thin):
+        if part.area > 1e-9 * grid.resolution**2:
+            _fill_overlapped(grid, part, filled)
+    return filled
+
+
+def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
+    """Even-odd rule at the cell centres: each edge toggles all cells to its right in the rows that it spans."""
+    rows, columns = grid.shape
+    toggles = np.zeros((rows, columns + 1), np.int32)
+    x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
+    for ring in (r for p in shapely.get_parts(shape) for r in (p.exterior, *p.interiors)):
+        points = (shapely.get_coordinates(ring) - (x0, y0)) / resolution - 0.5 - _NUDGE
+        for (xa, ya), (xb, yb) in pairwise(points.tolist()):
+            if ya > yb:
+                xa, ya, xb, yb = xb, yb, xa, ya
+            row = np.arange(max(0, math.ceil(ya)), min(rows, math.ceil(yb)))
+            if row.size:
+                crossing = xa + (row - ya) * ((xb - xa) / (yb - ya))
+                toggles[row, np.clip(np.ceil(crossing), 0, columns).astype(np.int64)] += 1
+    return (np.cumsum(toggles[:, :-1], axis=1) & 1).astype(bool)
+
+
+def _fill_overlapped(grid: Grid, part: BaseGeometry, filled: np.ndarray) -> None:
+    rows, columns = grid.shape
+    left, bottom, right, top = part.bounds
+    (r0, c0), (r1, c1) = grid.to_cells([(left, bottom), (right, top)])
+    r, c = np.mgrid[max(0, r0) : min(rows, r1 + 1), max(0, c0) : min(columns, c1 + 1)].reshape(2, -1)
+    x, y = grid.origin[0] + c * grid.resolution, grid.origin[1] + r * grid.resolution
+    shapely.prepare(part)
+    near = shapely.intersects(part, shapely.box(x, y, x + grid.resolution, y + grid.resolution))
+    r, c, x, y = r[near], c[near], x[near], y[near]
+    squares = shapely.box(x, y, x + grid.resolution, y + grid.resolution)
+    over = shapely.area(shapely.intersection(part, squares)) > 1e-6 * grid.resolution**2
+    filled[r[over], c[over]] = True
+
+
+def workspace(
+    workspace_m: Points,
+    *,
+    obstacles_m: Sequence[Points] = (),
+    walls_m: Sequence[Points] = (),
+    wall_m: float = 0.1,
+    border: Border = "wall",
+    resolution_m: float = 0.05,
+    name: str = "workspace",
+) -> World:
+    """Return a polygon with polygonal obstacles and thin walls in it.
+
+    Args:
+        workspace_m: vertices [m] of the workspace, any simple polygon.
+        obstacles_m: vertices [m] of each obstacle.
+        walls_m: points [m] along each wall.
+        wall_m: thickness of these walls [m].
+        border: ``wall`` closes the workspace with a ring of wall cells just outside it; ``open`` lets robots leave.
+        resolution_m: side of a cell [m].
+        name: name of the world.
+
+    Raises:
+        InvalidValueError: a polygon is not simple, a wall has no length, or an obstacle lies outside.
+    """
+    room = polygon(workspace_m, "the workspace")
+    solids = [polygon(p, f"obstacle {i + 1}") for i, p in enumerate(obstacles_m)]
+    solids += [wall(p, wall_m, f"wall {i + 1}") for i, p in enumerate(walls_m)]
+    for i, solid in enumerate(solids):
+        if not solid.intersects(room):
+            kind, k = ("obstacle", i + 1) if i < len(obstacles_m) else ("wall", i + 1 - len(obstacles_m))
+            raise InvalidValueError(f"{kind} {k} lies outside the workspace; move it in or leave it out")
+    grid = _grid_around(room.bounds, resolution_m)
+    inside = _centres_inside(grid, room)
+    if not inside.any():
+        raise InvalidValueError(
+            f"no cell of {resolution_m} m has its centre in the workspace; use a finer resolution_m or a larger polygon"
+        )
+    cells = grid.cells
+    cells[:] = OPEN if border == "open" else UNKNOWN
+    if border == "wall":
+        from scipy import ndimage
+
+        ring = np.asarray(ndimage.binary_dilation(inside, np.ones((3, 3))), bool)
+        cells[ring] = WALL
+    cells[inside] = FREE
+    if solids:
+        filled = rasterize(grid, shapely.union_all(solids))
+        cells[filled & ((cells == FREE) | (cells == OPEN))] = WALL
+    return World(grid, name, border)
+
+
+def _grid_around(bounds: Sequence[float], resolution_m: Any) -> Grid:
+    """Return a grid of free cells over a box [m], with one more cell on each side."""
+    if not (math.isfinite(resolution_m) and resolution_m > 0):
+        raise InvalidValueError(f"resolution_m is {resolution_m!r}; it must be a positive number of metres")
+    left, bottom, right, top = bounds
+    columns = math.ceil((right - left) / resolution_m - _NUDGE) + 2
+    rows = math.ceil((top - bottom) / resolution_m - _NUDGE) + 2
+    check_size(rows, columns, resolution_m)
+    return Grid(np.zeros((rows, columns), np.uint8), resolution_m, (left - resolution_m, bottom - resolution_m, 0.0))

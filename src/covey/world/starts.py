@@ -1,0 +1,86 @@
+"""Where robots start, as users declare it: one record per kind, told apart by the key that only it has."""
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag
+
+from covey.records import Record
+
+Point = tuple[float, float]
+
+
+class Line(Record):
+    """A row of poses."""
+
+    from_: Point = Field(alias="from", description="x, y of the first robot [m].")
+    step: Point = Field(description="x, y from each robot to the next [m].")
+    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+
+    model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
+
+
+class LineStart(Record):
+    """Robots in a row."""
+
+    line: Line = Field(description="The row.")
+
+
+class Together(Record):
+    """A flock around a point."""
+
+    around: Point | None = Field(None, description="x, y [m]; without it the most open place of the world.")
+    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+
+
+class TogetherStart(Record):
+    """Robots side by side, filling the free cells around a point outwards."""
+
+    together: Together = Field(Together(), description="The flock.")  # pyright: ignore[reportCallIssue]
+
+
+class RoomStart(Record):
+    """Robots side by side in a room."""
+
+    room: Annotated[str, Field(pattern="^largest$")] = Field(description="Which room: largest.")
+    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+
+
+class Spread(Record):
+    """Far from each other."""
+
+    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float | None = Field(None, description="Heading of all robots [deg]; without it random ones.")
+
+
+class SpreadStart(Record):
+    """Robots as far from each other as the world allows, from a random first one."""
+
+    spread: Spread = Field(Spread(), description="The spread.")  # pyright: ignore[reportCallIssue]
+
+
+Poses = list[tuple[float, float, float]]
+
+
+def _kind(value: Any) -> str | None:
+    if isinstance(value, list | tuple):
+        return "poses"
+    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
+    return next((key for key in ("line", "together", "spread", "room") if key in keys), None)
+
+
+Start = Annotated[
+    Annotated[Poses, Tag("poses")]
+    | Annotated[LineStart, Tag("line")]
+    | Annotated[TogetherStart, Tag("together")]
+    | Annotated[SpreadStart, Tag("spread")]
+    | Annotated[RoomStart, Tag("room")],
+    Discriminator(
+        _kind,
+        custom_error_type="start_kind",
+        custom_error_message="a start is a list of [x, y, heading_deg], or one of {line: {from, step}}, "
+        "{together: {around}}, {spread: {}}, {room: largest}",
+    ),
+]
+"""Any start that a scenario can declare."""

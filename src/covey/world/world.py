@@ -1,0 +1,212 @@
+"""`World`: the truth that robots move in, as square cells."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+
+FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
+"""Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
+
+MAX_CELLS = 400_000_000
+"""Worlds of more cells are refused (a square of 1 km at 0.05 m fits)."""
+
+Border = Literal["wall", "open"]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """The truth: a grid of cells, and what they are made of. It never changes; a change is a copy.
+
+    Attributes:
+        grid: uint8 cells, each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
+        name: what pictures and errors call it.
+        border: ``wall``: no way out; ``open``: robots may leave over the edge, which is an event.
+        wall_height_m: height of all walls [m].
+        materials: uint8 of the shape of the cells, index into ``material_names``, or None.
+        material_names: names of the materials.
+        version: grows by one with each change of the cells.
+    """
+
+    grid: Grid
+    name: str = "world"
+    border: Border = "wall"
+    wall_height_m: float = 2.0
+    materials: np.ndarray | None = None
+    material_names: tuple[str, ...] = ()
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        cells = self.grid.cells
+        if cells.dtype != np.uint8 or cells.ndim != 2 or cells.size == 0 or cells.max() > OPEN:
+            raise InvalidValueError(
+                f"the cells of a world are {cells.dtype} of shape {cells.shape}; they must be uint8 of shape "
+                f"(rows, columns), none empty, each 0 (free), 1 (wall), 2 (unknown) or 3 (open)"
+            )
+        if self.materials is not None:
+            if self.materials.dtype != np.uint8 or self.materials.shape != cells.shape:
+                raise InvalidValueError(
+                    f"materials are {self.materials.dtype} of shape {self.materials.shape}; they must be uint8 of the "
+                    f"shape of the cells, {cells.shape}"
+                )
+            if int(self.materials.max()) >= len(self.material_names):
+                raise InvalidValueError(
+                    f"a cell has material {int(self.materials.max())}, but there are only "
+                    f"{len(self.material_names)} material_names"
+                )
+
+    def replace(self, **changes: Any) -> "World":
+        """Return a copy with other attributes."""
+        return dataclasses.replace(self, **changes)
+
+    def with_cells(self, cells: np.ndarray) -> "World":
+        """Return a copy with other cells, of the same place and the next version."""
+        return self.replace(grid=self.grid.with_cells(np.ascontiguousarray(cells, np.uint8)), version=self.version + 1)
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Bool (rows, columns): cells in the world that no wall fills."""
+        return self.grid.cells == FREE
+
+    @cached_property
+    def solid(self) -> np.ndarray:
+        """Bool (rows, columns): what stops bodies and rays, `WALL` or `UNKNOWN`."""
+        return (self.grid.cells == WALL) | (self.grid.cells == UNKNOWN)
+
+    @cached_property
+    def skip(self) -> np.ndarray:
+        """uint8 (4, rows, columns): the skip field of `solid`, see `covey.geometry.raycast`."""
+        from covey.geometry.raycast import skip_field
+
+        return skip_field(self.solid)
+
+    @cached_property
+    def clearance(self) -> np.ndarray:
+        """float32 (rows, columns): distance [m] from each cell centre to the nearest solid square."""
+        from covey.world.clearance import clearance
+
+        return clearance(self.solid, self.grid.resolution)
+
+    @property
+    def free_area_m2(self) -> float:
+        """Area of the free cells [m²]."""
+        return int(np.count_nonzero(self.free)) * self.grid.resolution**2
+
+    def components(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the connected parts of the free cells (over edges and corners), the largest first.
+
+        Returns:
+            labels: int32 (rows, columns); 1 is the largest part, 0 is not free.
+            areas_m2: area of each part [m²], falling.
+        """
+        labels, counts = label_by_size(self.free)
+        return labels, counts * self.grid.resolution**2
+
+    def largest_room(self, door_m: float = 1.2) -> np.ndarray:
+        """Return the cells of the largest room: what stays in one piece when openings up to ``door_m`` are shut.
+
+        Bool (rows, columns). Its cells keep ``door_m / 2`` from the walls; all free cells of the largest component
+        when the world is narrower than that everywhere.
+        """
+        labels, counts = label_by_size(self.free & (self.clearance >= door_m / 2))
+        return labels == 1 if len(counts) else self.components()[0] == 1
+
+    def save(self, path: str | Path) -> None:
+        """Write the world as a ROS map: ``path`` (YAML) and a PGM beside it; reading it back gives the same world."""
+        from covey.world.map_writer import save_map
+
+        save_map(self, Path(path))
+
+    @staticmethod
+    def empty(
+        width_m: float, height_m: float, resolution_m: float = 0.05, border: Border = "wall", name: str = "empty"
+    ) -> "World":
+        """Return an empty rectangle, centred on the origin."""
+        rows, columns = _count(height_m, resolution_m, "height_m"), _count(width_m, resolution_m, "width_m")
+        check_size(rows + 2, columns + 2, resolution_m)
+        cells = np.full((rows + 2, columns + 2), WALL if border == "wall" else OPEN, np.uint8)
+        cells[1:-1, 1:-1] = FREE
+        origin = (-(columns / 2 + 1) * resolution_m, -(rows / 2 + 1) * resolution_m, 0.0)
+        return World(Grid(cells, resolution_m, origin), name, border)
+
+    @staticmethod
+    def from_file(path: str | Path, **options: Any) -> "World":
+        """Read a ROS map (YAML) or a bare PGM or PNG; see `covey.world.map_files.read_map` for the options."""
+        from covey.world.map_files import read_map
+
+        return read_map(Path(path), **options)
+
+    @staticmethod
+    def terrain(name: str, **options: Any) -> "World":
+        """Return ``loop``, ``cross``, ``zigzag`` or ``maze``; see `covey.world.terrains.terrain` for the options."""
+        from covey.world.terrains import terrain
+
+        return terrain(name, **options)
+
+    @staticmethod
+    def polygons(workspace_m: Any, **options: Any) -> "World":
+        """Return a workspace with obstacles and walls; see `covey.world.shapes.workspace` for the options."""
+        from covey.world.shapes import workspace
+
+        return workspace(workspace_m, **options)
+
+    @staticmethod
+    def maze(**options: Any) -> "World":
+        """Return a generated maze; see `covey.world.mazes.maze` for the options."""
+        from covey.world.mazes import maze
+
+        return maze(**options)
+
+    @staticmethod
+    def office(**options: Any) -> "World":
+        """Return a generated office floor; see `covey.world.office.office` for the options."""
+        from covey.world.office import office
+
+        return office(**options)
+
+
+def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Label the 8-connected parts of ``mask``: int32 labels, 1 the largest (equal ones by first cell), and counts."""
+    from scipy import ndimage
+
+    labels = np.empty(mask.shape, np.int32)
+    count = int(ndimage.label(mask, np.ones((3, 3), int), output=labels))  # pyright: ignore
+    counts = np.bincount(labels.ravel(), minlength=count + 1)[1:]
+    order = np.argsort(-counts, kind="stable")
+    rank = np.zeros(count + 1, np.int32)
+    rank[order + 1] = np.arange(1, count + 1)
+    return rank[labels], counts[order]
+
+
+def check_size(rows: int, columns: int, resolution_m: float) -> None:
+    """Raise `InvalidValueError` when a world would have too many cells."""
+    if rows * columns > MAX_CELLS:
+        raise InvalidValueError(
+            f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:.0e} are allowed: "
+            "use a coarser resolution_m or a smaller size"
+        )
+
+
+def closed(grid: Grid, fill: int = WALL) -> Grid:
+    """Return the grid with a ring of ``fill`` around it, or as it is when its edge cells are all solid already."""
+    cells = grid.cells
+    edge = np.concatenate((cells[0], cells[-1], cells[:, 0], cells[:, -1]))
+    if np.all((edge == WALL) | (edge == UNKNOWN)):
+        return grid
+    x, y = grid.to_world((-1.5, -1.5))
+    return Grid(np.pad(cells, 1, constant_values=fill), grid.resolution, (float(x), float(y), grid.origin[2]))
+
+
+def _count(size_m: float, resolution_m: float, what: str) -> int:
+    if not (math.isfinite(size_m) and size_m > 0):
+        raise InvalidValueError(f"{what} is {size_m!r}; it must be a positive number of metres")
+    if not (math.isfinite(resolution_m) and resolution_m > 0):
+        raise InvalidValueError(f"resolution_m is {resolution_m!r}; it must be a positive number of metres")
+    return max(1, round(size_m / resolution_m))

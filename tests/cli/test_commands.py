@@ -1,0 +1,119 @@
+"""The commands: what they print, where, and with which exit code; nothing is written when the input is bad."""
+
+import json
+import os
+
+import pytest
+
+from covey.cli import BAD_INPUT, REACHED, main
+
+ROOM = "world: {empty_m: [10, 10]}\nrobots:\n  - {name: scout, robot: disc, controller: still}\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def covey(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_check_says_what_the_scenario_holds(capsys, folder):
+    (folder / "room.yaml").write_text(ROOM)
+    code, out, err = covey(capsys, "check", "room.yaml", "-s", "robots.scout.count=4", "-s", "world.empty_m=[20, 10]")
+    assert (code, err) == (REACHED, "")
+    assert out.startswith("room.yaml: good. 4 scout (disc) in empty (20.1 x 10.1 m, 200 m2 free")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check", "bad.yaml"], "bad.yaml:2:11: robots[0]: unknown key 'cuont', did you mean 'count'?"),
+        (["run", "bad.yaml"], "bad.yaml:2:11: robots[0]: unknown key 'cuont', did you mean 'count'?"),
+        (["run", "mase"], "unknown scenario 'mase', did you mean 'maze'?"),
+        (["run", "room.yaml", "-s", "robots.scot.count=3"], "there is no 'scot' here, did you mean 'scout'?"),
+        (["run", "room.yaml", "-s", "robots.scout.count"], "write key=value"),
+        (["run", "room.yaml", "--seed", "-1"], "-s seed: must be greater than or equal to 0"),
+        (["run", "room.yaml", "--speed", "fast"], "--speed fast: write max, a factor such as 1 or 10, or 0"),
+        (["run", "room.yaml", "--speed", "nan"], "--speed nan"),
+        (["run", "wall.yaml"], "wall.yaml:3:22: robots.scout: scout0 cannot start at (5, 0)"),
+        (["check", "code.yaml", "--trusted-only"], "would run code of a file, which --trusted-only refuses"),
+        (["show", "pionier3dx"], "unknown name 'pionier3dx', did you mean 'pioneer3dx'?"),
+        (["plot", "nowhere"], "no run folder 'nowhere'"),
+        (["new", "../up"], "name '../up': use a letter"),
+        (["run", "room.yaml", "--out", "room.yaml"], "'room.yaml' is a file; choose a folder"),
+        (["run", "room.yaml", "--out", "full"], "'full' is not a run folder"),
+    ],
+)
+def test_bad_input_is_code_2_on_stderr_without_traceback_and_writes_nothing(capsys, folder, arguments, words):
+    (folder / "room.yaml").write_text(ROOM)
+    (folder / "bad.yaml").write_text("world: {empty_m: [10, 10]}\nrobots: [{cuont: 3}]\n")
+    (folder / "wall.yaml").write_text(ROOM.replace("robot: disc", "start: [[5, 0, 0]]"))
+    (folder / "code.yaml").write_text(ROOM.replace("still", "./mine.py:Mine"))
+    (folder / "full").mkdir()
+    (folder / "full" / "thesis.tex").write_text("all of it")
+    before = sorted(map(str, folder.rglob("*")))
+    code, out, err = covey(capsys, *arguments)
+    assert (code, out) == (BAD_INPUT, "")
+    assert words in err
+    assert "Traceback" not in err
+    assert sorted(map(str, folder.rglob("*"))) == before
+
+
+@pytest.mark.parametrize("arguments", [["rum"], ["run"], ["run", "hello", "--sead", "3"], ["list", "robot"], ["run", "a", "b"]])
+def test_what_is_typed_wrong_is_code_2(capsys, arguments):
+    code, out, err = covey(capsys, *arguments)
+    assert code == BAD_INPUT
+    assert "Traceback" not in out + err
+
+
+def test_list_and_show_know_everything_registered(capsys):
+    code, out, _ = covey(capsys, "list")
+    assert code == REACHED
+    assert [line[:-1] for line in out.splitlines() if not line.startswith(" ")] == [
+        "scenarios",
+        "robots",
+        "sensors",
+        "controllers",
+    ]
+    for name in [line.split()[0] for line in out.splitlines() if line.startswith("  ")]:
+        code, shown, _ = covey(capsys, "show", name)
+        assert code == REACHED
+        assert f" {name}" in shown.splitlines()[0]
+    assert covey(capsys, "list", "scenarios")[1].split()[1] == "cross"
+
+
+def test_show_prints_the_resolved_scenario(capsys):
+    from covey.scenario.load import load_scenario, parse_scenario
+
+    _, out, _ = covey(capsys, "show", "office")
+    assert parse_scenario(out) == load_scenario("office")
+
+
+def test_new_writes_a_pair_that_checks_and_never_overwrites(capsys, folder):
+    assert covey(capsys, "new", "first")[:2] == (REACHED, "wrote first.yaml and first.py; try: covey run first.yaml\n")
+    assert covey(capsys, "check", "first.yaml")[0] == REACHED
+    (folder / "first.yaml").unlink()
+    code, _, err = covey(capsys, "new", "first")
+    assert (code, err) == (BAD_INPUT, "first.py exists already; choose another name, or remove it\n")
+    assert os.listdir(folder) == ["first.py"]
+
+
+def test_schema_is_json_schema_of_all_fields(capsys):
+    schema = json.loads(covey(capsys, "schema")[1])
+    assert schema["required"] == ["world", "robots"]
+    assert all("description" in field for name, field in schema["properties"].items())
+
+
+def test_version_and_doctor(capsys):
+    from covey import __version__
+
+    assert covey(capsys, "--version")[:2] == (REACHED, f"{__version__}\n")
+    code, out, _ = covey(capsys, "doctor")
+    assert code in (0, 1)
+    for subject in ("Python", "numba threading layer", "kernel cache", "ffmpeg", "this folder"):
+        assert subject in out

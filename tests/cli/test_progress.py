@@ -1,0 +1,54 @@
+"""The progress bar: what the line says, and how seldom it is written where there is no terminal."""
+
+import io
+
+import numpy as np
+import pytest
+
+from covey.cli.progress import ProgressBar
+from covey.results.frame import Frame
+from covey.sim.stop import Stop
+
+
+def frame(step, share, robots=(0.1, 0.3)):
+    n, zeros = len(robots), np.zeros((len(robots), 3))
+    counts = np.zeros(n, np.int64)
+    return Frame(
+        step, step / 10, zeros, zeros, zeros, zeros, np.zeros(n), np.array(robots), share, np.zeros(n), counts, counts,
+        np.zeros(n),
+    )  # fmt: skip
+
+
+def test_the_line_names_share_time_factor_and_time_to_go():
+    bar = ProgressBar(Stop(explored=0.8, timeout_s=10_000), io.StringIO())
+    bar._first, bar._first_time_s = 100.0, 0.0
+    # 50 s in 10 s: 5 times real time; half of the way in 10 s, so 10 s to go
+    assert bar.line(frame(500, 0.4), 110.0) == " 40.0% explored     50.0 s simulated     5.0 x real time  about 10 s to go"
+
+
+def test_the_timeout_bounds_the_time_to_go():
+    bar = ProgressBar(Stop(explored=0.8, timeout_s=60), io.StringIO())
+    bar._first, bar._first_time_s = 100.0, 0.0
+    assert bar.line(frame(500, 0.01), 110.0).endswith("about 2 s to go")  # (60 - 50) / 5
+
+
+@pytest.mark.parametrize(("of", "share"), [("union", 0.5), ("any_robot", 0.3), ("all_robots", 0.1)])
+def test_the_share_is_the_one_that_counts(of, share):
+    assert ProgressBar(Stop(explored=0.9, of=of), io.StringIO()).share(frame(1, 0.5)) == share
+
+
+def test_without_a_terminal_a_line_comes_at_each_tenth():
+    stream = io.StringIO()
+    with ProgressBar(Stop(explored=0.99), stream) as bar:
+        for step in range(1, 1001):
+            bar.observe(frame(step, step / 1000))
+    lines = stream.getvalue().splitlines()
+    assert lines[0].startswith("getting ready")
+    assert 10 <= len(lines) <= 13
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_without_a_map_there_is_time_only():
+    bar = ProgressBar(Stop(done=True, timeout_s=60), io.StringIO())
+    bar._first = 100.0
+    assert bar.line(frame(100, float("nan")), 101.0) == "   10.0 s simulated    10.0 x real time  about 5 s to go"

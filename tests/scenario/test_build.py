@@ -1,0 +1,83 @@
+"""From a scenario to a world with robots in it, or to all that stands in the way."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey.errors import ScenarioError
+from covey.scenario.build import body_radius, inputs, set_up
+from covey.scenario.load import load_scenario, parse_scenario
+
+
+def scenario(*groups, world="{empty_m: [10, 10]}"):
+    return parse_scenario("\n".join([f"world: {world}", "robots:", *(f"  - {g}" for g in groups)]), file="s.yaml")
+
+
+def test_the_start_of_the_maze_is_the_published_line():
+    ready = set_up(load_scenario("maze"))
+    i = np.arange(6)
+    assert np.array_equal(ready.poses[0], np.column_stack((np.full(6, -38.0), 38.0 - 2.0 * i, np.zeros(6))))
+    assert ready.summary().startswith("6 scout (pioneer3dx) in maze (80.2 x 80.2 m")
+
+
+def test_groups_do_not_overlap_each_other_and_headings_are_radians():
+    ready = set_up(
+        scenario("{name: a, count: 3, start: [[0, 0, 90], [1, 0, 0], [2, 0, 0]]}", "{name: b, count: 20}")
+    )
+    assert ready.poses[0][0, 2] == pytest.approx(math.pi / 2)
+    points = np.vstack(ready.poses)[:, :2]
+    gaps = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + 10 * np.eye(23)
+    assert gaps.min() >= 2 * 0.15
+
+
+def test_equal_seeds_place_equally_and_other_groups_change_nothing():
+    spread = "{name: a, count: 5, start: {spread: {}}}"
+    one, two = set_up(scenario(spread)), set_up(scenario(spread, "{name: b, start: {spread: {}}}"))
+    assert np.array_equal(one.poses[0], two.poses[0])
+
+
+@pytest.mark.parametrize(
+    ("groups", "world", "problems"),
+    [
+        (["{start: [[99, 0, 0]]}"], "{empty_m: [10, 10]}", [("s.yaml", 3, 13, "robot0 cannot start at (99, 0)")]),
+        (["{start: [[5, 0, 0]]}"], "{empty_m: [10, 10]}", [("s.yaml", 3, 13, "nearest free place")]),
+        (
+            ["{count: 2, start: [[0, 0, 0], [0.1, 0, 0]]}"],
+            "{empty_m: [10, 10]}",
+            [("s.yaml", 3, 23, "robot1 cannot start at (0.1, 0): it overlaps robot0")],
+        ),
+        (["{count: 2, start: [[0, 0, 0]]}"], "{empty_m: [10, 10]}", [("s.yaml", 3, 23, "1 start poses are given for 2")]),
+        (["{count: 9}"], "{empty_m: [0.7, 0.7]}", [("s.yaml", 3, 5, "does not fit: only")]),
+        (
+            ["{name: a, start: [[9, 0, 0]]}", "{name: b, start: [[0, 9, 0]]}"],
+            "{empty_m: [10, 10]}",
+            [("s.yaml", 3, 22, "a0 cannot start"), ("s.yaml", 4, 22, "b0 cannot start")],
+        ),
+        (["{count: 1}"], "{file: gone.yaml}", [("s.yaml", 1, 8, "gone.yaml")]),
+        (["{count: 1}"], "{empty_m: [90000, 90000], resolution_m: 0.01}", [("s.yaml", 1, 8, "cells")]),
+        (["{count: 1}"], "{generate: maze, size_m: [31, 30], road_m: 4}", [("s.yaml", 1, 8, "31")]),
+    ],
+)
+def test_what_cannot_be_built_is_said_with_its_place(groups, world, problems):
+    with pytest.raises(ScenarioError) as caught:
+        set_up(scenario(*groups, world=world))
+    found = caught.value.problems
+    assert [(p.file, p.line, p.column) for p in found] == [p[:3] for p in problems]
+    for problem, (*_, words) in zip(found, problems, strict=True):
+        assert words in problem.message
+
+
+def test_a_map_file_is_found_beside_the_scenario(write, monkeypatch):
+    folder = write(plan_yaml="image: plan.pgm\nresolution: 0.5\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.2\n")
+    (folder / "plan.pgm").write_bytes(b"P5 8 8 255\n" + bytes([254] * 64))
+    (folder / "s.yaml").write_text("world: {file: plan.yaml}\nrobots: [{robot: disc}]")
+    monkeypatch.chdir("/")
+    loaded = load_scenario(folder / "s.yaml")
+    assert set_up(loaded).world.free_area_m2 == 64 * 0.25
+    assert inputs(loaded) == [folder / "plan.yaml"]
+
+
+def test_the_body_radius_reaches_the_farthest_point_of_the_footprint():
+    group = scenario("{robot: {base: disc, radius_m: null, discs_m: [[0.2, 0, 0.1], [-0.1, 0, 0.1]]}}").robots[0]
+    assert body_radius(group.robot) == pytest.approx(0.3)

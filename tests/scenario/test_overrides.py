@@ -1,0 +1,110 @@
+"""Single values of a scenario changed by their path."""
+
+import pytest
+
+from covey.errors import ScenarioError
+from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.overrides import override, parse_override
+from covey.scenario.records import Scenario
+
+
+@pytest.fixture(scope="module")
+def maze() -> Scenario:
+    return load_scenario("maze")
+
+
+def test_replace_changes_one_value_and_not_the_original(maze):
+    assert maze.replace("robots.scout.count", 20).robots[0].count == 20
+    assert maze.robots[0].count == 6
+
+
+def test_a_path_leads_into_what_the_file_names_only_by_name_or_not_at_all(maze):
+    changed = override(
+        maze,
+        {
+            "robots.0.robot.sensors.lidar.range_m": 10,
+            "robots.scout.robot.max_speed_m_s": 0.5,
+            "robots.scout.controller.min_cells": 3,
+            "stop.timeout_s": 50,
+            "world": {"empty_m": [50, 90]},
+            "execution.step_s": 0.2,
+            "execution.substep_s": 0.04,
+            "name": "other",
+        },
+    )
+    group = changed.robots[0]
+    assert (group.robot.sensors[0].range_m, group.robot.max_speed_m_s, group.robot.name) == (10, 0.5, "pioneer3dx")
+    assert group.controller.parameters == {"min_cells": 3}
+    assert (changed.stop.timeout_s, changed.stop.explored, changed.world.empty_m) == (50, 0.99, (50, 90))
+    assert changed.execution.step_s == 0.2
+
+
+def test_null_stands_for_nothing_and_a_path_below_it_makes_something():
+    scenario = parse_scenario("world: {empty_m: [9, 9]}\nrobots: [{robot: disc}]")
+    assert scenario.share_maps is None
+    sharing = scenario.replace("share_maps.every_s", 2)
+    assert sharing.share_maps is not None
+    assert sharing.share_maps.every_s == 2
+    assert sharing.replace("share_maps", None) == scenario
+
+
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        ({"robots.scot.count": 3}, ["-s robots.scot.count: there is no 'scot' here, did you mean 'scout'?"]),
+        ({"robots.7.count": 3}, ["-s robots.7.count: there is no '7' here; known: scout"]),
+        ({"robot.scout.count": 3}, ["-s robot.scout.count: unknown key 'robot', did you mean 'robots'?"]),
+        ({"robots.scout.count": 0}, ["-s robots.scout.count: must be greater than or equal to 1; given: 0"]),
+        ({"seed.x": 3}, ["-s seed.x: is the single value 0; there is nothing named 'x' in it"]),
+        ({"share_maps.every_s": 0.15}, ["-s share_maps.every_s: 0.15 s is not a multiple of the step of 0.1 s"]),
+        (
+            {"robots.scout.robot.sensors.lidar.range": 3},
+            ["-s robots.scout.robot.sensors.lidar.range: unknown key 'range', did you mean 'range_m'?"],
+        ),
+        (
+            {"robots.scout.controller.min_cels": 3},
+            [
+                "-s robots.scout.controller.min_cels: controller 'nearest_frontier' has no parameter 'min_cels', "
+                "did you mean 'min_cells'?"
+            ],
+        ),
+        (
+            {"stop.explord": 1, "robots.scout.cout": 1, "stop.timeout_s": -1, "world.terrain": "mase"},
+            [
+                "-s robots.scout.cout: unknown key 'cout', did you mean 'count'?",
+                "-s stop.explord: unknown key 'explord', did you mean 'explored'?",
+                "-s stop.timeout_s: must be greater than 0; given: -1",
+                "-s world.terrain: must be 'loop', 'cross', 'zigzag' or 'maze'; given: 'mase'",
+            ],
+        ),
+    ],
+)
+def test_a_bad_change_says_which_and_why(maze, changes, problems):
+    with pytest.raises(ScenarioError) as caught:
+        override(maze, changes)
+    assert sorted(map(str, caught.value.problems)) == problems
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a.b=1e3", 1000.0), ("a.b=on", "on"), ("a.b={c: [1]}", {"c": [1]}), ("a.b=", None), ("a.b='1'", "1")],
+)
+def test_values_typed_are_yaml(text, value):
+    assert parse_override(text) == ("a.b", value)
+
+
+@pytest.mark.parametrize("text", ["count", "=3", "a.b=[1", "a.b={c: 1, c: 2}"])
+def test_what_is_not_key_value_is_refused(text):
+    with pytest.raises(ScenarioError, match="-s "):
+        parse_override(text)
+
+
+def test_a_controller_made_in_python_keeps_its_object_and_takes_parameters():
+    def spin(robot, *, rate=1.0): ...
+
+    scenario = Scenario.model_validate({"world": {"empty_m": [9, 9]}, "robots": [{"name": "a", "controller": spin}]})
+    changed = scenario.replace("robots.a.controller.rate", 2.0).replace("robots.a.count", 2)
+    assert changed.robots[0].controller.target is spin
+    assert changed.robots[0].controller.parameters == {"rate": 2.0}
+    with pytest.raises(ScenarioError, match="has no parameter 'rat', did you mean 'rate'"):
+        scenario.replace("robots.a.controller.rat", 2.0)

@@ -1,0 +1,181 @@
+"""The simulation as a user meets it: styles of controllers, failures, repeatability, stopping."""
+
+import hashlib
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import covey
+from covey.errors import InvalidValueError
+from covey.sim.stop import Stop
+from covey.testing import check_boundary
+
+
+async def square(robot):
+    for x, y in [(1, 0), (1, 1), (0, 1), (0, 0)]:
+        assert await robot.goto(robot.home @ (x, y))
+
+
+def test_sequential_controllers_end_and_so_does_the_run():
+    sim = covey.Simulation(covey.World.empty(10, 10), robots=2, controller=square, seed=1)
+    run = sim.run()
+    assert sim.status == "exhausted"
+    # Four sides of 1 m and back home, each goal within the tolerance of 0.1 m.
+    assert run.poses.shape[1:] == (2, 3)
+    np.testing.assert_allclose(run.poses[-1, :, :2], run.poses[0, :, :2], atol=0.15)
+    assert all(3.2 < d < 5.0 for d in run.measurements["distance_m"].tail(2))
+
+
+def test_reactive_controllers_are_called_once_per_step():
+    times = []
+
+    class Count:
+        def step(self, robot):
+            times.append(robot.time)
+
+    sim = covey.Simulation(covey.World.empty(4, 4), robots=1, controller=Count)
+    for _ in range(5):
+        sim.step()
+    sim.close()
+    assert times == [0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_group_controllers_get_arrays_and_no_more_than_they_declare():
+    seen = {}
+
+    @covey.controller(scope="group", sees=("pose",))
+    def spin(group):
+        seen["pose"] = group.pose.shape
+        with pytest.raises(AttributeError, match="does not see 'true_pose'"):
+            _ = group.true_pose
+        return np.tile([0.0, 0.0, 1.0], (group.count, 1))
+
+    sim = covey.Simulation(covey.World.empty(8, 8), robots=3, controller=spin)
+    for _ in range(20):
+        sim.step()
+    assert seen["pose"] == (3, 3)
+    assert (np.abs(sim.state.twist[:, 2] - 1.0) < 1e-9).all()
+    sim.close()
+
+
+def raises_at_two(robot):
+    if robot.name == "robot1" and robot.time >= 1.0:
+        raise RuntimeError("out of cheese")
+    robot.drive(0.1)
+
+
+def commands_nan(robot):
+    robot._command = (math.nan, 0.0, 0.0)
+    robot._motion = None
+    robot._move = lambda: None
+
+
+def test_a_controller_that_raises_stops_its_robot_alone():
+    sim = covey.Simulation(covey.World.empty(10, 10), robots=3, controller=raises_at_two)
+    for _ in range(30):
+        sim.step()
+    moved = sim.state.distance_m.copy()
+    sim.step()
+    still = sim.state.distance_m - moved
+    run = sim.close()
+    assert still[1] < 1e-9
+    assert (still[[0, 2]] > 0.005).all()
+    failure = run.events.filter(run.events["kind"] == "controller_failed").row(0, named=True)
+    assert failure["robot"] == "robot1"
+    assert failure["step"] == 10
+    assert "out of cheese" in failure["text"]
+    assert "raises_at_two" in failure["text"]
+
+
+def test_the_run_can_end_at_the_first_failure():
+    sim = covey.Simulation(covey.World.empty(10, 10), robots=3, controller=raises_at_two, on_controller_error="end_run")
+    sim.run()
+    assert sim.status == "error"
+    assert sim.time == pytest.approx(1.1)
+
+
+def test_a_command_that_is_no_number_is_refused():
+    sim = covey.Simulation(covey.World.empty(5, 5), robots=1, controller=commands_nan)
+    sim.step()
+    assert "finite" in sim.deciding.failures[0].text
+    sim.close()
+
+
+async def never_yields(robot):
+    while True:
+        pass
+
+
+def test_a_controller_that_never_yields_is_interrupted_and_marks_the_run():
+    sim = covey.Simulation(covey.World.empty(5, 5), robots=1, controller=never_yields, step_budget_s=0.3)
+    sim.step()
+    assert sim.deciding.failures[0].by_wall_time
+    run = sim.close()
+    assert run.manifest["repeatable"] is False
+
+
+def test_the_truth_is_not_reachable_from_a_handle():
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=square)
+    for _ in range(20):
+        sim.step()
+    check_boundary(sim)
+    sim.close()
+
+
+def test_a_leak_would_be_found():
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=square)
+    sim.step()
+    sim.deciding.onboard[0].robot.history.append(lambda: sim)
+    with pytest.raises(AssertionError, match="could cheat"):
+        check_boundary(sim)
+    sim.close()
+
+
+def test_stop_at_a_time():
+    sim = covey.Simulation(covey.World.empty(5, 5), robots=1, controller=never_stops, stop=Stop(timeout_s=2.0))
+    sim.run()
+    assert sim.status == "timeout"
+    assert sim.time == pytest.approx(2.0)
+
+
+async def never_stops(robot):
+    while True:
+        await robot.sleep(1.0)
+
+
+def test_unknown_controller_parameters_are_refused():
+    with pytest.raises(InvalidValueError, match="no parameter 'sped'"):
+        covey.Program(square_with_speed, {"sped": 1})
+
+
+async def square_with_speed(robot, *, speed=1.0):
+    await robot.sleep(speed)
+
+
+SCRIPT = """
+import hashlib, sys, covey
+scenario = covey.load("loop").replace("stop.timeout_s", 8.0).replace("robots.scout.count", 3)
+scenario = scenario.replace("robots.scout.localization", "noise")
+sim = scenario.build(folder=sys.argv[1])
+sim.run()
+print(hashlib.sha256(open(sys.argv[1] + "/measurements.parquet", "rb").read()).hexdigest())
+"""
+
+
+def test_the_same_seed_gives_the_same_bytes_in_another_process(tmp_path):
+    sums = set()
+    for i, environment in enumerate([{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "77", "NUMBA_NUM_THREADS": "1"}]):
+        out = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(tmp_path / str(i))],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **environment},
+        )
+        sums.add(out.stdout)
+    assert len(sums) == 1
+    assert len(sums.pop().strip()) == hashlib.sha256().digest_size * 2
