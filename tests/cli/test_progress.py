@@ -23,7 +23,9 @@ def test_the_line_names_share_time_factor_and_time_to_go():
     bar = ProgressBar(Stop(explored=0.8, timeout_s=10_000), io.StringIO())
     bar._first, bar._first_time_s = 100.0, 0.0
     # 50 s in 10 s: 5 times real time; half of the way in 10 s, so 10 s to go
-    assert bar.line(frame(500, 0.4), 110.0) == " 40.0% explored     50.0 s simulated     5.0 x real time  about 10 s to go"
+    assert (
+        bar.line(frame(500, 0.4), 110.0) == " 40.0% explored     50.0 s simulated     5.0 x real time  about 10 s to go"
+    )
 
 
 def test_the_timeout_bounds_the_time_to_go():

@@ -40,8 +40,11 @@ class ProgressBar:
         self._write("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.stream.isatty():
+            self._bar.stop()
 
     def observe(self, frame: Frame) -> None:
         """Take in one frame."""
