@@ -14,6 +14,6 @@ class Bounce:
 sim = covey.Simulation(covey.World.empty(6, 6), robots=4, controller=Bounce, seed=2)
 for _ in range(300):
     sim.step()
-print(f"after {sim.time:.0f} s: {sim.collisions_wall.sum()} contacts with walls")
+print(f"after {sim.time:.0f} s: {sim.scoring.collisions_wall.sum()} contacts with walls")
 run = sim.close()
 print(run.poses.shape)

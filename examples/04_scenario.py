@@ -2,7 +2,7 @@
 
 import covey
 
-scenario = covey.load("loop").replace("robots.scout.count", 2).replace("stop.explored", 0.3)
+scenario = covey.load_scenario("loop").replace("robots.scout.count", 2).replace("stop.explored", 0.3)
 sim = scenario.build()
 while not sim.done:
     sim.step()

@@ -21,9 +21,10 @@ from covey.results.figures import (
     union_map,
 )
 from covey.results.figures.curves import spread
+from covey.results.figures.furniture import name_points
+from covey.results.figures.ground import bounds
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
-from covey.results.figures.style import ROBOTS, bounds, name_points, rgb, robot_color
-from covey.results.metrics import exploration
+from covey.results.figures.style import ROBOTS, rgb, robot_color
 
 
 def test_save_all_writes_every_picture_whole(record, tmp_path):
@@ -78,13 +79,11 @@ def test_names_of_robots_at_one_place_keep_apart(record):
     assert all(apart)
 
 
-def test_heat_map_is_red_where_just_seen_blue_where_old_beige_where_never(record, circle_frame, square_maps):
+def test_heat_map_is_red_where_just_seen_blue_where_old_beige_where_never(record, square_maps):
     run = record()
-    maps = square_maps()
-    maps.last_explored[5, 5:8] = (100, 0, -1)
-    object.__setattr__(run, "maps", maps)
-    monkey_period = 300.0  # seconds per step: step 0 is more than four minutes ago
-    run.__dict__["times"] = run.steps * monkey_period / 100 * 100
+    run.maps = square_maps()
+    run.maps.last_explored[5, 5:8] = (100, 0, -1)
+    run.times = run.steps * 3.0  # the run took 300 s: step 0 is more than four minutes ago
     image = exploration_heat(run).axes[0].images[0].get_array()
     red, blue = (tuple(round(255 * c) for c in AGES(v)[:3]) for v in (0.0, 1.0))
     assert [tuple(image[5, c]) for c in (5, 6, 7)] == [red, blue, tuple(rgb(NEVER_COLOR))]
@@ -148,7 +147,7 @@ def test_mp4_is_piped_to_ffmpeg_and_gets_its_name_when_whole(record, tmp_path, m
         assert int((tmp_path / "a.mp4").read_bytes()) == 20 * 640 * 666 * 3
 
 
-def test_labels_are_spread_by_the_least(record):
+def test_labels_are_spread_by_the_least():
     assert spread([10.0, 10.0, 10.0, 50.0], 3.0) == [7.0, 10.0, 13.0, 50.0]
     assert spread([], 1.0) == []
 
@@ -163,12 +162,16 @@ def test_turned_world_is_drawn_in_the_world_frame(record, square_maps):
     run = record()
     maps = square_maps(yaw=np.pi / 6)
     assert bounds(maps.truth) == pytest.approx(
-        (-5 - 10 * np.sin(np.pi / 6), -5 + 10 * np.cos(np.pi / 6), -5, -5 + 10 * (np.sin(np.pi / 6) + np.cos(np.pi / 6)))
+        (
+            -5 - 10 * np.sin(np.pi / 6),
+            -5 + 10 * np.cos(np.pi / 6),
+            -5,
+            -5 + 10 * (np.sin(np.pi / 6) + np.cos(np.pi / 6)),
+        )
     )
-    object.__setattr__(run, "maps", maps)
+    run.maps = maps
     picture = trajectories(run)
     data = np.asarray(Image.open(io.BytesIO(picture.to_bytes("png"))).convert("L"))
     axes = picture.axes[0]
     corner = axes.transData.transform((-5 + 0.1 * np.sqrt(0.75) - 0.05, -5 + 0.05 + 0.1 * np.sqrt(0.75)))
     assert data[data.shape[0] - int(corner[1]), int(corner[0])] < 100  # wall at the turned corner
-    assert exploration.explored_share(run) == 1.0

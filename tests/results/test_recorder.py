@@ -93,15 +93,15 @@ def test_folder_with_other_files_is_left_alone(tmp_path):
 def test_full_disk_is_one_clear_error_and_an_incomplete_folder(circle_frame, tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "_ROWS", 20)
     recorder = start(tmp_path / "run")
-    recorder.observe(circle_frame(1))
+    for step in range(1, 10):
+        recorder.observe(circle_frame(step))
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Table, "write", full)
     with pytest.raises(RunFolderError, match=r"No space left on device.*incomplete"):
-        for step in range(2, 30):
-            recorder.observe(circle_frame(step))
+        recorder.observe(circle_frame(10))  # the tenth step of two robots fills the block of 20 rows
     assert [p.name for p in (tmp_path / "run").iterdir()] == ["manifest.json"]
     with pytest.raises(RunFolderError, match=r"incomplete.*No space left"):
         Run(tmp_path / "run")
@@ -155,7 +155,7 @@ def test_killed_run_leaves_no_half_file_and_can_be_run_again(record, tmp_path):
     child.communicate()
     left = {p.name for p in (tmp_path / "run").iterdir()}
     assert {name for name in left if not name.endswith(".part")} == {"manifest.json"}
-    with pytest.raises(RunFolderError, match="incomplete.*killed"):
+    with pytest.raises(RunFolderError, match=r"incomplete.*killed"):
         Run(tmp_path / "run")
     assert record(tmp_path / "run").metrics["status"] == "reached"
     assert not list((tmp_path / "run").glob("*.part"))

@@ -35,6 +35,8 @@ def clip_segment(u0, v0, u1, v1, columns, rows):
     right, top = columns - _EDGE, rows - _EDGE
     if min(u0, u1) >= _EDGE and max(u0, u1) <= right and min(v0, v1) >= _EDGE and max(v0, v1) <= top:
         return u0, v0, u1, v1, True
+    if not math.isfinite(u0 + v0 + u1 + v1):
+        return u0, v0, u1, v1, False
     enter, leave = 0.0, 1.0
     for axis in range(2):
         start, delta = (u0, u1 - u0) if axis == 0 else (v0, v1 - v0)
@@ -99,10 +101,10 @@ def mark_beam(mark, u0, v0, u1, v1, box):
         return
     box[0], box[1] = min(box[0], int(min(v0, v1))), max(box[1], int(max(v0, v1)))
     box[2], box[3] = min(box[2], int(min(u0, u1))), max(box[3], int(max(u0, u1)))
-    if abs(u1 - u0) >= abs(v1 - v0):
-        mark_segment(mark.reshape(-1), u0, v0, u1, v1, 1, mark.shape[1])
-    else:
-        mark_segment(mark.reshape(-1), v0, u0, v1, u1, mark.shape[1], 1)
+    step_u, step_v = 1, mark.shape[1]
+    if abs(u1 - u0) < abs(v1 - v0):
+        u0, v0, u1, v1, step_u, step_v = v0, u0, v1, u1, step_v, step_u
+    mark_segment(mark.reshape(-1), u0, v0, u1, v1, step_u, step_v)
 
 
 @kernel

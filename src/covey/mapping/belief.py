@@ -32,6 +32,8 @@ class Beliefs:
 
     Attributes:
         grid: place and size of every belief; its cells are not used. Sides are whole tiles, the yaw is 0.
+        occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
+        own: int8 (n, rows, columns), each robot's own evidence in units of 0.05; 0 = never seen.
         log_odds: int16 (n, rows, columns), own and merged evidence of occupancy, in units of 0.05.
         version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
@@ -59,8 +61,8 @@ class Beliefs:
         resolution = self.mapping.resolution_m
         columns, rows = (TILE * math.ceil(round(s / resolution, 6) / TILE) for s in size_m)
         n, tiles = len(self.names), rows // TILE * (columns // TILE)
-        self._occupancy = np.full((n, rows, columns), -1, np.int8)
-        self.grid = Grid(self._occupancy[0], resolution, (*origin, 0.0))
+        self.occupancy = np.full((n, rows, columns), -1, np.int8)
+        self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
         self.own = np.zeros((n, rows, columns), np.int8)
         self.log_odds = np.zeros((n, rows, columns), np.int16)
         self.version, self.tile_changed = np.zeros(n, np.int64), np.zeros((n, tiles), np.int64)
@@ -99,7 +101,7 @@ class Beliefs:
         return (
             self.own,
             self.log_odds,
-            self._occupancy,
+            self.occupancy,
             self._seen,
             self._dirty,
             self.tile_changed,
@@ -184,7 +186,7 @@ class Beliefs:
                     self._store,
                     self._store_version,
                     self.log_odds,
-                    self._occupancy,
+                    self.occupancy,
                     self.tile_changed,
                     self.version,
                 )
@@ -212,7 +214,7 @@ class Beliefs:
             self._store,
             self._store_version,
             self.log_odds,
-            self._occupancy,
+            self.occupancy,
             self.tile_changed,
             self.version,
             taken,
@@ -264,7 +266,7 @@ class Belief:
 
         A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
         """
-        return _read_only(self.beliefs._occupancy[self.robot])
+        return _read_only(self.beliefs.occupancy[self.robot])
 
     @property
     def grid(self) -> Grid:
@@ -336,7 +338,7 @@ class Belief:
     def _of_version(self, name: str, state: int) -> np.ndarray:
         version, view = self._views.get(name, (-1, None))
         if view is None or version != self.version:
-            view = _read_only(self.beliefs._occupancy[self.robot] == state)
+            view = _read_only(self.beliefs.occupancy[self.robot] == state)
             self._views[name] = (self.version, view)
         return view
 

@@ -27,6 +27,8 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
             to here [m].
     """
     u, v, c, s = sensor_in_grid(frame, pose, mount)
+    if not math.isfinite(u + v + c + s):
+        return
     resolution = frame[4]
     far, free = min(range_m, max_range), min(range_m, max_free)
     for i in range(ranges.size):
@@ -120,8 +122,13 @@ def take_tile(new, old, log_odds, occupancy, tile):
     top, left = tile // per_row * TILE, tile % per_row * TILE
     turned = 0
     for i in range(TILE):
-        total, state = log_odds[top + i, left : left + TILE], occupancy[top + i, left : left + TILE]
         fresh, stale = new[i * TILE : i * TILE + TILE], old[i * TILE : i * TILE + TILE]
+        news = 0
+        for k in range(TILE):
+            news |= fresh[k] ^ stale[k]
+        if news == 0:
+            continue
+        total, state = log_odds[top + i, left : left + TILE], occupancy[top + i, left : left + TILE]
         for k in range(TILE):
             value = np.int16(total[k] + fresh[k] - stale[k])
             total[k] = value
@@ -152,8 +159,8 @@ def use_scans(robots, poses, ranges, directions, mount, limits, step, frame, mod
         turned = abs((pose[2] - last[2] + math.pi) % (2.0 * math.pi) - math.pi)
         if math.hypot(pose[0] - last[0], pose[1] - last[1]) < motion[0] and turned < motion[1]:
             continue
-        last[:] = pose
-        box[:] = (scratch.shape[0], -1, scratch.shape[1], -1)
+        last[0], last[1], last[2] = pose[0], pose[1], pose[2]
+        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         mark_scan(scratch, box, frame, pose, mount, directions, ranges[k], limits[0], limits[1], limits[2])
         if use_marks(
             scratch, box, own[i], log_odds[i], occupancy[i], seen[i], dirty[i], changed[i], version[i] + 1, step, model
@@ -181,7 +188,8 @@ def publish_tiles(robot, own, dirty, slots, clock, store, store_version, free):
             dirty[tile] = 0
             top, left = tile // per_row * TILE, tile % per_row * TILE
             for i in range(TILE):
-                store[slot, i * TILE : i * TILE + TILE] = own[top + i, left : left + TILE]
+                for k in range(TILE):
+                    store[slot, i * TILE + k] = own[top + i, left + k]
             store_version[slot] = clock[robot, robot] + 1
             slots[robot, robot, tile] = slot
     if count:

@@ -158,7 +158,8 @@ def frontier_cells(words, definition):
                 continue
             if count + 8 > found.shape[0]:
                 larger = np.empty((2 * found.shape[0], 2), np.int64)
-                larger[:count] = found[:count]
+                for k in range(count):
+                    larger[k, 0], larger[k, 1] = found[k, 0], found[k, 1]
                 found = larger
             for k in range(8):
                 if (mask >> np.uint64(8 * k)) & np.uint64(1):
@@ -178,13 +179,14 @@ def label_cells(cells, columns):
         A. Rosenfeld, J. L. Pfaltz: Sequential operations in digital picture processing. JACM 13(4), 1966.
     """
     k = cells.shape[0]
-    parent = np.arange(k)
-    at = np.full((2, columns + 2), -1, np.int64)  # the cell of this and of the last row in each column, or an old one
+    parent = np.empty(k, np.int64)
+    at = np.zeros((2, columns + 2), np.int64)  # 1 + the cell of this and of the last row in each column, or an old one
     for i in range(k):
         row, column = cells[i, 0], cells[i, 1]
-        at[row & 1, column + 1] = i
+        parent[i] = i
+        at[row & 1, column + 1] = i + 1
         for other_row, other_column in ((row, column), (row - 1, column), (row - 1, column + 1), (row - 1, column + 2)):
-            j = at[other_row & 1, other_column]
+            j = at[other_row & 1, other_column] - 1
             if j >= 0 and cells[j, 0] == other_row:
                 a, b = i, j
                 while parent[a] != a:
@@ -210,36 +212,37 @@ def group_cells(cells, label, count, min_cells):
 
     Shapes and types as in `Frontiers`.
     """
-    size, kept, start = np.zeros(count, np.int64), np.full(count, -1), np.zeros(count, np.int64)
+    size, start, kept = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     for i in range(label.size):
         size[label[i]] += 1
     groups = total = 0
     for g in range(count):
+        start[g], kept[g] = total, groups
         if size[g] >= min_cells:
-            kept[g], start[g] = groups, total
             groups, total = groups + 1, total + size[g]
-    ordered, labels, sizes = np.empty((total, 2), np.int64), np.empty(total, np.int64), np.empty(groups, np.int64)
-    centroids, nearest = np.zeros((groups, 2)), np.zeros((groups, 2), np.int64)
+    ordered, nearest = np.empty((total, 2), np.int64), np.empty((groups, 2), np.int64)
+    labels, sizes, centroids = np.empty(total, np.int64), np.empty(groups, np.int64), np.empty((groups, 2))
     for i in range(label.size):
-        group = kept[label[i]]
-        if group >= 0:
-            at = start[label[i]]
-            start[label[i]] = at + 1
-            ordered[at], labels[at] = cells[i], group
-            centroids[group] += cells[i]
-    at = 0
+        g = label[i]
+        if size[g] >= min_cells:
+            at = start[g]
+            start[g] = at + 1
+            ordered[at, 0], ordered[at, 1], labels[at] = cells[i, 0], cells[i, 1], kept[g]
+    first = 0
     for g in range(count):
-        group = kept[g]
-        if group >= 0:
-            sizes[group] = size[g]
-            centroids[group] /= size[g]
+        if size[g] >= min_cells:
+            group, end = kept[g], first + size[g]
+            row = column = 0
+            for i in range(first, end):
+                row, column = row + ordered[i, 0], column + ordered[i, 1]
+            sizes[group], centroids[group, 0], centroids[group, 1] = size[g], row / size[g], column / size[g]
             best = np.inf
-            for i in range(at, at + size[g]):
+            for i in range(first, end):
                 distance = (ordered[i, 0] - centroids[group, 0]) ** 2 + (ordered[i, 1] - centroids[group, 1]) ** 2
                 if distance < best:
                     best = distance
-                    nearest[group] = ordered[i]
-            at += size[g]
+                    nearest[group, 0], nearest[group, 1] = ordered[i, 0], ordered[i, 1]
+            first = end
     return ordered, labels, sizes, centroids, nearest
 
 

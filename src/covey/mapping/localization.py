@@ -5,14 +5,13 @@ protocol: it raises the revision of a robot when a loop closes and past poses ch
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
 
-from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.geometry.se2 import compose, wrap_angle
 from covey.kernel import kernel
-from covey.mapping.motion_noise import MotionNoise
 from covey.random import normal2, stream_key
 from covey.records import Record
 from covey.registry import Registry
@@ -28,7 +27,7 @@ class Localizer(Protocol):
 
         Args:
             odometry: (m, 3) motion since the last step as measured: x, y [m], heading [rad] in the frame of the body
-                before it.
+                before it; not looked at in the first step.
             true_pose: (m, 3), for localizers that stand for a positioning system; dead reckoning and SLAM may only
                 take their start from it.
             step: the control step; the noise is a function of the robot's name and of it.
@@ -67,17 +66,13 @@ class Noise(Record):
 
 @localizers.register("odometry")
 class Odometry(Record):
-    """The estimate is dead reckoning from the true start: it drifts."""
+    """The estimate is dead reckoning from the true start: it drifts as the odometry sensor does."""
 
     kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
-    drift: MotionNoise | None = Field(
-        default=None,
-        description="Noise on the true motion in place of the odometry sensor's own; none: as the sensor reads.",
-    )
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
         """Return a localizer for robots with these names."""
-        return _DeadReckoning(self, names, seed)
+        return _DeadReckoning(len(names))
 
 
 Localization = Annotated[Truth | Noise | Odometry, Field(discriminator="kind")]
@@ -95,7 +90,7 @@ class _TrueLocalizer:
 class _NoisyLocalizer:
     def __init__(self, record: Noise, names: Sequence[str], seed: int):
         self._sigma = np.array([record.sigma_m, record.sigma_m, record.sigma_rad])
-        self._keys = _keys(names, seed)
+        self._keys = np.array([stream_key(seed, f"localization/{name}") for name in names], np.uint64)
         self._revision = np.zeros(len(names), np.int64)
 
     def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
@@ -105,21 +100,12 @@ class _NoisyLocalizer:
 
 
 class _DeadReckoning:
-    def __init__(self, record: Odometry, names: Sequence[str], seed: int):
-        self._drift, self._keys = record.drift, _keys(names, seed)
-        self._revision = np.zeros(len(names), np.int64)
+    def __init__(self, count: int):
+        self._revision = np.zeros(count, np.int64)
         self._pose: np.ndarray | None = None
-        self._last_true: Any = None
 
     def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        if self._pose is None:
-            self._pose = self._last_true = true_pose.copy()
-            return self._pose.copy(), self._revision
-        if self._drift is not None:
-            odometry = compose(inverse(self._last_true), true_pose)
-            odometry = self._drift.disturb(odometry, normals(self._keys, step, self._drift.normals))
-            self._last_true = true_pose.copy()
-        self._pose = compose(self._pose, odometry)
+        self._pose = true_pose.copy() if self._pose is None else compose(self._pose, odometry)
         return self._pose.copy(), self._revision
 
 
@@ -136,7 +122,3 @@ def draw_normals(keys, sample, out):
     for i in range(keys.size):
         for pair in range(out.shape[1] // 2):
             out[i, 2 * pair], out[i, 2 * pair + 1] = normal2(keys[i], sample, pair)
-
-
-def _keys(names: Sequence[str], seed: int) -> np.ndarray:
-    return np.array([stream_key(seed, f"localization/{name}") for name in names], np.uint64)

@@ -53,14 +53,15 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
         goal_distance: walls farther than this do not matter [m].
         points, count: wall points float64 (k, 2) [m] and how many of them are filled.
         tracks: float64 (k, 8) of `covey.planning.obstacles`.
-        params: float64 (5,): radius of the own disc for walls [m], distance to keep from the centre of another [m],
-            horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle.
+        params: float64 (6,): radius of the own disc for walls [m], distance to keep from the centre of another [m],
+            horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle,
+            half the cost of turning round.
     """
     wall_radius, keep, horizon, wall_horizon, left_cost = params[0], params[1], params[2], params[3], params[4]
     want = math.hypot(want_x, want_y)
     course = math.atan2(want_y, want_x) if want > 0.0 else 0.0
     best, best_x, best_y = math.inf, 0.0, 0.0
-    any_other = False
+    any_other, turning = False, params[5]
     for k in range(tracks.shape[0]):
         if tracks[k, 5] != math.inf and math.hypot(tracks[k, 0], tracks[k, 1]) < 5.0:
             any_other = True
@@ -74,7 +75,9 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
                 continue
             speed = max(want, 0.3 * top_speed) * (1.0 - k / SPEEDS)
             vx, vy = speed * ux, speed * uy
-            cost = math.hypot(vx - want_x, vy - want_y) / top_speed + (side if speed > 0.0 else 0.0)
+            cost = math.hypot(vx - want_x, vy - want_y) / top_speed
+            if speed > 0.0:
+                cost += side + turning * (1.0 - ux)
             if free < goal_distance and free < wall_horizon * speed:
                 cost += 2.0 * (1.0 - free / (wall_horizon * speed))
             if any_other and cost < best:

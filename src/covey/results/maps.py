@@ -69,6 +69,27 @@ class Maps:
         )
 
 
+def values_at(source: Grid, target: Grid, outside: int, row_part: float = 0.5, column_part: float = 0.5) -> np.ndarray:
+    """Return the values of ``source`` at one point in each cell of ``target``, shape of the target's cells.
+
+    The point lies at the given parts of the cell's height and width, by default in its centre; ``outside`` stands
+    where ``source`` has no cell. The places of both grids, yaw included, may be any.
+    """
+    x0, y0, c, s, resolution = source.frame
+    points = target.to_world(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) - 0.5)
+    dx, dy = points[:, 0] - x0, points[:, 1] - y0
+    first, below, beside = np.stack((c * dy - s * dx, c * dx + s * dy), axis=-1) / resolution
+    down = (np.arange(target.shape[0]) + row_part)[:, None, None] * (below - first)
+    right = (np.arange(target.shape[1]) + column_part)[None, :, None] * (beside - first)
+    if not (below - first)[1] and not (beside - first)[0]:  # axes in line: a row index for each row is enough
+        i, j = first[0] + down[..., 0], first[1] + right[..., 1]
+    else:
+        i, j = first[0] + down[..., 0] + right[..., 0], first[1] + down[..., 1] + right[..., 1]
+    i, j = np.floor(i).astype(np.int64), np.floor(j).astype(np.int64)
+    inside = (i >= 0) & (i < source.shape[0]) & (j >= 0) & (j < source.shape[1])
+    return np.where(inside, source.cells[np.where(inside, i, 0), np.where(inside, j, 0)], outside)
+
+
 def _pack(name: str, grid: Grid) -> dict[str, np.ndarray]:
     return {name: grid.cells, f"{name}_place": np.array([*grid.origin, grid.resolution])}
 

@@ -49,7 +49,9 @@ class Recorder:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
     """
 
-    def __init__(self, folder: Path | str | None, names: Sequence[str], *, pose_every: int = 1, overwrite: bool = False):
+    def __init__(
+        self, folder: Path | str | None, names: Sequence[str], *, pose_every: int = 1, overwrite: bool = False
+    ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
@@ -167,7 +169,7 @@ class Recorder:
     def _flush(self) -> None:
         steps, n = self._used, len(self.names)
         if steps:
-            team = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
+            team: dict[str, Any] = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[:steps, k].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}

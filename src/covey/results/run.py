@@ -162,7 +162,7 @@ class Run:
 
     @cached_property
     def _has_pose(self) -> np.ndarray:
-        return ~np.isnan(self.series("x_m")).any(axis=1)
+        return np.isfinite(self.series("x_m")[:, 0])
 
     def _file(self, name: str) -> Path:
         path = self.folder / name

@@ -18,7 +18,7 @@ class Table:
 
     def __init__(self, path: Path, schema: pa.Schema):
         self.path, self.schema = path, schema
-        dictionaries = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+        dictionaries: Any = [f.name for f in schema if pa.types.is_dictionary(f.type)]
         self._writer = pq.ParquetWriter(
             part(path), schema, version="2.6", compression="zstd", compression_level=3, use_dictionary=dictionaries
         )

@@ -48,7 +48,7 @@ class Navigator:
         self._reaction = limits.period + limits.reaction
         self._turn_gain = min(3.0, 0.5 / self._reaction)
         keep = 2.0 * (self.radius + self.driving.robot_margin_m)
-        self._avoidance = np.array([self.radius + self.driving.wall_margin_m, keep + 0.04, 3.0, 0.8, 0.25])
+        self._avoidance = np.array([self.radius + self.driving.wall_margin_m, keep + 0.04, 3.0, 0.8, 0.25, 0.15])
         self._tracks = np.full((_TRACKS, 8), math.inf)
         self._points = np.empty((_POINTS, 2))
         self._way = np.empty((PATH_SAMPLES, 2))

@@ -117,17 +117,19 @@ def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, rang
         for first in range(0, rays, 2):
             last = min(first + 2, rays)
             if true_ranges[i, first] >= range_m and true_ranges[i, last - 1] >= range_m:
-                ranges[i, first:last] = math.inf
+                for j in range(first, last):
+                    ranges[i, j] = math.inf
                 continue
-            noise, chance = (0.0, 0.0), (1.0, 1.0)
+            noise, next_noise, chance, next_chance = 0.0, 0.0, 1.0, 1.0
             if sigma > 0.0:
-                noise = normal2(keys[i], sample, first >> 1)
+                noise, next_noise = normal2(keys[i], sample, first >> 1)
             if dropout > 0.0:
-                chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
+                chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
             for j in range(first, last):
-                value = max(true_ranges[i, j] + sigma * noise[j - first], min_range)
-                lost = true_ranges[i, j] >= range_m or value > range_m or chance[j - first] < dropout
+                value = max(true_ranges[i, j] + sigma * noise, min_range)
+                lost = true_ranges[i, j] >= range_m or value > range_m or chance < dropout
                 ranges[i, j] = math.inf if lost else value
+                noise, chance = next_noise, next_chance
 
 
 def measure_reference(true_ranges, keys, sample, sigma, dropout, min_range, range_m) -> np.ndarray:

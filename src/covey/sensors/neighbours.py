@@ -136,13 +136,17 @@ def _neighbours(
                 bearing = (bearing + math.pi) % (2.0 * math.pi) - math.pi
                 # Insert by range; equal ranges by index, so that the order of the buckets does not matter.
                 at = count[i]
-                while at > 0 and (away, other) < (ranges[i, at - 1], robots[i, at - 1]):
+                while at > 0 and (
+                    away < ranges[i, at - 1] or (away == ranges[i, at - 1] and other < robots[i, at - 1])
+                ):
                     at -= 1
                 if at >= width:
                     continue
                 count[i] = min(count[i] + 1, width)
                 for j in range(count[i] - 1, at, -1):
-                    ranges[i, j], bearings[i, j], robots[i, j] = ranges[i, j - 1], bearings[i, j - 1], robots[i, j - 1]
+                    ranges[i, j] = ranges[i, j - 1]
+                    bearings[i, j] = bearings[i, j - 1]
+                    robots[i, j] = robots[i, j - 1]
                 ranges[i, at], bearings[i, at], robots[i, at] = away, bearing, other
 
 

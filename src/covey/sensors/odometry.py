@@ -107,7 +107,7 @@ class Odometry(SensorRecord):
         """Return the motions of the members since the previous sample, see `SensorRecord.read`."""
         motion = np.empty((len(members), 3))
         model, parameters = self._parameters()
-        _odometry(truth.pose_before, truth.pose, members, truth.dt_s, keys, sample, model, parameters, motion)
+        _odometry(truth.pose_before, truth.pose, members, keys, sample, model, parameters, motion)
         return OdometryReadings(motion)
 
     def _parameters(self) -> tuple[int, np.ndarray]:
@@ -134,42 +134,39 @@ def _arc(length, turn):
 
 
 @kernel
-def _odometry(pose_before, pose, members, dt, keys, sample, model, a, motion):
+def _odometry(pose_before, pose, members, keys, sample, model, a, motion):
     for i in range(members.shape[0]):
-        before, now = pose_before[members[i]], pose[members[i]]
-        c, s = math.cos(before[2]), math.sin(before[2])
-        x, y, turn = now[0] - before[0], now[1] - before[1], _wrap(now[2] - before[2])
-        dx, dy = c * x + s * y, c * y - s * x
-        motion[i, 0], motion[i, 1], motion[i, 2] = dx, dy, turn
-        if model == 0 or dt <= 0.0:
-            continue
-        e0, e1 = normal2(keys[i], sample, 0)
-        e2, _ = normal2(keys[i], sample, 1)
+        r = members[i]
+        c, s = math.cos(pose_before[r, 2]), math.sin(pose_before[r, 2])
+        x, y = pose[r, 0] - pose_before[r, 0], pose[r, 1] - pose_before[r, 1]
+        dx, dy, turn = c * x + s * y, c * y - s * x, _wrap(pose[r, 2] - pose_before[r, 2])
         away = math.sqrt(dx * dx + dy * dy)
-        if model == 1:
-            motion[i, 0] += e0 * (a[0] * abs(dx) + a[2] * abs(turn) + 0.3 * a[0] * abs(dy))
-            motion[i, 1] += e1 * (a[0] * abs(dy) + a[2] * abs(turn) + 0.3 * a[0] * abs(dx))
-            motion[i, 2] += e2 * (a[3] * abs(turn) + a[1] * away)
-        else:
-            half = 0.5 * turn
-            length = math.copysign(away, dx) * (half / math.sin(half) if abs(half) > 1e-9 else 1.0)
-            v2, w2 = (length / dt) ** 2, (turn / dt) ** 2
-            noisy_length = length + dt * e0 * math.sqrt(a[0] * v2 + a[1] * w2)
-            noisy_turn = turn + dt * e1 * math.sqrt(a[2] * v2 + a[3] * w2)
-            # The difference of two arcs: a motion that is no arc (sideways) keeps the rest of it.
-            x0, y0 = _arc(length, turn)
-            x1, y1 = _arc(noisy_length, noisy_turn)
-            motion[i, 0] += x1 - x0
-            motion[i, 1] += y1 - y0
-            motion[i, 2] = noisy_turn + dt * e2 * math.sqrt(a[4] * v2 + a[5] * w2)
-        motion[i, 2] = _wrap(motion[i, 2])
+        if model > 0:
+            e0, e1 = normal2(keys[i], sample, 0)
+            e2, _ = normal2(keys[i], sample, 1)
+            if model == 1:
+                x = a[0] * abs(dx) + a[2] * abs(turn) + 0.3 * a[0] * abs(dy)
+                y = a[0] * abs(dy) + a[2] * abs(turn) + 0.3 * a[0] * abs(dx)
+                dx, dy, turn = dx + e0 * x, dy + e1 * y, turn + e2 * (a[3] * abs(turn) + a[1] * away)
+            else:
+                # Speeds times the time between the samples, which cancels: the length of the arc and the turn.
+                half = 0.5 * turn
+                length = math.copysign(away, dx) * (half / math.sin(half) if abs(half) > 1e-9 else 1.0)
+                l2, t2 = length * length, turn * turn
+                noisy_length = length + e0 * math.sqrt(a[0] * l2 + a[1] * t2)
+                noisy_turn = turn + e1 * math.sqrt(a[2] * l2 + a[3] * t2)
+                # The difference of two arcs: a motion that is no arc (sideways) keeps the rest of it.
+                x0, y0 = _arc(length, turn)
+                x1, y1 = _arc(noisy_length, noisy_turn)
+                dx, dy, turn = dx + x1 - x0, dy + y1 - y0, noisy_turn + e2 * math.sqrt(a[4] * l2 + a[5] * t2)
+        motion[i, 0], motion[i, 1], motion[i, 2] = dx, dy, _wrap(turn)
 
 
-def odometry_reference(pose_before, pose, dt, keys, sample, model: int, a) -> np.ndarray:
+def odometry_reference(pose_before, pose, keys, sample, model: int, a) -> np.ndarray:
     """NumPy reference of the kernel of `Odometry` for poses of shape (m, 3)."""
     motion = compose(inverse(pose_before), pose)
     dx, dy, turn = motion.T
-    if model == 0 or dt <= 0:
+    if model == 0:
         return motion
     (e0, e1), (e2, _) = normal2_numpy(keys, sample, 0), normal2_numpy(keys, sample, 1)
     away = np.hypot(dx, dy)
@@ -179,14 +176,14 @@ def odometry_reference(pose_before, pose, dt, keys, sample, model: int, a) -> np
         sigma_heading = a[3] * np.abs(turn) + a[1] * away
         noisy = motion + np.stack((e0 * sigma_x, e1 * sigma_y, e2 * sigma_heading), -1)
     else:
-        v, w = np.copysign(away, dx) / np.sinc(turn / (2 * np.pi)) / dt, turn / dt
+        v, w = np.copysign(away, dx) / np.sinc(turn / (2 * np.pi)), turn
         noisy_v = v + e0 * np.sqrt(a[0] * v**2 + a[1] * w**2)
         noisy_w = w + e1 * np.sqrt(a[2] * v**2 + a[3] * w**2)
         arcs = []
         for speed, rate in ((v, w), (noisy_v, noisy_w)):
-            chord = speed * dt * np.sinc(rate * dt / (2 * np.pi))
-            arcs.append(np.stack((chord * np.cos(rate * dt / 2), chord * np.sin(rate * dt / 2)), -1))
-        heading = (noisy_w + e2 * np.sqrt(a[4] * v**2 + a[5] * w**2)) * dt
+            chord = speed * np.sinc(rate / (2 * np.pi))
+            arcs.append(np.stack((chord * np.cos(rate / 2), chord * np.sin(rate / 2)), -1))
+        heading = noisy_w + e2 * np.sqrt(a[4] * v**2 + a[5] * w**2)
         noisy = np.concatenate((motion[:, :2] + arcs[1] - arcs[0], heading[:, None]), axis=1)
     noisy[:, 2] = wrap_angle(noisy[:, 2])
     return noisy

@@ -60,7 +60,9 @@ def _see_bodies(pose, bodies, members, mount, directions, first, spacing, distan
     for i in range(members.shape[0]):
         x, y, heading = _mounted(pose[members[i]], mount)
         c, s = math.cos(heading), math.sin(heading)
-        farthest = distance[i].max()
+        farthest = 0.0
+        for j in range(distance.shape[1]):
+            farthest = max(farthest, distance[i, j])
         row0, row1, column0, column1 = bucket_window(bodies, x, y, farthest + bodies.place[3])
         for row in range(row0, row1 + 1):
             b = row * bodies.shape[1]
@@ -82,11 +84,16 @@ def _see_disc(px, py, radius, directions, first, spacing, distance):
     rays = directions.shape[0]
     away = math.sqrt(px * px + py * py)
     if away <= radius:
-        distance[:] = 0.0
+        for j in range(rays):
+            distance[j] = 0.0
         return
-    half = math.asin(radius / away)
-    bearing = (math.atan2(py, px) - first) % (2.0 * math.pi)
-    for _ in range(2):
+    # The rays to look at; the angle of a tangent is bounded from above: asin(a) <= a + (pi / 2 - 1) a^3.
+    a = radius / away
+    half = a + (0.5 * math.pi - 1.0) * a * a * a
+    bearing = math.atan2(py, px) - first
+    while bearing < half:
+        bearing += 2.0 * math.pi
+    while bearing + half >= 0.0:
         low = max(0, math.floor((bearing - half) / spacing))
         high = min(rays - 1, math.ceil((bearing + half) / spacing))
         for j in range(low, high + 1):

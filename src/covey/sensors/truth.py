@@ -57,7 +57,11 @@ class Truth:
     @cached_property
     def bodies(self) -> Bodies:
         """The bodies in the world frame, sorted by place: computed once, on first use."""
-        return Bodies(*_sort_bodies(self.pose, self.discs, self.disc_count))
+        n = len(self.pose)
+        world, place, shape = np.zeros_like(self.discs), np.zeros(4), np.zeros(2, np.int64)
+        start, bucket, robots = np.zeros(3 * n + 2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        _sort_bodies(self.pose, self.discs, self.disc_count, world, place, shape, start, bucket, robots)
+        return Bodies(world, self.disc_count, place, shape, start, robots)
 
     def since(self, pose_before: np.ndarray, dt_s: float) -> "Truth":
         """Return the same truth for a sensor with another previous sample; ``bodies`` is shared."""
@@ -68,32 +72,33 @@ class Truth:
 
 
 @kernel
-def _sort_bodies(pose, discs, disc_count):
+def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, robots):
+    """Fill the arrays of `Bodies`; ``bucket`` (n,) is scratch."""
     n = pose.shape[0]
-    world = np.zeros(discs.shape)
     left, bottom, right, top, reach = math.inf, math.inf, -math.inf, -math.inf, 0.0
     for i in range(n):
         x, y, c, s = pose[i, 0], pose[i, 1], math.cos(pose[i, 2]), math.sin(pose[i, 2])
         left, right, bottom, top = min(left, x), max(right, x), min(bottom, y), max(top, y)
         for k in range(disc_count[i]):
             dx, dy, radius = discs[i, k, 0], discs[i, k, 1], discs[i, k, 2]
-            world[i, k, 0], world[i, k, 1], world[i, k, 2] = x + c * dx - s * dy, y + s * dx + c * dy, radius
+            world[i, k, 0] = x + c * dx - s * dy
+            world[i, k, 1] = y + s * dx + c * dy
+            world[i, k, 2] = radius
             reach = max(reach, math.sqrt(dx * dx + dy * dy) + radius)
-    width, height = max(right - left, 0.0), max(top - bottom, 0.0)
+    width, height = right - left, top - bottom
     # About one robot per bucket and never more than 3 n + 1 buckets, also when all stand on a line or a point.
-    side = max(math.sqrt(width * height / max(n, 1)), max(width, height) / max(n, 1), 1e-3)
+    side = max(math.sqrt(width * height / n), width / n, height / n, 1e-3)
     rows, columns = int(height / side) + 1, int(width / side) + 1
-    start = np.zeros(rows * columns + 1, np.int64)
-    bucket = np.empty(n, np.int64)
     for i in range(n):
         bucket[i] = int((pose[i, 1] - bottom) / side) * columns + int((pose[i, 0] - left) / side)
-        start[bucket[i] + 1] += 1
-    start = np.cumsum(start)
-    robots, filled = np.empty(n, np.int64), start.copy()
-    for i in range(n):
-        robots[filled[bucket[i]]] = i
-        filled[bucket[i]] += 1
-    return world, disc_count, np.array([left, bottom, side, reach]), np.array([rows, columns]), start, robots
+        start[bucket[i]] += 1
+    for b in range(1, rows * columns + 1):
+        start[b] += start[b - 1]
+    for i in range(n - 1, -1, -1):
+        start[bucket[i]] -= 1
+        robots[start[bucket[i]]] = i
+    place[0], place[1], place[2], place[3] = left, bottom, side, reach
+    shape[0], shape[1] = rows, columns
 
 
 @kernel

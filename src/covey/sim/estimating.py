@@ -7,10 +7,14 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
 from covey.sim.sensing import Sensing, SensorBank
+
+TEAM_MATE_MARGIN_M = 0.15
+"""Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Estimating:
     """
 
     def __init__(self, groups: list[Group], state: TeamState, sensing: Sensing, clock: Clock, grid: Grid, seed: int):
-        self.state, self.clock = state, clock
+        self.state, self.clock, self._sensing = state, clock, sensing
+        self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
         self.revision = np.zeros(len(self.pose), np.int64)
         self._localizers = []
@@ -78,7 +83,26 @@ class Estimating:
             if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
                 pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
             scan = bank.readings
-            team.beliefs.update(robots, pose, scan.ranges[rows], scan.angles, scan.mount, scan.range_m, self.clock.step)
+            ranges = self._without_team_mates(bank, rows, members)
+            team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+    def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
+        ranges = bank.readings.ranges[rows]
+        neighbours = self._sensing.first_of(members, "neighbours")
+        if bank.record.sees_robots and neighbours is not None and neighbours.readings is not None:
+            seen = neighbours.readings
+            at = np.array([neighbours.row_of[int(i)] for i in members])
+            hide_team_mates(
+                ranges,
+                bank.readings.angles,
+                bank.readings.mount,
+                seen.count[at],
+                seen.ranges[at],
+                seen.bearings[at],
+                np.full(len(members), self._reach),
+            )
+        return ranges
 
 
 def _scans_of(

@@ -3,7 +3,6 @@
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.geometry.se2 import compose
 from covey.results.maps import Maps
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
@@ -12,7 +11,7 @@ from covey.sim.estimating import Estimating
 from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import Sensing
 from covey.world.explorable import explorable
-from covey.world.explored import Explored
+from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, World
 
 KNOWN_EVERY_S = 1.0
@@ -23,7 +22,9 @@ class Scoring:
     """The truth about what a team has achieved.
 
     Attributes:
-        explored: which cells of G have been seen, by whom, and when.
+        mask: G, what can be explored, bool of the world's shape.
+        explored: which cells of G have been seen, by whom, and when; None when no robot can see.
+        covered: which cells bodies have been over.
         known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
         collisions_robot, collisions_wall: contacts that began, int64 (n,); between robots they count for both.
         energy_j: energy spent on driving [J], shape (n,).
@@ -43,6 +44,8 @@ class Scoring:
         self.world, self.model, self.state, self.estimating, self.clock = world, model, state, estimating, clock
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.known_share, self.known_share_union = np.full(n, np.nan), np.nan
+        self.energy_j = np.zeros(n)
+        self._nothing = np.full(n, np.nan)
         self._inside = np.ones(n, bool)
         self._banks = sensing.of_kind("lidar")
         seeing = np.zeros(n)
@@ -52,7 +55,9 @@ class Scoring:
         mask = np.zeros(world.grid.shape, bool)
         if can.any():
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
-        self.explored = Explored(mask, world.grid, model.discs, model.disc_count)
+        self.mask = mask
+        self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
+        self.covered = Coverage(world.grid.with_cells(mask if mask.any() else world.free))
         self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
         self._masks = [_resampled(mask, world.grid, team.beliefs.grid) for team in estimating.teams]
 
@@ -60,13 +65,22 @@ class Scoring:
         """Take in the beams and bodies of this step."""
         step = self.clock.step
         for bank in self._banks:
-            if bank.fresh:
-                scan = bank.readings
-                poses = compose(bank.pose[bank.members], scan.mount)
-                self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, step)
-        self.explored.cover(self.state.pose, step)
+            if bank.fresh and self.explored is not None:
+                scan, poses = bank.readings, bank.pose[bank.members]
+                self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, scan.mount, step)
+        self.covered.mark(self.state.pose, self.model.discs, step)
         if step % self._known_every == 0:
             self._count_known()
+
+    @property
+    def explored_share(self) -> np.ndarray:
+        """Share of G that each robot has explored itself, shape (n,); NaN when no robot can see."""
+        return self._nothing if self.explored is None else self.explored.share_each
+
+    @property
+    def explored_share_union(self) -> float:
+        """Share of G that the robots have explored together."""
+        return float("nan") if self.explored is None else self.explored.share_union
 
     def count(self, contacts: Contacts) -> None:
         """Count the contacts that began."""
@@ -91,12 +105,13 @@ class Scoring:
         robots = [
             belief.grid.with_cells(belief.occupancy().copy()) for _, belief in sorted(self.estimating.belief_of.items())
         ]
+        never = np.full(self.mask.shape, -1, np.int32)
         return Maps(
             truth=self.world.grid,
-            explorable=self.explored.mask,
-            first_explored=self.explored.first_step,
-            last_explored=self.explored.last_step,
-            last_covered=self.explored.last_covered,
+            explorable=self.mask,
+            first_explored=never if self.explored is None else self.explored.first_step,
+            last_explored=never if self.explored is None else self.explored.last_step,
+            last_covered=self.covered.last_step,
             union=self._union(),
             robots=robots,
         )

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from covey.records import Record
+from covey.results.frame import Frame
 
 
 class Stop(Record):
@@ -19,3 +21,14 @@ class Stop(Record):
     )
     done: bool = Field(default=False, description="Goal: every controller has come to its end.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
+
+
+    def reached(self, frame: Frame, all_done: bool) -> bool:
+        """Return whether the goal is reached; without an explored share to reach it is that all controllers are done."""
+        if self.explored is None:
+            return all_done
+        if self.of == "union":
+            share = frame.explored_share_union
+        else:
+            share = float((np.max if self.of == "any_robot" else np.min)(frame.explored_share))
+        return share >= self.explored or (self.done and all_done)

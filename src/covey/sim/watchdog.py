@@ -4,6 +4,8 @@ import ctypes
 import threading
 import time
 
+from numba.core import event
+
 from covey.errors import ControllerError
 
 
@@ -15,6 +17,7 @@ class Watchdog:
     """Raises `StepBudgetError` inside the watched thread when one call lasts longer than ``budget_s`` of wall time.
 
     It can stop any Python code, also a loop that never yields; a call into compiled code is stopped when it returns.
+    The time that numba takes to compile a kernel on its first call does not count.
     """
 
     def __init__(self, budget_s: float):
@@ -24,6 +27,8 @@ class Watchdog:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
+        self._listener = _Restarter(self)
+        event.register("numba:compile", self._listener)
 
     def __enter__(self) -> "Watchdog":
         if self._thread is None:
@@ -44,7 +49,9 @@ class Watchdog:
 
     def close(self) -> None:
         """End the watching thread."""
-        self._wake.set()
+        if not self._wake.is_set():
+            self._wake.set()
+            event.unregister("numba:compile", self._listener)
 
     def _watch(self) -> None:
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
@@ -54,3 +61,21 @@ class Watchdog:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self._thread_id), ctypes.py_object(StepBudgetError)
                     )
+
+
+class _Restarter(event.Listener):
+    """Gives the watched call its whole budget again after each compilation, and endless time during one."""
+
+    def __init__(self, watchdog: Watchdog):
+        self.watchdog = watchdog
+        self._depth = 0
+
+    def on_start(self, event: event.Event) -> None:
+        self._depth += 1
+        if self.watchdog._started is not None:
+            self.watchdog._started = float("inf")
+
+    def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self.watchdog._started is not None:
+            self.watchdog._started = time.monotonic()

@@ -11,7 +11,7 @@ from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.shapes import wall
 from covey.world.terrains import world_of_walls
-from covey.world.world import World
+from covey.world.world import World, check_size
 
 _PASSAGE_M = 1.0  # what furniture leaves free around it and before doors
 _DESK_M = (1.4, 0.7)
@@ -57,6 +57,7 @@ def office(
         seed: the same seed gives the same floor.
     """
     width, height = size_m
+    check_size(round(height / resolution_m), round(width / resolution_m), resolution_m)
     bands = max(1, round(height / 15))
     depth = (height / bands - corridor_m) / 2
     if not 0 < wall_m <= 0.5 or not door_m >= wall_m or not corridor_m >= door_m + wall_m:

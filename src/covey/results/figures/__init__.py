@@ -46,7 +46,9 @@ def save_all(run: Run, folder: Path | str | None = None, kinds: Sequence[str] = 
         target.mkdir(parents=True, exist_ok=True)
         for name, draw in PICTURES.items():
             picture = draw(run)
-            for kind in kinds if picture is not None else ():
+            if picture is None:
+                continue
+            for kind in kinds:
                 path = target / f"{name}.{kind}"
                 write_whole(path, picture.to_bytes(kind))
                 written.append(path)
@@ -62,8 +64,8 @@ __all__ = [
     "Picture",
     "animation_gif",
     "coverage_heat",
-    "explored_curve",
     "exploration_heat",
+    "explored_curve",
     "overview",
     "robot_maps",
     "save_all",

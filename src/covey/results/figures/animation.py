@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
-from covey.results.figures import style
+from covey.geometry.grid import Grid
+from covey.results.figures import ground, style
 from covey.results.folder import part, write_whole
-from covey.results.maps import FREE, UNKNOWN
+from covey.results.maps import FREE, UNKNOWN, WALL, values_at
 from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
@@ -73,7 +74,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     maps = run.maps
     if maps is None or not len(run.pose_times):
         return
-    left, right, bottom, top = style.bounds(maps.truth)
+    left, right, bottom, top = ground.bounds(maps.truth)
     pixel_m = max(right - left, top - bottom) / _SIZE
     width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
     base, first = _sampled(run, left, top, pixel_m, width, height)
@@ -109,10 +110,8 @@ def _sampled(run: Run, left: float, top: float, pixel_m: float, width: int, heig
     """Return palette indices of the world, and the step at which each pixel was first explored, uint8 and int32."""
     maps = run.maps
     assert maps is not None
-    x, y = np.meshgrid(left + (np.arange(width) + 0.5) * pixel_m, top - (np.arange(height) + 0.5) * pixel_m)
-    cells = maps.truth.to_cells(np.stack((x, y), axis=-1))
-    inside = maps.truth.inside(cells)
-    rows, columns = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
-    value = np.where(inside, maps.truth.cells[rows, columns], UNKNOWN)
-    base = np.select([value == FREE, value == 1], [_HIDDEN, _WALL], _OUTSIDE).astype(np.uint8)
-    return base, np.where(inside, maps.first_explored[rows, columns], -1)
+    pixels = Grid(np.empty((height, width), np.uint8), pixel_m, (left, top - height * pixel_m, 0.0))
+    value = values_at(maps.truth, pixels, UNKNOWN)[::-1]  # the first row of an image is the northernmost
+    first = values_at(maps.truth.with_cells(maps.first_explored), pixels, -1)[::-1]
+    base = np.select([value == FREE, value == WALL], [_HIDDEN, _WALL], _OUTSIDE).astype(np.uint8)
+    return base, first

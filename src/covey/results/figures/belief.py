@@ -2,7 +2,7 @@
 
 import math
 
-from covey.results.figures import style
+from covey.results.figures import furniture, ground, style
 from covey.results.run import Run
 
 
@@ -10,11 +10,11 @@ def union_map(run: Run) -> style.Picture | None:
     """Return the union of all robots' maps at the end; None when the run has none."""
     if run.maps is None or run.maps.union is None:
         return None
-    picture, axes = style.map_picture(style.cropped(run.maps))
+    picture, axes = furniture.map_picture(ground.cropped(run.maps))
     axes.set_facecolor(style.UNKNOWN_COLOR)
-    style.show_cells(axes, run.maps.union, style.occupancy_pixels(run.maps.union))
-    style.legend(axes, _entries())
-    style.scale_bar(axes)
+    ground.show_cells(axes, run.maps.union, ground.occupancy_pixels(run.maps.union))
+    furniture.legend(axes, _entries())
+    furniture.scale_bar(axes)
     return picture
 
 
@@ -22,7 +22,7 @@ def robot_maps(run: Run) -> style.Picture | None:
     """Return each robot's own map at the end, side by side across the page; None when the run has none."""
     if run.maps is None or not run.maps.robots:
         return None
-    n, view = len(run.names), style.cropped(run.maps)
+    n, view = len(run.names), ground.cropped(run.maps)
     aspect = (view[3] - view[2]) / (view[1] - view[0])
     columns = min(n, max(3, math.ceil(math.sqrt(n * aspect))))
     rows = -(-n // columns)
@@ -36,9 +36,9 @@ def robot_maps(run: Run) -> style.Picture | None:
     for i, (name, grid) in enumerate(zip(run.names, run.maps.robots, strict=True)):
         row, column = divmod(i, columns)
         place = left + column * (width + gap), total[1] - top - (row + 1) * (height + title), width, height
-        axes = style.map_axes(picture, place, view)
+        axes = furniture.map_axes(picture, place, view)
         axes.set_facecolor(style.UNKNOWN_COLOR)
-        style.show_cells(axes, grid, style.occupancy_pixels(grid))
+        ground.show_cells(axes, grid, ground.occupancy_pixels(grid))
         share = "" if math.isnan(shares[i]) else f"  {100 * shares[i]:.1f} %"
         axes.set_title(name + share, fontsize=style.SMALL, pad=2, color=style.INK, loc="left")
         if column:
@@ -63,13 +63,13 @@ def _above(picture: style.Picture, axes, title: float, width: float, columns: in
     left, right = axes.get_xlim()
     header.set_xlim(left, left + (right - left) * (columns * (width + gap) - gap) / width)
     header.set_axis_off()
-    style.legend(header, _entries())
-    style.scale_bar(header, (right - left) / 5)
+    furniture.legend(header, _entries())
+    furniture.scale_bar(header, (right - left) / 5)
 
 
 def _entries() -> list:
     return [
-        style.patch(style.WALL_COLOR, "occupied"),
-        style.patch(style.FREE_COLOR, "free"),
-        style.patch(style.UNKNOWN_COLOR, "unknown"),
+        furniture.patch(style.WALL_COLOR, "occupied"),
+        furniture.patch(style.FREE_COLOR, "free"),
+        furniture.patch(style.UNKNOWN_COLOR, "unknown"),
     ]

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-from covey.results.figures import style
+from covey.results.figures import furniture, ground, style
 from covey.results.maps import FREE
 from covey.results.run import Run
 
@@ -37,19 +37,19 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     maps = run.maps
     assert maps is not None
     age = age_s(run, last_step)
-    pixels = style.truth_pixels(maps.truth)
+    pixels = ground.truth_pixels(maps.truth)
     pixels[(maps.truth.cells == FREE) & maps.explorable] = style.rgb(NEVER_COLOR)
     pixels[(maps.truth.cells == FREE) & ~maps.explorable] = style.rgb(style.UNKNOWN_COLOR)
     seen = ~np.isnan(age) & (maps.truth.cells == FREE)
     table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
     pixels[seen] = table[(np.minimum(age[seen] / OLD_S, 1.0) * 255).astype(int)]
-    picture, axes = style.map_picture(style.cropped(maps), right_in=0.62)
-    style.show_cells(axes, maps.truth, pixels)
-    entries = [style.patch(NEVER_COLOR, "never"), style.patch(style.WALL_COLOR, "wall")]
+    picture, axes = furniture.map_picture(ground.cropped(maps), right_in=0.62)
+    ground.show_cells(axes, maps.truth, pixels)
+    entries = [furniture.patch(NEVER_COLOR, "never"), furniture.patch(style.WALL_COLOR, "wall")]
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
-        entries.append(style.patch(style.UNKNOWN_COLOR, "not explorable"))
-    style.legend(axes, entries)
-    style.scale_bar(axes)
+        entries.append(furniture.patch(style.UNKNOWN_COLOR, "not explorable"))
+    furniture.legend(axes, entries)
+    furniture.scale_bar(axes)
     _color_bar(picture, axes, what)
     return picture
 

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import style
+from covey.results.figures import furniture, ground, style
 from covey.results.run import Run
 
 _POINTS = 4000
@@ -12,7 +12,7 @@ _POINTS = 4000
 
 def trajectories(run: Run) -> style.Picture:
     """Return the world with each robot's way: a ring where it started, a disc where it ended, its name beside it."""
-    picture, axes = style.map_picture(view_of(run))
+    picture, axes = furniture.map_picture(view_of(run))
     draw_trajectories(axes, run)
     return picture
 
@@ -20,7 +20,7 @@ def trajectories(run: Run) -> style.Picture:
 def view_of(run: Run) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] of the world, or around the robots' ways when no maps were kept."""
     if run.maps is not None:
-        return style.cropped(run.maps)
+        return ground.cropped(run.maps)
     points = run.poses[..., :2].reshape(-1, 2)
     if not len(points):
         return -1.0, 1.0, -1.0, 1.0
@@ -31,7 +31,7 @@ def view_of(run: Run) -> tuple[float, float, float, float]:
 def draw_trajectories(axes: Axes, run: Run) -> None:
     """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
     if run.maps is not None:
-        style.show_cells(axes, run.maps.truth, style.truth_pixels(run.maps.truth))
+        ground.show_cells(axes, run.maps.truth, ground.truth_pixels(run.maps.truth))
     poses, n = run.poses, len(run.names)
     stride = max(1, -(-len(poses) // _POINTS))
     for i in range(n if len(poses) else 0):
@@ -41,10 +41,10 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         axes.plot(*way[0], "o", ms=3.6, mfc="white", mec=color, mew=0.9, zorder=4)
         axes.plot(*way[-1], "o", ms=4.2, mfc=color, mec="white", mew=0.5, zorder=5)
     if n <= style.LABELLED and len(poses):
-        style.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)])
+        furniture.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)])
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
     ]
-    style.legend(axes, [*marks, style.patch(style.WALL_COLOR, "wall")])
-    style.scale_bar(axes)
+    furniture.legend(axes, [*marks, furniture.patch(style.WALL_COLOR, "wall")])
+    furniture.scale_bar(axes)

@@ -104,7 +104,7 @@ def explored_area_m2(run: Run) -> float | None:
 
 @metrics.register("explorable_area_m2")
 def explorable_area_m2(run: Run) -> float | None:
-    """G: free cells that some exploring sensor can see from a pose which its robot can reach [m^2]; None without maps."""
+    """G: free cells that some exploring sensor can see from a reachable pose [m^2]; None without maps."""
     return None if run.maps is None else run.maps.explorable_area_m2
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.results.maps import FREE, WALL, Maps
+from covey.results.maps import FREE, UNKNOWN, WALL, Maps, values_at
 from covey.results.metrics.registry import metrics
 from covey.results.run import Run
 
@@ -15,26 +15,13 @@ def truth_at(truth: Grid, belief: Grid) -> np.ndarray:
     (outside the world, or outside an open border). It is sampled at points no further apart than the true cells.
     """
     samples = max(1, int(np.ceil(belief.resolution / truth.resolution - 1e-9)))
-    corners = truth_indices(truth, belief.to_world([[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5]]))
-    down, right = corners[1] - corners[0], corners[2] - corners[0]  # true rows and columns per cell of the belief
     wall, free = np.zeros(belief.shape, bool), np.ones(belief.shape, bool)
-    rows, columns = (np.arange(count)[:, None] for count in belief.shape)
-    for dv in (np.arange(samples) + 0.5) / samples:
-        for du in (np.arange(samples) + 0.5) / samples:
-            along_rows, along_columns = corners[0] + (rows + dv) * down, (columns + du) * right
-            i, j = (np.floor(along_rows[:, None, k] + along_columns[None, :, k]).astype(np.int64) for k in (0, 1))
-            inside = (i >= 0) & (i < truth.shape[0]) & (j >= 0) & (j < truth.shape[1])
-            value = truth.cells[np.where(inside, i, 0), np.where(inside, j, 0)]
-            wall |= inside & (value == WALL)
-            free &= inside & (value == FREE)
+    for row_part in (np.arange(samples) + 0.5) / samples:
+        for column_part in (np.arange(samples) + 0.5) / samples:
+            value = values_at(truth, belief, UNKNOWN, row_part, column_part)
+            wall |= value == WALL
+            free &= value == FREE
     return np.where(wall, 100, np.where(free, 0, -1)).astype(np.int8)
-
-
-def truth_indices(truth: Grid, points_world: np.ndarray) -> np.ndarray:
-    """Return rows and columns as real numbers, shape (..., 2), of points [m]; whole numbers are edges of cells."""
-    x0, y0, c, s, resolution = truth.frame
-    dx, dy = points_world[..., 0] - x0, points_world[..., 1] - y0
-    return np.stack((c * dy - s * dx, c * dx + s * dy), axis=-1) / resolution
 
 
 def map_error_cells(truth: Grid, belief: Grid) -> int:
@@ -48,9 +35,8 @@ def map_error_cells(truth: Grid, belief: Grid) -> int:
 
 def known_area_m2(maps: Maps, belief: Grid) -> float:
     """Return A [m^2]: the area of the cells of G whose centres are known in ``belief``."""
-    cells = belief.to_cells(maps.truth.to_world(np.argwhere(maps.explorable)))
-    cells = cells[belief.inside(cells)]
-    return int(np.count_nonzero(belief.cells[cells[:, 0], cells[:, 1]] != -1)) * maps.truth.resolution**2
+    known = values_at(belief, maps.truth, -1) != -1
+    return int(np.count_nonzero(known & maps.explorable)) * maps.truth.resolution**2
 
 
 def map_quality_of(maps: Maps, belief: Grid) -> float | None:
@@ -63,7 +49,7 @@ def map_quality_of(maps: Maps, belief: Grid) -> float | None:
 
 @metrics.register("map_completeness")
 def map_completeness(run: Run) -> float | None:
-    """A/G with A the area of G that is known in the union of the robots' maps at the end (001-31); None without maps."""
+    """A/G with A the area of G that is known in the union of the robots' maps (001-31); None without maps."""
     maps = run.maps
     if maps is None or maps.union is None or not maps.explorable.any():
         return None

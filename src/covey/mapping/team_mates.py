@@ -1,0 +1,51 @@
+"""Team mates are no walls: returns of a scan that come from them are left out of the map."""
+
+import math
+
+import numpy as np
+
+from covey.kernel import kernel
+
+
+@kernel
+def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):
+    """Replace, in place, the returns that lie on team mates by nan (no measurement).
+
+    The map filter of multi-robot mapping (the exercise of the DAT160 rescue challenge): without it maps hold ghosts.
+
+    Args:
+        ranges: float64 (m, rays) [m], one scan of each of m robots; inf where nothing was measured.
+        angles: float64 (rays,) ascending [rad] in the frame of the sensor.
+        mount: float64 (3,), x, y [m], heading [rad] of the sensor on the body.
+        count: int64 (m,), team mates that each robot sees.
+        away, bearings: float64 (m, width) [m], [rad] in the body frame, the centres of those team mates.
+        radius: float64 (m,), what lies within this distance of a centre is the team mate [m].
+    """
+    rays = angles.shape[0]
+    for i in range(ranges.shape[0]):
+        for k in range(count[i]):
+            x = away[i, k] * math.cos(bearings[i, k]) - mount[0]
+            y = away[i, k] * math.sin(bearings[i, k]) - mount[1]
+            distance = math.hypot(x, y)
+            half = math.asin(radius[i] / distance) if distance > radius[i] else math.pi
+            towards = math.atan2(y, x) - mount[2]
+            for j in range(rays):
+                off = angles[j] - towards
+                off -= 2.0 * math.pi * math.floor((off + math.pi) / (2.0 * math.pi))
+                if abs(off) > half or not ranges[i, j] < math.inf:
+                    continue
+                if math.sqrt(distance**2 + ranges[i, j] ** 2 - 2.0 * distance * ranges[i, j] * math.cos(off)) <= radius[i]:
+                    ranges[i, j] = math.nan
+
+
+def hide_team_mates_reference(ranges, angles, mount, count, away, bearings, radius) -> np.ndarray:
+    """NumPy reference of `hide_team_mates`; returns the changed copy."""
+    out = ranges.copy()
+    directions = angles + mount[2]
+    for i in range(len(ranges)):
+        points = mount[:2] + ranges[i][:, None] * np.stack((np.cos(directions), np.sin(directions)), axis=-1)
+        for k in range(count[i]):
+            centre = away[i, k] * np.array([np.cos(bearings[i, k]), np.sin(bearings[i, k])])
+            with np.errstate(invalid="ignore"):
+                out[i, np.hypot(*(points - centre).T) <= radius[i]] = np.nan
+    return out

@@ -1,0 +1,236 @@
+"""What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
+
+A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
+world, and 32 cells are compared at once.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.beams import beam_directions, mark_beam, sensor_in_grid
+from covey.geometry.grid import Grid
+from covey.kernel import kernel
+
+_WORD = 32
+_BYTES_TO_BITS = np.uint64(0x0102040810204080)
+_NEVER = -1
+
+
+class ExploredTruth:
+    """Counts, for each robot and for the team, the explorable cells that a beam has crossed at the true pose.
+
+    Args:
+        explorable: bool or 0/1 cells of G at the world's resolution, as a `Grid` with the world's place.
+        robots: number of robots n.
+        seen_every: the heat map `last_step` is brought up to date at least every so many steps (its colours stand for
+            minutes); first steps and shares are exact.
+
+    Attributes:
+        first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
+        total: cells of G.
+
+    Raises:
+        InvalidValueError: there is nothing to explore, or nobody.
+    """
+
+    def __init__(self, explorable: Grid, robots: int, seen_every: int = 10):
+        rows, columns = explorable.shape
+        width = -(-columns // _WORD) * _WORD
+        cells = np.zeros((rows, width), np.uint8)
+        cells[:, :columns] = explorable.cells != 0
+        self.total = int(cells.sum())
+        if not self.total or robots < 1:
+            raise InvalidValueError(f"{self.total} explorable cells and {robots} robots; there must be some of both")
+        self.grid, self._columns, self._seen_every = explorable, columns, seen_every
+        self._goal = np.packbits(cells, axis=1, bitorder="little").view("<u4")
+        self._each = np.zeros((robots, *self._goal.shape), np.uint32)
+        self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
+        self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
+        self._scratch = np.zeros((rows, width), np.uint8)
+        self._counts = np.zeros(robots + 1, np.int64)
+        self._since = self._step = 0
+        self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
+
+    def mark(
+        self, robots: Any, poses: np.ndarray, true_ranges: np.ndarray, angles: np.ndarray, mount: Any, step: int
+    ) -> None:
+        """Take in one scan of each of some robots.
+
+        Args:
+            robots: which robots, integers (m,).
+            poses: true poses of their bodies, (m, 3) x, y [m], heading [rad].
+            true_ranges: (m, rays) [m] without noise; the range of the sensor where nothing is. nan is left out.
+            angles: (rays,) [rad] in the frame of the sensor.
+            mount: pose of the sensor on the body.
+            step: the control step, never less than in the last call.
+        """
+        if angles is not self._angles:
+            self._angles, self._directions = angles, beam_directions(angles)
+        if step >= self._since + self._seen_every:
+            self._flush()
+            self._since = step
+        self._step = step
+        explore(
+            np.ascontiguousarray(robots, np.int64),
+            np.ascontiguousarray(poses, np.float64),
+            np.ascontiguousarray(true_ranges, np.float64),
+            self._directions,
+            np.array(mount, np.float64),
+            step,
+            self.grid.frame,
+            self._scratch,
+            self._goal,
+            self._each,
+            self._union,
+            self._recent,
+            self._first,
+            self._counts,
+        )
+
+    @property
+    def share_each(self) -> np.ndarray:
+        """Share of G that each robot explored itself, float64 (n,)."""
+        return self._counts[:-1] / self.total
+
+    @property
+    def share_union(self) -> float:
+        """Share of G that the robots explored together."""
+        return float(self._counts[-1] / self.total)
+
+    @property
+    def first_step(self) -> np.ndarray:
+        """int32 (rows, columns), the step in which any robot first explored a cell; -1 = never. A view."""
+        return self._first[:, : self._columns]
+
+    @property
+    def last_step(self) -> np.ndarray:
+        """int32 (rows, columns), about when any robot last explored a cell, see ``seen_every``; -1 = never. A view."""
+        self._flush()
+        return self._last[:, : self._columns]
+
+    def explored(self, robot: int | None = None) -> np.ndarray:
+        """Return the cells, bool (rows, columns), that a robot (none: the team) has explored."""
+        words = self._union if robot is None else self._each[robot]
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+        return bits[:, : self._columns].astype(np.bool_)
+
+    def _flush(self) -> None:
+        stamp_bits(self._recent, self._last, self._step)
+
+
+class Coverage:
+    """Cells of the world on which the centre of a cell has been under a robot's body.
+
+    Attributes:
+        last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
+        total: cells that are to be covered.
+    """
+
+    def __init__(self, goal: Grid):
+        self.grid, self._goal = goal, np.ascontiguousarray(goal.cells != 0).view(np.uint8)
+        self.total = int(self._goal.sum())
+        if not self.total:
+            raise InvalidValueError("there is no cell to cover")
+        self.last_step = np.full(goal.shape, _NEVER, np.int32)
+        self._count = 0
+
+    def mark(self, poses: np.ndarray, discs: np.ndarray, step: int) -> None:
+        """Cover what lies under bodies at true poses (n, 3); discs (n, k, 3): x, y, radius [m] on the body or 0."""
+        self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step)
+
+    @property
+    def share(self) -> float:
+        """Share of the cells that have been covered."""
+        return self._count / self.total
+
+
+@kernel
+def bits_of(words, at):
+    """Return 32 bytes of 0 or 1, four uint64 from ``at`` on, as the bits of one number."""
+    a = (words[at] * _BYTES_TO_BITS) >> np.uint64(56)
+    b = (words[at + 1] * _BYTES_TO_BITS) >> np.uint64(56)
+    c = (words[at + 2] * _BYTES_TO_BITS) >> np.uint64(56)
+    d = (words[at + 3] * _BYTES_TO_BITS) >> np.uint64(56)
+    return a | b << np.uint64(8) | c << np.uint64(16) | d << np.uint64(24)
+
+
+@kernel
+def explore(robots, poses, ranges, directions, mount, step, frame, scratch, goal, each, union, recent, first, counts):
+    """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
+
+    Args:
+        scratch: uint8 (rows, 32 w), all 0 before and after. goal, union, recent: uint32 (rows, w), bits. each: the
+            same for each robot. first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
+    """
+    box = np.empty(4, np.int64)
+    one = np.uint64(1)
+    for k in range(robots.size):
+        robot = robots[k]
+        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
+        u, v, c, s = sensor_in_grid(frame, poses[k], mount)
+        for i in range(directions.shape[0]):
+            length = ranges[k, i] / frame[4]
+            if length > 0.0 and length < math.inf:
+                du = c * directions[i, 0] - s * directions[i, 1]
+                dv = s * directions[i, 0] + c * directions[i, 1]
+                mark_beam(scratch, u, v, u + length * du, v + length * dv, box)
+        for row in range(box[0], box[1] + 1):
+            marks = scratch[row].view(np.uint64)
+            for word in range(box[2] // _WORD, box[3] // _WORD + 1):
+                at = 4 * word
+                if marks[at] | marks[at + 1] | marks[at + 2] | marks[at + 3] == 0:
+                    continue
+                crossed = bits_of(marks, at) & goal[row, word]
+                marks[at : at + 4] = 0
+                recent[row, word] |= crossed
+                new = crossed & ~np.uint64(each[robot, row, word])
+                if new == 0:
+                    continue
+                each[robot, row, word] |= new
+                fresh = new & ~np.uint64(union[row, word])
+                union[row, word] |= new
+                for bit in range(_WORD):
+                    counts[robot] += (new >> np.uint64(bit)) & one
+                    if (fresh >> np.uint64(bit)) & one:
+                        counts[-1] += 1
+                        first[row, word * _WORD + bit] = step
+
+
+@kernel
+def stamp_bits(recent, last, step):
+    """Set the step in the cells of ``last``, int32 (rows, 32 w), whose bits in ``recent``, uint32 (rows, w), are set.
+
+    The bits are wiped.
+    """
+    for row in range(recent.shape[0]):
+        for word in range(recent.shape[1]):
+            bits = recent[row, word]
+            if bits != 0:
+                recent[row, word] = 0
+                for bit in range(_WORD):
+                    if (bits >> np.uint32(bit)) & np.uint32(1):
+                        last[row, word * _WORD + bit] = step
+
+
+@kernel
+def cover(poses, discs, step, frame, goal, last):
+    """Set the step in the cells whose centres lie under discs; return how many cells of ``goal`` are newly covered."""
+    new = 0
+    origin = np.zeros(3)
+    for i in range(poses.shape[0]):
+        u, v, c, s = sensor_in_grid(frame, poses[i], origin)
+        for k in range(discs.shape[1]):
+            radius = discs[i, k, 2] / frame[4]
+            if radius > 0.0:
+                x = u + (c * discs[i, k, 0] - s * discs[i, k, 1]) / frame[4] - 0.5
+                y = v + (s * discs[i, k, 0] + c * discs[i, k, 1]) / frame[4] - 0.5
+                for row in range(max(math.ceil(y - radius), 0), min(math.floor(y + radius), last.shape[0] - 1) + 1):
+                    half = math.sqrt(max(radius * radius - (row - y) ** 2, 0.0))
+                    for column in range(max(math.ceil(x - half), 0), min(math.floor(x + half), last.shape[1] - 1) + 1):
+                        if goal[row, column] and last[row, column] < 0:
+                            new += 1
+                        last[row, column] = step
+    return new

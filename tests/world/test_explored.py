@@ -1,0 +1,105 @@
+import math
+
+import numpy as np
+import pytest
+
+from covey.errors import InvalidValueError
+from covey.geometry.beams import crossed_cells
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose
+from covey.world.explored import Coverage, ExploredTruth
+
+
+def test_a_beam_explores_the_cells_it_crosses_for_its_robot_and_for_the_team():
+    truth = ExploredTruth(Grid(np.ones((10, 10), bool), 0.5), 2)
+    truth.mark([1], np.array([[0.25, 0.25, 0.0]]), np.array([[2.0]]), np.array([0.0]), (0, 0, 0), 3)
+    assert truth.share_each.tolist() == [0.0, 0.05]
+    truth.mark([0], np.array([[0.25, 0.25, math.pi / 2]]), np.array([[2.0]]), np.array([0.0]), (0, 0, 0), 7)
+    assert truth.share_each.tolist() == [0.05, 0.05]
+    assert truth.share_union == 0.09  # both crossed the corner cell
+    assert truth.first_step[0].tolist() == [3] * 5 + [-1] * 5
+    assert truth.first_step[:, 0].tolist() == [3] + [7] * 4 + [-1] * 5
+    assert truth.last_step[0, 0] == 7
+    assert truth.explored(0).sum() == truth.explored(1).sum() == 5
+    assert truth.explored().sum() == 9
+
+
+def test_only_explorable_cells_count():
+    goal = np.zeros((10, 10), bool)
+    goal[0, 2:4] = True
+    truth = ExploredTruth(Grid(goal, 0.5), 1)
+    truth.mark([0], np.array([[0.25, 0.25, 0.0]]), np.array([[9.0]]), np.array([0.0]), (0, 0, 0), 0)
+    assert truth.share_union == 1.0
+    assert truth.total == 2
+    with pytest.raises(InvalidValueError, match="0 explorable cells"):
+        ExploredTruth(Grid(np.zeros((3, 3)), 0.5), 1)
+
+
+def test_shares_and_steps_are_those_of_the_plain_reference():
+    rng = np.random.default_rng(8)
+    grid = Grid(rng.random((57, 83)) < 0.7, 0.3, (-4.0, 2.0, 0.5))
+    truth, mount, angles = ExploredTruth(grid, 3, seen_every=1), (0.2, 0.1, -0.4), np.sort(rng.uniform(-3, 3, 25))
+    each, first, last = [set(), set(), set()], {}, {}
+    goal = {(int(r), int(c)) for r, c in np.argwhere(grid.cells)}
+    for step in range(20):
+        robots = rng.permutation(3)[:2]
+        places = grid.to_world(rng.uniform((0, 0), grid.shape, (2, 2)))
+        poses = np.column_stack((places, rng.uniform(-3, 3, 2)))
+        ranges = rng.uniform(0.1, 9.0, (2, 25))
+        ranges[0, 3] = np.nan
+        truth.mark(robots, poses, ranges, angles, mount, step)
+        for robot, pose, row in zip(robots, poses, ranges, strict=True):
+            crossed = set().union(*beams(grid, Pose(*pose) @ Pose(*mount), row, angles)) & goal
+            each[robot] |= crossed
+            for cell in crossed:
+                first.setdefault(cell, step)
+                last[cell] = step
+    np.testing.assert_allclose(truth.share_each, [len(cells) / len(goal) for cells in each])
+    assert truth.share_union == pytest.approx(len(first) / len(goal))
+    for found, expected in ((truth.first_step, first), (truth.last_step, last)):
+        assert {(int(r), int(c)): int(found[r, c]) for r, c in np.argwhere(found >= 0)} == expected
+    assert {tuple(cell) for cell in np.argwhere(truth.explored(1)).tolist()} == each[1]
+
+
+def beams(grid, sensor, ranges, angles):
+    in_grid = Pose(*grid.origin).inverse() @ sensor
+    u, v = in_grid.x / grid.resolution, in_grid.y / grid.resolution
+    for r, angle in zip(ranges / grid.resolution, angles + in_grid.heading, strict=True):
+        if r > 0:
+            yield crossed_cells(u, v, u + r * math.cos(angle), v + r * math.sin(angle))
+
+
+def test_the_heat_map_is_at_most_its_period_old():
+    truth = ExploredTruth(Grid(np.ones((4, 40), bool), 1.0), 1, seen_every=10)
+    for step in range(100):
+        truth.mark(
+            [0], np.array([[0.5, 0.5, 0.0]]), np.array([[float(max(40 - step, 1))]]), np.array([0.0]), (0, 0, 0), step
+        )
+    exact = np.array([99, 99, *(40 - np.arange(2, 40))])
+    assert (np.abs(truth.last_step[0] - exact) <= 10).all()
+
+
+def test_nothing_outside_or_without_number_is_marked():
+    truth = ExploredTruth(Grid(np.ones((10, 10), bool), 0.5), 1)
+    angles = np.linspace(-3, 3, 9)
+    for pose in ([99.0, 99.0, 0.0], [math.nan, 0.0, 0.0]):
+        truth.mark([0], np.array([pose]), np.full((1, 9), 2.0), angles, (0, 0, 0), 0)
+    truth.mark([0], np.array([[1.0, 1.0, 0.0]]), np.full((1, 9), np.inf), angles, (0, 0, 0), 0)
+    assert truth.share_union == 0.0
+
+
+def test_bodies_cover_the_cells_whose_centres_they_reach():
+    grid = Grid(np.ones((50, 70), bool), 0.1, (-2.0, 1.0, 0.3))
+    coverage = Coverage(grid)
+    poses = np.array([[0.5, 3.2, 0.4], [-1.0, 2.0, -1.0]])
+    discs = np.array([[[0.1, 0.0, 0.3], [-0.2, 0.05, 0.2]], [[0.0, 0.0, 0.25], [0.0, 0.0, 0.0]]])
+    coverage.mark(poses, discs, 4)
+    coverage.mark(poses[:1], discs[:1], 9)
+    centres = grid.to_world(np.stack(np.indices(grid.shape), axis=-1))
+    expected = np.full(grid.shape, -1)
+    for robot, step in ((1, 4), (0, 9)):
+        for x, y, radius in discs[robot]:
+            at = Pose(*poses[robot]) @ (x, y)
+            expected[np.linalg.norm(centres - at, axis=-1) <= radius - (radius == 0)] = step
+    np.testing.assert_array_equal(coverage.last_step, expected)
+    assert coverage.share == (expected >= 0).sum() / 3500

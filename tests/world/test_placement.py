@@ -1,0 +1,128 @@
+import math
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+from scipy.spatial.distance import pdist
+
+from covey.errors import InvalidValueError, PlacementError
+from covey.random import generator
+from covey.world.placement import gap_to_wall, place
+from covey.world.starts import Start
+from covey.world.world import World
+
+STARTS = TypeAdapter(Start)
+
+
+def start(declared, world, count, radius=0.25, taken=(), seed=0):
+    record = STARTS.validate_python(declared)
+    return place(record, world, np.full(count, radius), generator(seed, "start"), taken)
+
+
+def check_free(world, poses, radius):
+    gaps = [gap_to_wall(world, x, y, 1.0) for x, y, _ in poses]
+    assert min(gaps) >= radius - 1e-6
+    assert pdist(poses[:, :2]).min() >= 2 * radius
+    assert world.free[tuple(world.grid.to_cells(poses[:, :2]).T)].all()
+
+
+def test_a_line_is_where_it_is_declared():
+    poses = start(
+        {"line": {"from": [-38, 38], "step": [0, -2], "heading_deg": -90}}, World.terrain("maze"), 30, radius=0.3
+    )
+    np.testing.assert_allclose(poses[:, :2], [(-38, 38 - 2 * i) for i in range(30)])
+    np.testing.assert_allclose(poses[:, 2], -math.pi / 2)
+
+
+def test_poses_are_taken_as_they_are():
+    poses = start([[1, 1, 90], [0, 0, 0]], World.empty(4, 4), 2)
+    np.testing.assert_allclose(poses, [(1, 1, math.pi / 2), (0, 0, 0)])
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ([[0.0, 1.9, 0]], r"robot 0 cannot start at \(0, 1.9\): a wall is 0.1 m away.*radius of the body is 0.25 m; "
+                          r"the nearest free place is \((-?0.0\d), 1.7\d\)"),
+        ([[0, 2.02, 0]], "inside a wall"),
+        ([[5, 0, 0]], "outside the world"),
+        ([[0, 0, 0], [0.3, 0, 0]], r"robot 1 .* overlaps robot 0 at \(0, 0\) by 0.2 m; the nearest free place is"),
+        ([[0, 0, 0], [1, 1, 0], [2, 2, 0]], "3 start poses are given for 1|3 start poses are given for 2"),
+    ],
+)  # fmt: skip
+def test_a_pose_that_is_not_free_says_why_and_what_is(declared, message):
+    with pytest.raises(PlacementError, match=message):
+        start(declared, World.empty(4, 4, 0.05), min(len(declared), 2))
+
+
+def test_outside_an_open_border_is_outside():
+    world = World.empty(4, 4, border="open")
+    assert start([[1.95, 0, 0]], world, 1).shape == (1, 3)
+    with pytest.raises(PlacementError, match="outside the world"):
+        start([[2.02, 0, 0]], world, 1)
+
+
+def test_robots_of_other_groups_are_in_the_way():
+    with pytest.raises(PlacementError, match="a robot of another group"):
+        start([[0, 0, 0]], World.empty(4, 4), 1, taken=[(0.3, 0, 0.2)])
+
+
+def test_names_are_used():
+    with pytest.raises(PlacementError, match="scout7 cannot"):
+        place([(9, 9, 0)], World.empty(4, 4), [0.2], generator(0, "start"), names=["scout7"])
+
+
+def test_a_pose_that_is_no_number_is_refused():
+    with pytest.raises(InvalidValueError, match="finite"):
+        place([(math.nan, 0, 0)], World.empty(4, 4), [0.2], generator(0, "start"))
+
+
+@pytest.mark.parametrize(
+    "declared", [{"together": {"around": [0, 1]}}, {"together": {}}, {"room": "largest"}, {"spread": {}}]
+)
+@pytest.mark.parametrize("count", [1, 12])
+def test_chosen_poses_are_free_and_repeat(declared, count):
+    world = World.office(seed=5)
+    poses = start(declared, world, count)
+    assert poses.shape == (count, 3)
+    if count > 1:
+        check_free(world, poses, 0.25)
+    np.testing.assert_array_equal(poses, start(declared, world, count))
+
+
+def test_a_flock_is_dense_and_does_not_cross_a_wall():
+    world = World.polygons([(0, 0), (10, 0), (10, 10), (0, 10)], walls_m=[[(5, 0), (5, 9)]])
+    poses = start({"together": {"around": [4.5, 1], "gap_m": 0.1}}, world, 20)
+    assert (poses[:, 0] < 5).all()
+    # 20 discs with 0.6 m to each other, at a quarter of the densest packing: within a half disc of this radius.
+    radius = math.sqrt(4 * 20 * (0.6**2 * math.sqrt(3) / 2) * 2 / math.pi)
+    assert np.hypot(poses[:, 0] - 4.5, poses[:, 1] - 1).max() < radius
+
+
+def test_different_sizes_keep_apart():
+    world, radii = World.empty(6, 6), np.array([0.5, 0.1, 0.5, 0.1, 0.3])
+    poses = place(STARTS.validate_python({"together": {}}), world, radii, generator(0, "s"), taken=[(0, 0, 0.4)])
+    everyone = np.vstack((poses[:, :2], (0, 0)))
+    sizes = np.append(radii, 0.4)
+    for i in range(6):
+        for j in range(i):
+            assert np.hypot(*(everyone[i] - everyone[j])) >= sizes[i] + sizes[j] + 0.1 - 1e-6
+
+
+def test_spread_robots_are_far_apart():
+    # Of five points in a square of 9.5 m that maximise the least distance, the fifth is half a diagonal from corners;
+    # the greedy choice is within a factor of two of it (Gonzalez 1985).
+    poses = start({"spread": {}}, World.empty(10, 10), 5)
+    assert pdist(poses[:, :2]).min() > 9.5 / math.sqrt(2) / 2
+    assert len(set(poses[:, 2])) == 5
+    other = start({"spread": {"heading_deg": 90}}, World.empty(10, 10), 5, seed=1)
+    assert (poses[0] != other[0]).any()
+    np.testing.assert_allclose(other[:, 2], math.pi / 2)
+
+
+@pytest.mark.parametrize("declared", [{"together": {}}, {"spread": {}}, {"room": "largest"}])
+def test_more_robots_than_fit_is_an_error(declared):
+    with pytest.raises(PlacementError, match=r"only \d+ of 100 robots"):
+        start(declared, World.empty(3, 3), 100)
+    with pytest.raises(PlacementError, match=r"fits nowhere|only 0 of 1"):
+        start(declared, World.empty(3, 3), 1, radius=2.0)
