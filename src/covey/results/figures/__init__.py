@@ -1,6 +1,6 @@
 """Pictures of a run, fit for a paper: metres, scale bar, legend, colours that everybody can tell apart."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from covey.errors import RunFolderError
@@ -26,13 +26,13 @@ PICTURES = {
 """Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
 
 
-def save_all(run: Run, folder: Path | str | None = None, kinds: Iterable[str] = ("png", "svg")) -> list[Path]:
-    """Write every picture of a run, and the animation as GIF, and as MP4 where ffmpeg is installed.
+def save_all(run: Run, folder: Path | str | None = None, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Write every picture of a run as PNG and SVG, and the animation as GIF, and as MP4 where ffmpeg is installed.
 
     Args:
         run: what to draw.
         folder: where to, default ``figures`` in the run folder.
-        kinds: ``png``, ``svg``.
+        kinds: formats of the still pictures.
 
     Returns:
         The files written.
