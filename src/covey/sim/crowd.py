@@ -39,12 +39,16 @@ def advance(
     wall_contact,
     partners,
     order,
+    wanted,
     trace,
 ):
     """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin.
 
     Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
     by substep, in the order of the team, each moving among the rest as they stand.
+
+    Args:
+        wanted: uint8 (substeps,) or longer; the poses after each substep k with ``wanted[k]`` go to ``trace[k]``.
 
     Returns:
         int64 (m, 4) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep; float64 (m, 2) of the points.
@@ -63,7 +67,7 @@ def advance(
         if clear > 0.0:
             wall_contact[i] = 0
             if near[2][i] == near[2][i + 1]:
-                _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace)
+                _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, wanted, trace)
                 continue
         busy[size] = i
         size += 1
@@ -71,6 +75,7 @@ def advance(
     if size > 0:
         touch_wall, touch_pair = np.zeros((n, 3)), np.zeros((len(pairs), 3))
         touch = (touch_wall, touch_pair, wall_contact, contact)
+        felt = np.full((n, 3), np.nan)  # to the contact point [m, m], in the heading [rad] that the body had then
         most = (size + len(pairs)) * (substeps // 2 + 1)
         events, points, begun = np.empty((most, 4), np.int64), np.empty((most, 2)), 0
         for k in range(substeps):
@@ -78,9 +83,14 @@ def advance(
                 i = busy[b]
                 if not halted[i]:
                     _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance)
-                if len(trace) > 0:
+                if wanted[k]:
                     trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
-            begun = _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun)
+            begun = _note(place, bodies, pairs, touch, busy, size, pose, felt, k, events, points, begun)
+        for b in range(size):
+            i = busy[b]
+            if not math.isnan(felt[i, 0]):
+                c, s = math.cos(felt[i, 2]), math.sin(felt[i, 2])
+                bearing[i] = math.atan2(c * felt[i, 1] - s * felt[i, 0], c * felt[i, 0] + s * felt[i, 1])
         events, points = events[:begun], points[:begun]
     _remember(partners, pairs, contact)
     return events, points
@@ -124,7 +134,7 @@ def _steer(team, i, k, goals, commands, drive):
 
 
 @kernel
-def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace):
+def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, wanted, trace):
     """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
     dt = team[5]
     done = 0
@@ -133,8 +143,8 @@ def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distan
         vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
         span = substeps - done if steady else 1
         x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
-        if len(trace) > 0:
-            for k in range(span):
+        for k in range(span):
+            if wanted[done + k]:
                 px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
                 trace[done + k, i, 0], trace[done + k, i, 1], trace[done + k, i, 2] = px, py, angle
         pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)
@@ -175,8 +185,8 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
 
 
 @kernel
-def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun):
-    """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
+def _note(place, bodies, pairs, touch, busy, size, pose, felt, k, events, points, begun):
+    """Write down the contacts that begin in substep k, end those with a gap, and what is felt; return the count."""
     touch_wall, touch_pair, wall_contact, contact = touch
     for b in range(size):
         i = busy[b]
@@ -192,7 +202,7 @@ def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, poi
             overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
             wall_contact[i] = overlap > -HYSTERESIS_M
         if wall_contact[i]:
-            bearing[i] = _bearing(pose, i, x, y)
+            _feel(felt, pose, i, x, y)
     for p in range(len(pairs)):
         x, y = touch_pair[p, 1], touch_pair[p, 2]
         i, j = pairs[p, 0], pairs[p, 1]
@@ -209,16 +219,15 @@ def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, poi
             )
             contact[p] = overlap > -HYSTERESIS_M
         if contact[p]:
-            bearing[i], bearing[j] = _bearing(pose, i, x, y), _bearing(pose, j, x, y)
+            _feel(felt, pose, i, x, y)
+            _feel(felt, pose, j, x, y)
     return begun
 
 
 @kernel
-def _bearing(pose, i, x, y):
-    """Return the direction [rad] in [-pi, pi] of a point of the world in the body frame of robot i."""
-    c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
-    dx, dy = x - pose[i, 0], y - pose[i, 1]
-    return math.atan2(c * dy - s * dx, c * dx + s * dy)
+def _feel(felt, pose, i, x, y):
+    """Keep where a contact point in the world is from robot i, for its bearing in the body frame."""
+    felt[i, 0], felt[i, 1], felt[i, 2] = x - pose[i, 0], y - pose[i, 1], pose[i, 2]
 
 
 @kernel

@@ -41,7 +41,14 @@ class PlanarPhysics:
         self._partners = np.full((n, _PARTNERS), -1)
         self._order = np.arange(n)
 
-    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
+    def step(
+        self,
+        state: TeamState,
+        commands: np.ndarray,
+        substeps: int,
+        trace: np.ndarray | None = None,
+        wanted: np.ndarray | None = None,
+    ) -> Contacts:
         """Advance ``state`` in place; see `Physics.step`.
 
         Raises:
@@ -74,6 +81,7 @@ class PlanarPhysics:
             self._wall_contact,
             self._partners,
             self._order,
+            np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps

@@ -216,7 +216,8 @@ class Simulation:
                 self.status = "failed"
 
     def _act(self) -> None:
-        contacts = self.physics.step(self.state, self.commands, self.clock.substeps_per_step, self._trace)
+        substeps = self.clock.substeps_per_step
+        contacts = self.physics.step(self.state, self.commands, substeps, self._trace, self.sensing.wanted(substeps))
         self.clock.now += self.clock.substeps_per_step
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
