@@ -1,1 +1,27 @@
-"""."""
+"""Sensors: the truth -> readings with noise, rate and dropout, batched over all robots with equal sensors."""
+
+from covey.sensors.bumper import Bumper
+from covey.sensors.catalogue import Sensor, maes_360, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors.lidar import Lidar
+from covey.sensors.neighbours import Neighbours
+from covey.sensors.odometry import Odometry
+from covey.sensors.proximity import Proximity
+from covey.sensors.sensor import Readings, SensorRecord, sensor_keys
+from covey.sensors.truth import Truth
+
+__all__ = [
+    "Bumper",
+    "Lidar",
+    "Neighbours",
+    "Odometry",
+    "Proximity",
+    "Readings",
+    "Sensor",
+    "SensorRecord",
+    "Truth",
+    "maes_360",
+    "sensor_keys",
+    "sensors",
+    "sick_lms500",
+    "turtlebot3_lds",
+]

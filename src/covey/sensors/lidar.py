@@ -1,0 +1,143 @@
+"""Lidar: a fan of rays that measures distances to walls and other robots."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from covey.kernel import kernel
+from covey.random import normal2, normal2_numpy, uniform2, uniform2_numpy
+from covey.sensors.scan import scan
+from covey.sensors.sensor import SensorRecord, fan_angles
+from covey.sensors.truth import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class LidarReading:
+    """One scan of one robot.
+
+    Attributes:
+        ranges: float64 (rays,) [m]; inf where nothing was measured.
+        angles: float64 (rays,) [rad], direction of each ray in the frame of the mount.
+        range_m: reach of the sensor [m].
+        mount: float64 (3,), x, y [m] and heading [rad] of the sensor in the body frame.
+    """
+
+    ranges: np.ndarray
+    angles: np.ndarray
+    range_m: float
+    mount: np.ndarray
+
+    def points(self) -> np.ndarray:
+        """Return the measured points [m] in the body frame, shape (hits, 2)."""
+        hit = np.isfinite(self.ranges)
+        distance, angle = self.ranges[hit], self.angles[hit] + self.mount[2]
+        return self.mount[:2] + np.stack((distance * np.cos(angle), distance * np.sin(angle)), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class LidarReadings:
+    """One scan of each of m robots, see `LidarReading`.
+
+    ``true_ranges`` (m, rays) [m] is without noise and dropout, ``range_m`` where nothing is: for scoring, never for
+    robots.
+    """
+
+    ranges: np.ndarray
+    true_ranges: np.ndarray
+    angles: np.ndarray
+    range_m: float
+    mount: np.ndarray
+
+    def row(self, i: int) -> LidarReading:
+        """Return the scan of the i-th robot; its arrays are copies."""
+        return LidarReading(self.ranges[i].copy(), self.angles.copy(), self.range_m, self.mount.copy())
+
+
+class Lidar(SensorRecord):
+    """A planar laser scanner.
+
+    Each ray ends at the first wall or body. A distance gets Gaussian noise, is lost with the probability ``dropout``
+    (reads inf), reads at least ``min_range_m``, and reads inf beyond ``range_m``.
+    """
+
+    kind: Literal["lidar"] = "lidar"
+    name: str = Field(default="lidar", min_length=1, description="Name of the sensor, unique on its robot.")
+    range_m: float = Field(default=10.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
+    min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
+    fov_deg: float = Field(default=360.0, gt=0, le=360, description="Field of view, centred straight ahead [degrees].")
+    rays: int = Field(default=360, ge=1, le=10_000, description="Number of rays, evenly spread over the field of view.")
+    sigma_m: float = Field(default=0.0, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
+    dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
+    sees_robots: bool = Field(default=True, description="Whether other robots are seen, or walls only.")
+    mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
+
+    @model_validator(mode="after")
+    def _check_ranges(self) -> "Lidar":
+        if self.min_range_m >= self.range_m:
+            raise ValueError(f"min_range_m is {self.min_range_m:g} m; it must be less than range_m, {self.range_m:g} m")
+        return self
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Directions of the rays [rad] in the frame of the mount, shape (rays,), read-only."""
+        return _angles(self.rays, math.radians(self.fov_deg))
+
+    @property
+    def mount(self) -> np.ndarray:
+        """x, y [m], heading [rad] in the body frame, float64 (3,)."""
+        return np.array([self.mount_x_m, self.mount_y_m, math.radians(self.mount_heading_deg)])
+
+    def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> LidarReadings:
+        """Return one scan of each member, see `SensorRecord.read`."""
+        angles, mount = self.angles, self.mount
+        true_ranges = scan(truth, members, mount, angles, self.range_m, self.sees_robots)
+        ranges = np.empty_like(true_ranges)
+        _measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
+        return LidarReadings(ranges, true_ranges, angles, self.range_m, mount)
+
+
+@lru_cache(maxsize=64)
+def _angles(rays: int, fov_rad: float) -> np.ndarray:
+    angles = fan_angles(rays, fov_rad)
+    angles.flags.writeable = False
+    return angles
+
+
+@kernel
+def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, ranges):
+    """Add noise and dropout: rays 2 e and 2 e + 1 take the two normal (and uniform) numbers of element e."""
+    rays = true_ranges.shape[1]
+    for i in range(true_ranges.shape[0]):
+        for first in range(0, rays, 2):
+            last = min(first + 2, rays)
+            if true_ranges[i, first] >= range_m and true_ranges[i, last - 1] >= range_m:
+                for j in range(first, last):
+                    ranges[i, j] = math.inf
+                continue
+            noise, next_noise, chance, next_chance = 0.0, 0.0, 1.0, 1.0
+            if sigma > 0.0:
+                noise, next_noise = normal2(keys[i], sample, first >> 1)
+            if dropout > 0.0:
+                chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
+            for j in range(first, last):
+                value = max(true_ranges[i, j] + sigma * noise, min_range)
+                lost = true_ranges[i, j] >= range_m or value > range_m or chance < dropout
+                ranges[i, j] = math.inf if lost else value
+                noise, chance = next_noise, next_chance
+
+
+def measure_reference(true_ranges, keys, sample, sigma, dropout, min_range, range_m) -> np.ndarray:
+    """NumPy reference of the noise of `Lidar`: true distances (m, rays) -> measured ones."""
+    rays = true_ranges.shape[1]
+    elements = np.arange((rays + 1) // 2)
+    noise = np.stack(normal2_numpy(keys[:, None], sample, elements), -1).reshape(len(keys), -1)[:, :rays]
+    chance = np.stack(uniform2_numpy(keys[:, None], sample, elements + 2**32), -1).reshape(len(keys), -1)[:, :rays]
+    value = np.maximum(true_ranges + sigma * noise, min_range)
+    lost = (true_ranges >= range_m) | (value > range_m) | ((chance < dropout) & (dropout > 0))
+    return np.where(lost, np.inf, value)

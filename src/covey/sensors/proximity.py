@@ -1,0 +1,102 @@
+"""Proximity ring: what is near, sector by sector all around."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from covey.sensors.scan import scan
+from covey.sensors.sensor import SensorRecord
+from covey.sensors.truth import Truth
+
+_CENTRE = np.zeros(3)
+
+
+@dataclass(frozen=True, eq=False)
+class ProximityReading:
+    """What one robot's ring senses; ``reading[i]`` is the presence in sector i.
+
+    Attributes:
+        presence: bool (sectors,), whether something is within range.
+        ranges: float64 (sectors,), distance [m] to the nearest thing that a ray meets; inf for nothing.
+        angles: float64 (sectors,) [rad], middle of each sector in the body frame; sector 0 is straight ahead, the
+            others follow counter-clockwise.
+    """
+
+    presence: np.ndarray
+    ranges: np.ndarray
+    angles: np.ndarray
+
+    def any(self) -> bool:
+        """Return whether anything is within range."""
+        return bool(self.presence.any())
+
+    def __getitem__(self, sector: int) -> bool:
+        return bool(self.presence[sector])
+
+    def __len__(self) -> int:
+        return len(self.presence)
+
+
+@dataclass(frozen=True, eq=False)
+class ProximityReadings:
+    """What the rings of m robots sense, see `ProximityReading`."""
+
+    presence: np.ndarray
+    ranges: np.ndarray
+    angles: np.ndarray
+
+    def row(self, i: int) -> ProximityReading:
+        """Return the reading of the i-th robot; its arrays are copies."""
+        return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles.copy())
+
+
+class Proximity(SensorRecord):
+    """A ring of sectors, each with a few exact rays against walls and bodies, without noise."""
+
+    kind: Literal["proximity"] = "proximity"
+    name: str = Field(default="proximity", min_length=1, description="Name of the sensor, unique on its robot.")
+    sectors: int = Field(default=12, ge=1, le=1000, description="Number of sectors around the robot.")
+    range_m: float = Field(default=2.0, gt=0, le=1e4, description="Farthest distance that is sensed [m].")
+    rays_per_sector: int = Field(
+        default=1, ge=1, le=1000, description="Rays in a sector, evenly spread; the nearest counts."
+    )
+    ring_radius_m: float = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description="Distance of the ring from the robot's centre; ranges start at the ring [m].",
+    )
+    sees_robots: bool = Field(default=True, description="Whether other robots are sensed, or walls only.")
+
+    @model_validator(mode="after")
+    def _check_rays(self) -> "Proximity":
+        if self.sectors * self.rays_per_sector > 10_000:
+            raise ValueError(f"{self.sectors} sectors x {self.rays_per_sector} rays; at most 10000 rays are allowed")
+        return self
+
+    def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> ProximityReadings:
+        """Return what the rings of the members sense, see `SensorRecord.read`."""
+        centres, angles = _ring(self.sectors, self.rays_per_sector)
+        reach = self.ring_radius_m + self.range_m
+        distance = scan(truth, members, _CENTRE, angles, reach, self.sees_robots)
+        if self.rays_per_sector > 1:
+            distance = distance.reshape(len(members), self.sectors, -1).min(axis=2)
+        presence = distance < reach
+        return ProximityReadings(
+            presence, np.where(presence, np.maximum(distance - self.ring_radius_m, 0), np.inf), centres
+        )
+
+
+@lru_cache(maxsize=64)
+def _ring(sectors: int, rays_per_sector: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middles of the sectors and the angles of all rays [rad]."""
+    spacing = 2.0 * math.pi / (sectors * rays_per_sector)
+    angles = spacing * (np.arange(sectors * rays_per_sector) - 0.5 * (rays_per_sector - 1))
+    centres = 2.0 * math.pi / sectors * np.arange(sectors)
+    centres = (centres + math.pi) % (2.0 * math.pi) - math.pi
+    centres.flags.writeable = False
+    return centres, angles

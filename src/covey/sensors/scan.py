@@ -1,0 +1,132 @@
+"""Fans of exact rays against walls and the bodies of other robots, for all robots with equal sensors in one call."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from covey.geometry.raycast import cast_fan, cast_ray_reference
+from covey.kernel import kernel
+from covey.sensors.truth import Truth, bucket_window
+
+
+def scan(
+    truth: Truth, members: np.ndarray, mount: np.ndarray, angles: np.ndarray, range_m: float, sees_robots: bool
+) -> np.ndarray:
+    """Return the distances [m] that a fan on each member would measure without noise, float64 (m, rays).
+
+    A ray ends at the first wall or body of another robot; ``range_m`` stands for nothing within it. A robot's own
+    body is transparent to its own rays. A fan that starts inside another body measures 0.
+
+    Args:
+        truth: where everything is.
+        members: int64 (m,), robots that carry the fan.
+        mount: float64 (3,), x, y [m], heading [rad] of the fan in the body frame.
+        angles: float64 (rays,) [rad], evenly spaced, ascending, over at most a full circle, in the frame of the mount.
+        range_m: reach [m].
+        sees_robots: whether bodies are seen, or walls only.
+    """
+    distance = np.empty((members.shape[0], angles.shape[0]))
+    directions = _directions(angles.tobytes())
+    _scan(truth.skip, truth.frame, truth.pose, members, mount, directions, range_m, distance)
+    if sees_robots and truth.pose.shape[0] > 1:
+        spacing = (angles[-1] - angles[0]) / (angles.shape[0] - 1) if angles.shape[0] > 1 else 2.0 * math.pi
+        _see_bodies(truth.pose, truth.bodies, members, mount, directions, float(angles[0]), float(spacing), distance)
+    return distance
+
+
+@lru_cache(maxsize=64)
+def _directions(angles: bytes) -> np.ndarray:
+    values = np.frombuffer(angles)
+    return np.column_stack((np.cos(values), np.sin(values)))
+
+
+@kernel
+def _mounted(pose, mount):
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return pose[0] + c * mount[0] - s * mount[1], pose[1] + s * mount[0] + c * mount[1], pose[2] + mount[2]
+
+
+@kernel
+def _scan(skip, frame, pose, members, mount, directions, range_m, distance):
+    for i in range(members.shape[0]):
+        x, y, heading = _mounted(pose[members[i]], mount)
+        cast_fan(skip, frame, x, y, heading, directions, range_m, distance[i])
+
+
+@kernel
+def _see_bodies(pose, bodies, members, mount, directions, first, spacing, distance):
+    """Shorten the distances where a body of another robot is nearer."""
+    for i in range(members.shape[0]):
+        x, y, heading = _mounted(pose[members[i]], mount)
+        c, s = math.cos(heading), math.sin(heading)
+        farthest = 0.0
+        for j in range(distance.shape[1]):
+            farthest = max(farthest, distance[i, j])
+        row0, row1, column0, column1 = bucket_window(bodies, x, y, farthest + bodies.place[3])
+        for row in range(row0, row1 + 1):
+            b = row * bodies.shape[1]
+            for p in range(bodies.start[b + column0], bodies.start[b + column1 + 1]):
+                robot = bodies.robots[p]
+                if robot == members[i]:
+                    continue
+                for k in range(bodies.disc_count[robot]):
+                    dx, dy = bodies.discs[robot, k, 0] - x, bodies.discs[robot, k, 1] - y
+                    limit = farthest + bodies.discs[robot, k, 2]
+                    if dx * dx + dy * dy < limit * limit:
+                        px, py = c * dx + s * dy, c * dy - s * dx
+                        _see_disc(px, py, bodies.discs[robot, k, 2], directions, first, spacing, distance[i])
+
+
+@kernel
+def _see_disc(px, py, radius, directions, first, spacing, distance):
+    """Shorten the rays that meet one disc at (px, py) [m] in the frame of the fan."""
+    rays = directions.shape[0]
+    away = math.sqrt(px * px + py * py)
+    if away <= radius:
+        for j in range(rays):
+            distance[j] = 0.0
+        return
+    # The rays to look at; the angle of a tangent is bounded from above: asin(a) <= a + (pi / 2 - 1) a^3.
+    a = radius / away
+    half = a + (0.5 * math.pi - 1.0) * a * a * a
+    bearing = math.atan2(py, px) - first
+    while bearing < half:
+        bearing += 2.0 * math.pi
+    while bearing + half >= 0.0:
+        low = max(0, math.floor((bearing - half) / spacing))
+        high = min(rays - 1, math.ceil((bearing + half) / spacing))
+        for j in range(low, high + 1):
+            along = px * directions[j, 0] + py * directions[j, 1]
+            across = px * directions[j, 1] - py * directions[j, 0]
+            rest = radius * radius - across * across
+            if rest >= 0.0 and along > 0.0:
+                distance[j] = min(distance[j], along - math.sqrt(rest))
+        bearing -= 2.0 * math.pi
+
+
+def scan_reference(
+    truth: Truth, members: np.ndarray, mount: np.ndarray, angles: np.ndarray, range_m: float, sees_robots: bool
+) -> np.ndarray:
+    """Plain NumPy reference of `scan`: every ray against every cell on its way and every disc."""
+    solid = truth.skip[0] == 0
+    distance = np.full((len(members), len(angles)), float(range_m))
+    for i, robot in enumerate(members):
+        x, y, heading = _mounted.py_func(truth.pose[robot], mount)
+        for j, angle in enumerate(angles + heading):
+            distance[i, j] = cast_ray_reference(solid, truth.frame, x, y, angle, range_m)
+        for other in range(len(truth.pose)) if sees_robots else ():
+            if other == robot:
+                continue
+            ox, oy, oh = truth.pose[other]
+            for bx, by, radius in truth.discs[other, : truth.disc_count[other]]:
+                px = ox + np.cos(oh) * bx - np.sin(oh) * by - x
+                py = oy + np.sin(oh) * bx + np.cos(oh) * by - y
+                ray = np.stack((np.cos(angles + heading), np.sin(angles + heading)))
+                along, across = px * ray[0] + py * ray[1], px * ray[1] - py * ray[0]
+                hits = (np.abs(across) <= radius) & ((along > 0) | (np.hypot(px, py) <= radius))
+                near = np.maximum(along - np.sqrt(np.maximum(radius**2 - across**2, 0.0)), 0.0)
+                near = np.where(np.hypot(px, py) <= radius, 0.0, near)
+                hits |= np.hypot(px, py) <= radius
+                distance[i] = np.where(hits, np.minimum(distance[i], near), distance[i])
+    return distance

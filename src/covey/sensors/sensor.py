@@ -1,0 +1,56 @@
+"""What every sensor is: a record with a name and a rate that reads the truth for many robots at once."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from pydantic import Field
+
+from covey.random import stream_key
+from covey.records import Record
+from covey.sensors.truth import Truth
+
+
+class Readings(Protocol):
+    """The readings of one sensor of many robots at one time: arrays whose first axis is the robot."""
+
+    def row(self, i: int) -> Any:
+        """Return the reading of the i-th robot; its arrays are copies."""
+        ...
+
+
+class SensorRecord(Record, ABC):
+    """Base of all sensors. Its noise depends on (seed, sensor name, robot name, sample) and on nothing else."""
+
+    name: str = Field(default="sensor", min_length=1, description="Name of the sensor, unique on its robot.")
+    rate_hz: float = Field(default=10.0, gt=0, le=1e6, description="Samples per second [Hz].")
+
+    @abstractmethod
+    def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> Readings:
+        """Return what the sensor reads on each member.
+
+        Args:
+            truth: where everything is.
+            members: int64 (m,), indices of the robots that carry this sensor.
+            keys: uint64 (m,), their noise streams, see `sensor_keys`.
+            sample: number of the sample since the start of the run.
+        """
+
+
+def sensor_keys(seed: int, sensor_name: str, robot_names: Sequence[str]) -> np.ndarray:
+    """Return the keys of the noise streams of one sensor on each robot, uint64 (m,)."""
+    return np.array([stream_key(seed, f"{sensor_name}/{robot}") for robot in robot_names], np.uint64)
+
+
+def fan_angles(rays: int, fov_rad: float) -> np.ndarray:
+    """Return the angles [rad] of a fan of rays, ascending, shape (rays,).
+
+    Both ends of the field of view have a ray; a full circle starts at -pi and does not repeat it at +pi.
+    """
+    if rays == 1:
+        return np.zeros(1)
+    if fov_rad >= 2.0 * math.pi:
+        return -math.pi + 2.0 * math.pi / rays * np.arange(rays)
+    return np.linspace(-0.5 * fov_rad, 0.5 * fov_rad, rays)

@@ -1,0 +1,113 @@
+"""`Truth`: all that a sensor looks at, as arrays."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.kernel import kernel
+
+
+class Bodies(NamedTuple):
+    """The bodies of all robots in the world frame, sorted into square buckets, for kernels that look for nearby ones.
+
+    ``discs`` (n, k, 3): x, y, radius [m]; ``disc_count`` (n,); ``place`` (4,): x, y of the corner of bucket [0, 0],
+    side of a bucket, and the farthest that any body reaches from its robot's position [m]; ``shape`` (2,): buckets
+    along y and x; ``start`` and ``robots``: bucket b holds robots[start[b]:start[b + 1]].
+    """
+
+    discs: np.ndarray
+    disc_count: np.ndarray
+    place: np.ndarray
+    shape: np.ndarray
+    start: np.ndarray
+    robots: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Where the walls and the n robots really are at one instant, in the world frame.
+
+    Attributes:
+        skip: uint8 (4, rows, columns), see `covey.geometry.raycast.skip_field`.
+        frame: place of that grid, see `covey.geometry.Grid.frame`.
+        pose: float64 (n, 3), x, y [m], heading [rad].
+        pose_before: float64 (n, 3), the true poses at the previous sample of the sensor that reads.
+        twist: float64 (n, 3), vx, vy [m/s], omega [rad/s] in the body frame.
+        discs: float64 (n, k, 3), x, y, radius [m] of the discs of each body in the body frame.
+        disc_count: int64 (n,), how many of the k rows are used.
+        contact_bearing: float64 (n,), direction [rad] of a contact in the last step in the body frame; NaN for none.
+        identity: int64 (n,), what other robots recognise a robot by.
+        dt_s: time since the previous sample of the sensor that reads [s].
+    """
+
+    skip: np.ndarray
+    frame: np.ndarray
+    pose: np.ndarray
+    pose_before: np.ndarray
+    twist: np.ndarray
+    discs: np.ndarray
+    disc_count: np.ndarray
+    contact_bearing: np.ndarray
+    identity: np.ndarray
+    dt_s: float
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies in the world frame, sorted by place: computed once, on first use."""
+        n = len(self.pose)
+        world, place, shape = np.zeros_like(self.discs), np.zeros(4), np.zeros(2, np.int64)
+        start, bucket, robots = np.zeros(3 * n + 2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+        _sort_bodies(self.pose, self.discs, self.disc_count, world, place, shape, start, bucket, robots)
+        return Bodies(world, self.disc_count, place, shape, start, robots)
+
+    def since(self, pose_before: np.ndarray, dt_s: float) -> "Truth":
+        """Return the same truth for a sensor with another previous sample; ``bodies`` is shared."""
+        other = replace(self, pose_before=pose_before, dt_s=dt_s)
+        if "bodies" in self.__dict__:
+            other.__dict__["bodies"] = self.bodies
+        return other
+
+
+@kernel
+def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, robots):
+    """Fill the arrays of `Bodies`; ``bucket`` (n,) is scratch."""
+    n = pose.shape[0]
+    left, bottom, right, top, reach = math.inf, math.inf, -math.inf, -math.inf, 0.0
+    for i in range(n):
+        x, y, c, s = pose[i, 0], pose[i, 1], math.cos(pose[i, 2]), math.sin(pose[i, 2])
+        left, right, bottom, top = min(left, x), max(right, x), min(bottom, y), max(top, y)
+        for k in range(disc_count[i]):
+            dx, dy, radius = discs[i, k, 0], discs[i, k, 1], discs[i, k, 2]
+            world[i, k, 0] = x + c * dx - s * dy
+            world[i, k, 1] = y + s * dx + c * dy
+            world[i, k, 2] = radius
+            reach = max(reach, math.sqrt(dx * dx + dy * dy) + radius)
+    width, height = right - left, top - bottom
+    # About one robot per bucket and never more than 3 n + 1 buckets, also when all stand on a line or a point.
+    side = max(math.sqrt(width * height / n), width / n, height / n, 1e-3)
+    rows, columns = int(height / side) + 1, int(width / side) + 1
+    for i in range(n):
+        bucket[i] = int((pose[i, 1] - bottom) / side) * columns + int((pose[i, 0] - left) / side)
+        start[bucket[i]] += 1
+    for b in range(1, rows * columns + 1):
+        start[b] += start[b - 1]
+    for i in range(n - 1, -1, -1):
+        start[bucket[i]] -= 1
+        robots[start[bucket[i]]] = i
+    place[0], place[1], place[2], place[3] = left, bottom, side, reach
+    shape[0], shape[1] = rows, columns
+
+
+@kernel
+def bucket_window(bodies, x, y, radius):
+    """Return the first and last row and column of the buckets that a square of half side ``radius`` [m] meets."""
+    left, bottom, side = bodies.place[0], bodies.place[1], bodies.place[2]
+    rows, columns = float(bodies.shape[0] - 1), float(bodies.shape[1] - 1)
+    row0 = int(min(max((y - radius - bottom) / side, 0.0), rows + 1.0))
+    row1 = int(min(max((y + radius - bottom) / side, -1.0), rows))
+    column0 = int(min(max((x - radius - left) / side, 0.0), columns + 1.0))
+    column1 = int(min(max((x + radius - left) / side, -1.0), columns))
+    return row0, row1, column0, column1
