@@ -116,7 +116,7 @@ def sharing():
     whole, other = team.log_odds[0], team.own[1]
     line(f"a merge of {moved} changed tiles", us, best_us(lambda: np.sign(whole + other.astype(np.int16)), 2, 4))
     maze = Beliefs([f"r{i}" for i in range(30)], (80, 80), (-40, -40), Mapping(resolution_m=0.2))
-    line(f"memory of 30 beliefs of 80 x 80 m at 0.2 m: {maze.nbytes / 2**20:.0f} MiB without tiles", 0.0)
+    print(f"memory of 30 beliefs of 80 x 80 m at 0.2 m, nothing shared yet: {maze.nbytes / 2**20:.0f} MiB")
 
 
 def frontiers_and_shares():

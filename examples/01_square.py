@@ -11,4 +11,6 @@ async def square(robot):
 
 sim = covey.Simulation(covey.World.empty(10, 10), robots=3, controller=square, seed=1)
 run = sim.run()
-print(f"{run.metrics['status']} after {run.metrics['simulated_time_s']:.1f} s, {run.metrics['exploration_cost_m']:.1f} m")
+print(
+    f"{run.metrics['status']} after {run.metrics['simulated_time_s']:.1f} s, {run.metrics['exploration_cost_m']:.1f} m"
+)

@@ -20,7 +20,9 @@ def test_importing_covey_imports_nothing_heavy():
 
 
 def test_help_imports_nothing_heavy():
-    statement = "import contextlib, io, covey.cli\nwith contextlib.redirect_stdout(io.StringIO()): covey.cli.main(['--help'])"
+    statement = (
+        "import contextlib, io, covey.cli\nwith contextlib.redirect_stdout(io.StringIO()): covey.cli.main(['--help'])"
+    )
     code = f"import sys\n{statement}\nprint(*[m for m in {HEAVY} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
     from covey.robots.group import Group
+    from covey.scenario.build import load
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
-    from covey.scenario.build import load
     from covey.sim.simulation import Simulation
     from covey.world.world import World
 

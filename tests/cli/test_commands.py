@@ -40,7 +40,7 @@ def test_check_says_what_the_scenario_holds(capsys, folder):
         (["run", "room.yaml", "--seed", "-1"], "-s seed: must be greater than or equal to 0"),
         (["run", "room.yaml", "--speed", "fast"], "--speed fast: write max, a factor such as 1 or 10, or 0"),
         (["run", "room.yaml", "--speed", "nan"], "--speed nan"),
-        (["run", "wall.yaml"], "wall.yaml:3:22: robots.scout: scout0 cannot start at (5, 0)"),
+        (["run", "wall.yaml"], "wall.yaml:3:26: robots.scout: scout0 cannot start at (5, 0)"),
         (["check", "code.yaml", "--trusted-only"], "would run code of a file, which --trusted-only refuses"),
         (["show", "pionier3dx"], "unknown name 'pionier3dx', did you mean 'pioneer3dx'?"),
         (["plot", "nowhere"], "no run folder 'nowhere'"),
@@ -64,7 +64,9 @@ def test_bad_input_is_code_2_on_stderr_without_traceback_and_writes_nothing(caps
     assert sorted(map(str, folder.rglob("*"))) == before
 
 
-@pytest.mark.parametrize("arguments", [["rum"], ["run"], ["run", "hello", "--sead", "3"], ["list", "robot"], ["run", "a", "b"]])
+@pytest.mark.parametrize(
+    "arguments", [["rum"], ["run"], ["run", "hello", "--sead", "3"], ["list", "robot"], ["run", "a", "b"]]
+)
 def test_what_is_typed_wrong_is_code_2(capsys, arguments):
     code, out, err = covey(capsys, *arguments)
     assert code == BAD_INPUT

@@ -23,7 +23,9 @@ def test_the_line_names_share_time_factor_and_time_to_go():
     bar = ProgressBar(Stop(explored=0.8, timeout_s=10_000), io.StringIO())
     bar._first, bar._first_time_s = 100.0, 0.0
     # 50 s in 10 s: 5 times real time; half of the way in 10 s, so 10 s to go
-    assert bar.line(frame(500, 0.4), 110.0) == " 40.0% explored     50.0 s simulated     5.0 x real time  about 10 s to go"
+    assert (
+        bar.line(frame(500, 0.4), 110.0) == " 40.0% explored     50.0 s simulated     5.0 x real time  about 10 s to go"
+    )
 
 
 def test_the_timeout_bounds_the_time_to_go():
@@ -37,11 +39,18 @@ def test_the_share_is_the_one_that_counts(of, share):
     assert ProgressBar(Stop(explored=0.9, of=of), io.StringIO()).share(frame(1, 0.5)) == share
 
 
-def test_without_a_terminal_a_line_comes_at_each_tenth():
+@pytest.mark.parametrize(
+    ("stop", "shares"),
+    [
+        (Stop(explored=0.99), [k / 1000 for k in range(1, 1001)]),
+        (Stop(done=True, timeout_s=100), [float("nan")] * 1000),  # robots without maps
+    ],
+)
+def test_without_a_terminal_a_line_comes_at_each_tenth(stop, shares):
     stream = io.StringIO()
-    with ProgressBar(Stop(explored=0.99), stream) as bar:
-        for step in range(1, 1001):
-            bar.observe(frame(step, step / 1000))
+    with ProgressBar(stop, stream) as bar:
+        for step, share in enumerate(shares, 1):
+            bar.observe(frame(step, share))
     lines = stream.getvalue().splitlines()
     assert lines[0].startswith("getting ready")
     assert 10 <= len(lines) <= 13

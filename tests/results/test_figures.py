@@ -175,3 +175,14 @@ def test_turned_world_is_drawn_in_the_world_frame(record, square_maps):
     axes = picture.axes[0]
     corner = axes.transData.transform((-5 + 0.1 * np.sqrt(0.75) - 0.05, -5 + 0.05 + 0.1 * np.sqrt(0.75)))
     assert data[data.shape[0] - int(corner[1]), int(corner[0])] < 100  # wall at the turned corner
+
+
+def test_team_that_cannot_see_is_drawn_without_what_was_seen(record, square_maps, tmp_path):
+    run = record(tmp_path / "run", steps=20)
+    run.maps = square_maps()
+    run.maps.explorable[:] = False
+    run.maps.robots, run.maps.union = [None, None], None
+    assert run.poses.shape == (20, 2, 3)
+    run.series = lambda name: np.full(20 if name.endswith("union") else (20, 2), np.nan)
+    names = {"overview", "trajectories", "coverage_heat", "explored_share", "animation"}
+    assert {p.stem for p in save_all(run)} == names

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
-from covey.geometry.grid import Grid
+from covey.results.maps import Maps
 from covey.results.metrics import compute, metrics
 from covey.results.metrics.exploration import auc, exploration_cost, exploration_efficiency, time_to_share
-from covey.results.metrics.maps import known_area_m2, map_error_cells, map_quality_of, truth_at
 from covey.results.metrics.motion import exploration_safety
 
 
@@ -100,43 +99,38 @@ def test_known_share_is_taken_for_the_one_map_time_and_own_beams_without_a_map(r
     assert time_to_share(run.times, run.series("explored_share").max(axis=1), 0.99) is None
 
 
-def test_truth_at_a_coarser_map_touches_walls_and_stays_inside():
-    cells = np.zeros((4, 4), np.uint8)
-    cells[0, 1], cells[3, 3] = 1, 3
-    truth = Grid(cells, 0.1, (0.0, 0.0, 0.0))
-    belief = Grid(np.zeros((3, 3), np.int8), 0.2, (0.0, 0.0, 0.0))
-    assert truth_at(truth, belief).tolist() == [[100, 0, -1], [0, -1, -1], [-1, -1, -1]]
-
-
-@pytest.mark.parametrize("yaw", [0.0, 0.3, np.pi / 2])
-def test_truth_at_its_own_cells_is_itself_and_at_finer_cells_a_point_look_up(yaw):
-    draw = np.random.default_rng(0)
-    truth = Grid(draw.integers(0, 4, (17, 23)).astype(np.uint8), 0.2, (1.0, -2.0, yaw))
-    value = np.select([truth.cells == 0, truth.cells == 1], [0, 100], -1)
-    assert np.array_equal(truth_at(truth, Grid(np.zeros((17, 23), np.int8), 0.2, truth.origin)), value)
-    fine = Grid(np.zeros((150, 130), np.int8), 0.05, (0.0, -1.0, 0.0))
-    cells = truth.to_cells(fine.to_world(np.moveaxis(np.indices(fine.shape), 0, -1)))
-    expected = np.full(fine.shape, -1)
-    for index in np.ndindex(fine.shape):
-        if truth.inside(cells[index]):
-            expected[index] = value[tuple(cells[index])]
-    assert np.array_equal(truth_at(truth, fine), expected)
-
-
-def test_map_error_and_quality_count_wrong_cells_only_where_both_are_known(square_maps):
-    maps = square_maps()
-    faultless = Grid(np.where(maps.truth.cells == 1, 100, 0).astype(np.int8), 0.25, maps.truth.origin)
-    assert map_error_cells(maps.truth, faultless) == 0
-    assert map_quality_of(maps, faultless) == pytest.approx(1.0)
-    wrong = faultless.cells.copy()
+def test_map_metrics_of_a_map_with_counted_mistakes(record, square_maps):
+    run = record(n=1)
+    run.maps = maps = square_maps(1)
+    faultless = np.where(maps.truth.cells == 1, 100, 0).astype(np.int8)
+    wrong = faultless.copy()
     wrong[10, 10:14] = 100  # walls that are not there: known, but wrong
-    wrong[0, :3] = 0  # free where a wall is
-    wrong[20, 5:10] = -1  # unknown: not an error, but not explored either
-    belief = faultless.with_cells(wrong)
+    wrong[0, 5:8] = 0  # free where a wall is
+    wrong[20, 5:10] = -1  # unknown: wrong, and not explored either
     area, cell = 38 * 38 * 0.0625, 0.0625
-    assert map_error_cells(maps.truth, belief) == 7
-    assert known_area_m2(maps, belief) == pytest.approx(area - 5 * cell)
-    assert map_quality_of(maps, belief) == pytest.approx((area - 5 * cell - 7 * cell) / area)
+    for cells, error, known in ((faultless, 0, area), (wrong, 12, area - 5 * cell)):
+        maps.union = maps.truth.with_cells(cells)
+        maps.robots = [maps.union]
+        found = compute(run)
+        assert found["map_error_cells"] == error
+        assert found["map_completeness"] == pytest.approx(known / area)
+        assert found["map_quality"] == pytest.approx((known - error * cell) / area)
+        assert found["map_quality_by_robot"] == {"a0": found["map_quality"]}
+
+
+def test_robots_without_maps_or_eyes_leave_the_others_their_metrics(record, square_maps, tmp_path):
+    run = record()
+    maps = square_maps()
+    maps.robots[0] = None
+    (tmp_path / "maps.npz").write_bytes(maps.to_bytes())
+    run.maps = Maps.load(tmp_path / "maps.npz")
+    found = compute(run)["map_quality_by_robot"]
+    assert found["a0"] is None
+    assert found["a1"] == pytest.approx(compute(run)["map_quality"])
+    run.maps.explorable[:] = False
+    blind = compute(run)
+    assert (blind["map_quality"], blind["map_completeness"]) == (None, None)
+    assert blind["coverage_share"] == pytest.approx(19 / 38)  # of all free cells
 
 
 def test_metric_of_a_user_is_computed_and_a_broken_one_loses_nothing(record, monkeypatch):

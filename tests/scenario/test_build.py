@@ -22,9 +22,7 @@ def test_the_start_of_the_maze_is_the_published_line():
 
 
 def test_groups_do_not_overlap_each_other_and_headings_are_radians():
-    ready = set_up(
-        scenario("{name: a, count: 3, start: [[0, 0, 90], [1, 0, 0], [2, 0, 0]]}", "{name: b, count: 20}")
-    )
+    ready = set_up(scenario("{name: a, count: 3, start: [[0, 0, 90], [1, 0, 0], [2, 0, 0]]}", "{name: b, count: 20}"))
     assert ready.poses[0][0, 2] == pytest.approx(math.pi / 2)
     points = np.vstack(ready.poses)[:, :2]
     gaps = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + 10 * np.eye(23)
@@ -47,7 +45,11 @@ def test_equal_seeds_place_equally_and_other_groups_change_nothing():
             "{empty_m: [10, 10]}",
             [("s.yaml", 3, 23, "robot1 cannot start at (0.1, 0): it overlaps robot0")],
         ),
-        (["{count: 2, start: [[0, 0, 0]]}"], "{empty_m: [10, 10]}", [("s.yaml", 3, 23, "1 start poses are given for 2")]),
+        (
+            ["{count: 2, start: [[0, 0, 0]]}"],
+            "{empty_m: [10, 10]}",
+            [("s.yaml", 3, 23, "1 start poses are given for 2")],
+        ),
         (["{count: 9}"], "{empty_m: [0.7, 0.7]}", [("s.yaml", 3, 5, "does not fit: only")]),
         (
             ["{name: a, start: [[9, 0, 0]]}", "{name: b, start: [[0, 9, 0]]}"],
@@ -69,7 +71,10 @@ def test_what_cannot_be_built_is_said_with_its_place(groups, world, problems):
 
 
 def test_a_map_file_is_found_beside_the_scenario(write, monkeypatch):
-    folder = write(plan_yaml="image: plan.pgm\nresolution: 0.5\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.2\n")
+    folder = write(
+        plan_yaml="image: plan.pgm\nresolution: 0.5\norigin: [0, 0, 0]\nnegate: 0\n"
+        "occupied_thresh: 0.65\nfree_thresh: 0.2"
+    )
     (folder / "plan.pgm").write_bytes(b"P5 8 8 255\n" + bytes([254] * 64))
     (folder / "s.yaml").write_text("world: {file: plan.yaml}\nrobots: [{robot: disc}]")
     monkeypatch.chdir("/")

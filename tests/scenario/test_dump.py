@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from covey.errors import InvalidValueError
 from covey.robots import pioneer3dx
 from covey.scenario.dump import plain, to_yaml
-from covey.scenario.load import library, load_scenario, parse_scenario
+from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.records import RobotGroup, Scenario
+from covey.scenario.shipped import library
 from covey.scenario.yaml12 import parse_yaml
 
 
@@ -44,7 +45,9 @@ def test_an_object_without_a_name_is_a_clear_error():
 
 _SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 _TEXT = st.text(alphabet="ab0.1é日🤖 #:-'\"\\\n[]{},&*!|>%@`?", max_size=12)
-_WORDS = st.sampled_from(["on", "yes", "1e4", "0o17", "0x1", "null", "~", "", ".inf", "1_0", "a: b", "# x", "12:30", "="])
+_WORDS = st.sampled_from(
+    ["on", "yes", "1e4", "0o17", "0x1", "null", "~", "", ".inf", "1_0", "a: b", "# x", "12:30", "="]
+)
 
 
 @given(st.dictionaries(_TEXT | _WORDS, _SCALARS | _TEXT | _WORDS | st.lists(_SCALARS | _WORDS, max_size=3), max_size=5))

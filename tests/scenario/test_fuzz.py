@@ -7,12 +7,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.errors import ScenarioError
-from covey.scenario.load import library, parse_scenario
+from covey.scenario.load import parse_scenario
 from covey.scenario.records import Scenario
+from covey.scenario.shipped import library
 
 _TEXTS = [path.read_bytes() for path in library().values()]
 _PIECES = [
-    b"{", b"}", b"[", b"]", b": ", b"- ", b"\n", b"&a ", b"*a", b"!!int ", b"~", b".nan", b".inf", b"-1", b"1e400", b"0x",
+    b"{", b"}", b"[", b"]", b": ", b"- ", b"\n", b"&a ", b"*a", b"!!int ", b"~", b".nan", b".inf", b"-1", b"1e400",
+    b"0x",
     b"'", b'"', b"\x00", b"\xff", b"\xc3\xa9", b"999999999999999999999", b"true", b"|\n", b"? ", b"%YAML 1.1\n", b"<<",
     b"kind", b"name", b"terrain", b"robots", b"sensors", b"base",
 ]  # fmt: skip
@@ -58,10 +60,14 @@ def test_mutated_scenarios(content):
 
 
 _VALUES = st.recursive(
-    st.sampled_from(["null", "true", "-1", "0", "1e400", ".nan", "''", "a", "1.5", "9999999999999999999999", "disc", "noise"]),
-    lambda inner: st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
-    | st.dictionaries(st.sampled_from(["kind", "name", "line", "from", "x", "base", "sensors"]), inner, max_size=3).map(
-        lambda items: "{" + ", ".join(f"{k}: {v}" for k, v in items.items()) + "}"
+    st.sampled_from(
+        ["null", "true", "-1", "0", "1e400", ".nan", "''", "a", "1.5", "9999999999999999999999", "disc", "noise"]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.dictionaries(
+            st.sampled_from(["kind", "name", "line", "from", "x", "base", "sensors"]), inner, max_size=3
+        ).map(lambda items: "{" + ", ".join(f"{k}: {v}" for k, v in items.items()) + "}")
     ),
     max_leaves=6,
 )

@@ -3,7 +3,8 @@
 import pytest
 
 from covey.errors import ScenarioError
-from covey.scenario.load import find_scenario, library, load_scenario, parse_scenario
+from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.shipped import find_scenario, library
 
 GOOD = "world: {empty_m: [10, 10]}\nrobots:\n  - {name: scout, robot: disc, count: 3, controller: still}\n"
 
@@ -32,7 +33,10 @@ def test_a_small_scenario_gets_its_defaults():
         ("- a", "s.yaml:1:1: a scenario is a mapping with the keys world and robots; this is a list"),
         (GOOD + "sed: 1", "s.yaml:4:1: unknown key 'sed', did you mean 'seed'?"),
         (GOOD + "seed: -1", "s.yaml:4:7: seed: must be greater than or equal to 0; given: -1"),
-        (GOOD + "seed: 1.5", "s.yaml:4:7: seed: must be a whole number, got a number with a fractional part; given: 1.5"),
+        (
+            GOOD + "seed: 1.5",
+            "s.yaml:4:7: seed: must be a whole number, got a number with a fractional part; given: 1.5",
+        ),
         (GOOD + "seed: true", "s.yaml:4:7: seed: must be a number; given: true"),
         (GOOD + "seed: '12'", "s.yaml:4:7: seed: must be a number; given: '12'"),
         (GOOD + "format: 2", "s.yaml:4:9: format: must be 1; given: 2"),
@@ -53,15 +57,39 @@ def test_a_small_scenario_gets_its_defaults():
             "s.yaml:4:23: share_maps.every_s: 0.25 s is not a multiple of the step of 0.1 s",
         ),
         ("robots:\n  - {robot: disc}", "s.yaml:1:1: 'world' is missing"),
-        ("world: {empty_m: [1, 1]}\nrobots: []", "s.yaml:2:9: robots: Tuple should have at least 1 item after validation, not 0"),
-        ("world: {terrain: mase}\nrobots: [{robot: disc}]", "s.yaml:1:18: world.terrain: must be 'loop', 'cross', 'zigzag' or 'maze'; given: 'mase'"),
-        ("world: {terrain: maze, sise_m: 40}\nrobots: [{robot: disc}]", "s.yaml:1:24: world: unknown key 'sise_m', did you mean 'size_m'?"),
-        ("world: {empty_m: [0, 10]}\nrobots: [{robot: disc}]", "s.yaml:1:19: world.empty_m[0]: must be greater than 0; given: 0"),
-        (robot("{robot: pionier3dx}"), "s.yaml:3:13: robots[0].robot: unknown robot 'pionier3dx', did you mean 'pioneer3dx'?"),
-        (robot("{robot: {base: dics}}"), "s.yaml:3:20: robots[0].robot.base: unknown robot 'dics', did you mean 'disc'?"),
+        (
+            "world: {empty_m: [1, 1]}\nrobots: []",
+            "s.yaml:2:9: robots: Tuple should have at least 1 item after validation, not 0",
+        ),
+        (
+            "world: {terrain: mase}\nrobots: [{robot: disc}]",
+            "s.yaml:1:18: world.terrain: must be 'loop', 'cross', 'zigzag' or 'maze'; given: 'mase'",
+        ),
+        (
+            "world: {terrain: maze, sise_m: 40}\nrobots: [{robot: disc}]",
+            "s.yaml:1:24: world: unknown key 'sise_m', did you mean 'size_m'?",
+        ),
+        (
+            "world: {empty_m: [0, 10]}\nrobots: [{robot: disc}]",
+            "s.yaml:1:19: world.empty_m[0]: must be greater than 0; given: 0",
+        ),
+        (
+            robot("{robot: pionier3dx}"),
+            "s.yaml:3:13: robots[0].robot: unknown robot 'pionier3dx', did you mean 'pioneer3dx'?",
+        ),
+        (
+            robot("{robot: {base: dics}}"),
+            "s.yaml:3:20: robots[0].robot.base: unknown robot 'dics', did you mean 'disc'?",
+        ),
         (robot("{robot: disc, cout: 2}"), "s.yaml:3:19: robots[0]: unknown key 'cout', did you mean 'count'?"),
-        (robot("{robot: disc, count: 0}"), "s.yaml:3:26: robots[0].count: must be greater than or equal to 1; given: 0"),
-        (robot("{robot: {base: disc, radius_m: -1}}"), "s.yaml:3:36: robots[0].robot.radius_m: must be greater than 0; given: -1"),
+        (
+            robot("{robot: disc, count: 0}"),
+            "s.yaml:3:26: robots[0].count: must be greater than or equal to 1; given: 0",
+        ),
+        (
+            robot("{robot: {base: disc, radius_m: -1}}"),
+            "s.yaml:3:36: robots[0].robot.radius_m: must be greater than 0; given: -1",
+        ),
         (
             robot("{robot: {base: disc, sensors: [{kind: lidar, range: 3}]}}"),
             "s.yaml:3:50: robots[0].robot.sensors[0]: unknown key 'range', did you mean 'range_m'?",
@@ -78,12 +106,18 @@ def test_a_small_scenario_gets_its_defaults():
             robot("{robot: {base: disc, sensors: [sick_lms5000]}}"),
             "s.yaml:3:36: robots[0].robot.sensors[0]: unknown sensor 'sick_lms5000', did you mean 'sick_lms500'?",
         ),
-        (robot("{robot: disc, localization: nois}"), "s.yaml:3:33: robots[0].localization: unknown kind 'nois', did you mean 'noise'?"),
+        (
+            robot("{robot: disc, localization: nois}"),
+            "s.yaml:3:33: robots[0].localization: unknown kind 'nois', did you mean 'noise'?",
+        ),
         (
             robot("{robot: disc, localization: {kind: noise, sigma_m: -1}}"),
             "s.yaml:3:56: robots[0].localization.sigma_m: must be greater than or equal to 0; given: -1",
         ),
-        (robot("{robot: disc, controller: stil}"), "s.yaml:3:31: robots[0].controller: unknown controller 'stil', did you mean 'still'?"),
+        (
+            robot("{robot: disc, controller: stil}"),
+            "s.yaml:3:31: robots[0].controller: unknown controller 'stil', did you mean 'still'?",
+        ),
         (
             robot("{robot: disc, controller: {name: nearest_frontier, min_cels: 3}}"),
             "s.yaml:3:56: robots[0].controller.min_cels: controller 'nearest_frontier' has no parameter 'min_cels',"
@@ -93,11 +127,26 @@ def test_a_small_scenario_gets_its_defaults():
             robot("{robot: disc, controller: {name: nearest_frontier, min_cells: few}}"),
             "s.yaml:3:67: robots[0].controller.min_cells: must be a number; given: 'few'",
         ),
-        (robot("{robot: disc, controller: {min_cells: 3}}"), "s.yaml:3:31: robots[0].controller: 'name' is missing: write {name: nearest_frontier, ...}"),
-        (robot("{name: a}\n  - {name: a}"), "s.yaml:3:3: robots: the name 'a' is given twice; give each group a name of its own"),
-        (robot("{name: a, count: 11}\n  - {name: a1}"), "s.yaml:3:3: robots: the name 'a10' is given twice; give each group a name of its own"),
-        (robot("{start: {line: {from: [1], step: [2, 3]}}}"), "s.yaml:3:27: robots[0].start.line.from: has 1 values; it needs more"),
-        (robot("{count: 1000000}"), "s.yaml:3:13: robots[0].count: must be less than or equal to 100000; given: 1000000"),
+        (
+            robot("{robot: disc, controller: {min_cells: 3}}"),
+            "s.yaml:3:31: robots[0].controller: 'name' is missing: write {name: nearest_frontier, ...}",
+        ),
+        (
+            robot("{name: a}\n  - {name: a}"),
+            "s.yaml:3:3: robots: the name 'a' is given twice; give each group a name of its own",
+        ),
+        (
+            robot("{name: a, count: 11}\n  - {name: a1}"),
+            "s.yaml:3:3: robots: the name 'a10' is given twice; give each group a name of its own",
+        ),
+        (
+            robot("{start: {line: {from: [1], step: [2, 3]}}}"),
+            "s.yaml:3:27: robots[0].start.line.from: has 1 values; it needs more",
+        ),
+        (
+            robot("{count: 1000000}"),
+            "s.yaml:3:13: robots[0].count: must be less than or equal to 100000; given: 1000000",
+        ),
     ],
 )
 def test_each_kind_of_bad_input_is_one_problem_at_its_place(text, problem):
@@ -169,7 +218,9 @@ def test_trusted_only_refuses_code_and_does_not_run_it(write):
     ],
 )
 def test_a_bad_reference_to_a_file_is_a_problem(write, reference, words):
-    write(s_yaml=robot(f"{{robot: disc, controller: '{reference}'}}"), mine_py=MINE + "NUMBER = 1\n", broken_py="class (")
+    write(
+        s_yaml=robot(f"{{robot: disc, controller: '{reference}'}}"), mine_py=MINE + "NUMBER = 1\n", broken_py="class ("
+    )
     with pytest.raises(ScenarioError) as caught:
         load_scenario("s.yaml")
     (problem,) = caught.value.problems

@@ -42,7 +42,12 @@ def test_core_schema_scalars(text, value):
 
 
 def test_quoted_scalars_and_block_text_stay_text():
-    assert parse_yaml("a: '1'\nb: \"true\"\nc: !!str 5\nd: |\n  7\n").data == {"a": "1", "b": "true", "c": "5", "d": "7\n"}
+    assert parse_yaml("a: '1'\nb: \"true\"\nc: !!str 5\nd: |\n  7\n").data == {
+        "a": "1",
+        "b": "true",
+        "c": "5",
+        "d": "7\n",
+    }
 
 
 def test_places_are_lines_and_columns_of_keys_and_values():
@@ -99,7 +104,7 @@ def test_an_anchor_can_be_used_again():
 def test_any_input_parses_or_is_a_scenario_error(content):
     try:
         document = parse_yaml(content, "f")
+        placed = document.data is None or () in document.values
     except ScenarioError as error:
-        assert all(problem.line >= 1 and problem.column >= 1 for problem in error.problems)
-    else:
-        assert document.data is None or document.values[()]
+        placed = all(problem.line >= 1 and problem.column >= 1 for problem in error.problems)
+    assert placed

@@ -92,9 +92,7 @@ def test_a_controller_that_raises_stops_its_robot_alone():
 
 
 def test_the_run_can_end_at_the_first_failure():
-    sim = covey.Simulation(
-        covey.World.empty(10, 10), robots=3, controller=raises_at_two, on_controller_error="end_run"
-    )
+    sim = covey.Simulation(covey.World.empty(10, 10), robots=3, controller=raises_at_two, on_controller_error="end_run")
     sim.run()
     assert sim.status == "error"
     assert sim.time == pytest.approx(1.1)
@@ -173,7 +171,10 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(tmp_path):
     for i, environment in enumerate([{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "77", "NUMBA_NUM_THREADS": "1"}]):
         out = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(tmp_path / str(i))],
-            capture_output=True, text=True, check=True, env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **environment},
         )
         sums.add(out.stdout)
     assert len(sums) == 1

@@ -29,7 +29,7 @@ def test_behind_a_slit_only_what_lies_in_sight():
     poses = world.grid.to_world(np.argwhere(reachable(world, np.array([(1.0, 1.0)]), 0.2)))
     assert poses[:, 0].max() < 5.0
     cells = np.argwhere(world.free)
-    cells = cells[world.grid.to_world(cells)[:, 0] > 5.1]
+    cells = cells[world.grid.to_world(cells)[:, 0] > 5.1][::3]
     sighted = []
     for x, y in world.grid.to_world(cells):
         near = poses[np.hypot(poses[:, 0] - x, poses[:, 1] - y) <= 6.0]
@@ -38,7 +38,7 @@ def test_behind_a_slit_only_what_lies_in_sight():
     assert any(sighted)
     assert not all(sighted)
     # They differ only where a line of sight grazes a corner.
-    assert (got != sighted).sum() <= 5
+    assert (got != sighted).sum() <= 3
 
 
 def test_range_limits_what_is_seen_beyond_the_reach_of_the_body():

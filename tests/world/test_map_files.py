@@ -24,8 +24,8 @@ def pgm(values, white=255):
     )
 
 
-def ros_map(folder: Path, image: bytes, **header) -> Path:
-    (folder / "map.pgm").write_bytes(image)
+def ros_map(folder: Path, pixels: bytes, **header) -> Path:
+    (folder / "map.pgm").write_bytes(pixels)
     (folder / "map.yaml").write_text(yaml.safe_dump({**HEADER, **header}))
     return folder / "map.yaml"
 

@@ -9,10 +9,16 @@ from covey import __version__
 
 Override = Annotated[
     list[str],
-    Parameter(name=["--set", "-s"], negative=(), show_default=False, help="Replace one value, as in -s robots.scout.count=20; may be repeated."),
+    Parameter(
+        name=["--set", "-s"],
+        negative=(),
+        show_default=False,
+        help="Replace one value, as in -s robots.scout.count=20; may be repeated.",
+    ),
 ]
 TrustedOnly = Annotated[
-    bool, Parameter(negative=(), show_default=False, help="Refuse a scenario that names code of a file (./mine.py:Name).")
+    bool,
+    Parameter(negative=(), show_default=False, help="Refuse a scenario that names code of a file (./mine.py:Name)."),
 ]
 
 app = App(

@@ -50,10 +50,10 @@ def _cache() -> tuple[str, str, bool]:
 
 
 def _threads() -> tuple[str, str, bool]:
-    import numba
+    from covey.kernel import config
 
-    layer = numba.config.THREADING_LAYER  # pyright: ignore[reportAttributeAccessIssue]
-    return "numba threading layer", f"{layer}, at most {numba.config.NUMBA_NUM_THREADS} threads", layer == "omp"  # pyright: ignore
+    layer = config.THREADING_LAYER
+    return "numba threading layer", f"{layer}, at most {config.NUMBA_NUM_THREADS} threads", layer == "omp"
 
 
 def _runs() -> tuple[str, str, bool]:

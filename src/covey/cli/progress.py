@@ -32,7 +32,7 @@ class ProgressBar:
         )
         self._task = self._bar.add_task("", total=1.0)
         self._first, self._first_time_s = time.perf_counter(), 0.0
-        self._next, self._next_share = 0.0, 0.1
+        self._next, self._next_done = 0.0, 0.1
 
     def __enter__(self) -> "ProgressBar":
         if self.stream.isatty():
@@ -40,20 +40,23 @@ class ProgressBar:
         self._write("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.stream.isatty():
+            self._bar.stop()
 
     def observe(self, frame: Frame) -> None:
         """Take in one frame."""
         now = time.perf_counter()
         if self._next == 0.0:  # the first step may have compiled kernels: the speed counts from behind it
             self._first, self._first_time_s = now, frame.time_s
-        share = self.share(frame)
-        if now < self._next and (self.stream.isatty() or share < self._next_share):
+        done = self.done(frame)
+        if now < self._next and (self.stream.isatty() or done < self._next_done):
             return
         self._next = now + (_REFRESH_S if self.stream.isatty() else _LINE_S)
-        self._next_share = share + 0.1
-        self._write(self.line(frame, now), self.done(frame))
+        self._next_done = done + 0.1
+        self._write(self.line(frame, now), done)
 
     __call__ = observe
 

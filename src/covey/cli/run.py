@@ -12,6 +12,7 @@ from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
+from covey.results.figures import save_all
 from covey.results.run import Run
 from covey.scenario.folders import check_folder, run_folder
 from covey.scenario.load import load_scenario
@@ -41,7 +42,7 @@ def run_command(
     except KeyboardInterrupt:
         print(f"interrupted; what was recorded is in {folder}, marked interrupted", file=sys.stderr)
         return INTERRUPTED
-    drawn = draw(run, None, "png") if pictures else []
+    drawn = save_all(run) if pictures else []
     if quiet:
         print(run.folder)
     else:
@@ -50,15 +51,13 @@ def run_command(
     return REACHED if run.status == "reached" else NOT_REACHED
 
 
-def draw(run: Run | Path, out: Path | None, kind: Literal["png", "svg"]) -> list[Path]:
+def draw(folder: Path, out: Path | None, kind: Literal["png", "svg"]) -> list[Path]:
     """Write the pictures of a run and return their paths.
 
     Raises:
         RunFolderError: the folder holds no finished run, or cannot be written.
     """
-    from covey.results.figures import save_all
-
-    return save_all(run if isinstance(run, Run) else Run(run), out, kinds=(kind,))
+    return save_all(Run(folder), out, kinds=(kind,))
 
 
 def parse_speed(text: str) -> float | Literal["max"]:

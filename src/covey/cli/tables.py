@@ -24,10 +24,10 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
 
 
 def print_metrics(metrics: Mapping[str, Any]) -> None:
-    """Print the single numbers among the metrics of a run."""
+    """Print those metrics of a run that are single values and apply to it."""
     table = Table("metric", "value", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for name, value in metrics.items():
-        if not isinstance(value, (dict, list)):
+        if value is not None and not isinstance(value, (dict, list)):
             table.add_row(name, shown(value))
     Console(highlight=False).print(table)
 

@@ -44,9 +44,7 @@ async def explore(
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
             robot.note(text)
         outcome = await robot.goto(goal, tolerance_m=0.3, until=_Watch(goal, definition, robot.time + replan_s, near_m))
-        if outcome.state in ("unreachable", "stuck"):
-            refused.add(goal)
-        elif outcome:  # being there showed nothing new
+        if outcome.state in ("unreachable", "stuck") or outcome:
             refused.add(goal)
 
 

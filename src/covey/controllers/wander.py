@@ -38,7 +38,9 @@ class Wander:
             near = np.minimum(ranges, reach)
             left, right = near[(angles > 0) & (angles < 2)].mean(), near[(angles < 0) & (angles > -2)].mean()
             self._turning = 1.0 if left >= right else -1.0
-        robot.drive(max(0.0, top * (gap - 0.1) / self.distance_m) * 0.5, self._turning * robot.model.max_turn_rad_s * 0.4)
+        robot.drive(
+            max(0.0, top * (gap - 0.1) / self.distance_m) * 0.5, self._turning * robot.model.max_turn_rad_s * 0.4
+        )
 
 
 def _surroundings(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

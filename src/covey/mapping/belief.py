@@ -181,14 +181,7 @@ class Beliefs:
                     robot,
                     other,
                     int(origin),
-                    self._slots,
-                    self.clock,
-                    self._store,
-                    self._store_version,
-                    self.log_odds,
-                    self.occupancy,
-                    self.tile_changed,
-                    self.version,
+                    *self._exchanged,
                 )
         return moved
 
@@ -209,17 +202,15 @@ class Beliefs:
             hears,
             self.clock.copy(),
             np.argsort(self.clock, axis=0, kind="stable"),
-            self._slots,
-            self.clock,
-            self._store,
-            self._store_version,
-            self.log_odds,
-            self.occupancy,
-            self.tile_changed,
-            self.version,
+            *self._exchanged,
             taken,
         )
         return taken
+
+    @property
+    def _exchanged(self) -> tuple[np.ndarray, ...]:
+        tiles = self._slots, self.clock, self._store, self._store_version
+        return (*tiles, self.log_odds, self.occupancy, self.tile_changed, self.version)
 
     def _collect(self, needed: int) -> None:
         """Find the slots that nobody refers to any more; make the store larger when they are few."""

@@ -34,7 +34,10 @@ def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):
                 off -= 2.0 * math.pi * math.floor((off + math.pi) / (2.0 * math.pi))
                 if abs(off) > half or not ranges[i, j] < math.inf:
                     continue
-                if math.sqrt(distance**2 + ranges[i, j] ** 2 - 2.0 * distance * ranges[i, j] * math.cos(off)) <= radius[i]:
+                if (
+                    math.sqrt(distance**2 + ranges[i, j] ** 2 - 2.0 * distance * ranges[i, j] * math.cos(off))
+                    <= radius[i]
+                ):
                     ranges[i, j] = math.nan
 
 

@@ -3,10 +3,14 @@
 import io
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.geometry.grid import Grid
+
+if TYPE_CHECKING:
+    from covey.mapping.compare import GroundTruth
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 
@@ -22,7 +26,8 @@ class Maps:
             by any beam, -1 never.
         last_covered: int32, shape of the truth: step at which a body was last over a cell, -1 never.
         union: occupancy of the union of all maps, int8: -1 unknown, 0 free, 100 occupied; None without maps.
-        robots: each robot's map in the order of the team, like ``union``; empty without maps.
+        robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty when no
+            robot has one.
     """
 
     truth: Grid
@@ -31,12 +36,28 @@ class Maps:
     last_explored: np.ndarray
     last_covered: np.ndarray
     union: Grid | None = None
-    robots: list[Grid] = field(default_factory=list)
+    robots: list[Grid | None] = field(default_factory=list)
+    _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
     @property
     def explorable_area_m2(self) -> float:
         """Area of G [m^2]."""
         return int(self.explorable.sum()) * self.truth.resolution**2
+
+    @property
+    def to_cover(self) -> np.ndarray:
+        """Cells that bodies may pass over, bool: G, or every free cell when nothing is explorable (nobody can see)."""
+        return self.explorable if self.explorable.any() else self.truth.cells == FREE
+
+    def ground_truth(self, belief: Grid) -> "GroundTruth":
+        """Return the truth on the cells of a map, as `covey.mapping.compare` wants it; once for maps at one place."""
+        from covey.mapping.compare import ground_truth
+
+        place = (belief.shape, belief.origin, belief.resolution)
+        if place not in self._truths:
+            wall, explorable = (self.truth.with_cells(cells) for cells in (self.truth.cells == WALL, self.explorable))
+            self._truths[place] = ground_truth(wall, explorable, belief)
+        return self._truths[place]
 
     def to_bytes(self) -> bytes:
         """Return the content of ``maps.npz``; equal maps give equal bytes."""
@@ -46,8 +67,9 @@ class Maps:
             arrays[name] = getattr(self, name).astype(np.int32)
         if self.union is not None:
             arrays |= _pack("union", self.union)
+        arrays["robots"] = np.array(len(self.robots))
         for i, grid in enumerate(self.robots):
-            arrays |= _pack(f"robot{i}", grid)
+            arrays |= {} if grid is None else _pack(f"robot{i}", grid)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
         return buffer.getvalue()
@@ -57,7 +79,7 @@ class Maps:
         """Read ``maps.npz``."""
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-        count = sum(name.startswith("robot") and not name.endswith("_place") for name in arrays)
+        numbers = [int(name[5:]) for name in arrays if name.startswith("robot") and name[5:].isdigit()]
         return Maps(
             truth=_unpack("truth", arrays),
             explorable=arrays["explorable"],
@@ -65,29 +87,8 @@ class Maps:
             last_explored=arrays["last_explored"],
             last_covered=arrays["last_covered"],
             union=_unpack("union", arrays) if "union" in arrays else None,
-            robots=[_unpack(f"robot{i}", arrays) for i in range(count)],
+            robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
-
-
-def values_at(source: Grid, target: Grid, outside: int, row_part: float = 0.5, column_part: float = 0.5) -> np.ndarray:
-    """Return the values of ``source`` at one point in each cell of ``target``, shape of the target's cells.
-
-    The point lies at the given parts of the cell's height and width, by default in its centre; ``outside`` stands
-    where ``source`` has no cell. The places of both grids, yaw included, may be any.
-    """
-    x0, y0, c, s, resolution = source.frame
-    points = target.to_world(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) - 0.5)
-    dx, dy = points[:, 0] - x0, points[:, 1] - y0
-    first, below, beside = np.stack((c * dy - s * dx, c * dx + s * dy), axis=-1) / resolution
-    down = (np.arange(target.shape[0]) + row_part)[:, None, None] * (below - first)
-    right = (np.arange(target.shape[1]) + column_part)[None, :, None] * (beside - first)
-    if not (below - first)[1] and not (beside - first)[0]:  # axes in line: a row index for each row is enough
-        i, j = first[0] + down[..., 0], first[1] + right[..., 1]
-    else:
-        i, j = first[0] + down[..., 0] + right[..., 0], first[1] + down[..., 1] + right[..., 1]
-    i, j = np.floor(i).astype(np.int64), np.floor(j).astype(np.int64)
-    inside = (i >= 0) & (i < source.shape[0]) & (j >= 0) & (j < source.shape[1])
-    return np.where(inside, source.cells[np.where(inside, i, 0), np.where(inside, j, 0)], outside)
 
 
 def _pack(name: str, grid: Grid) -> dict[str, np.ndarray]:

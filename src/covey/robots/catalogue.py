@@ -3,7 +3,12 @@
 from covey.mapping.records import Mapping
 from covey.registry import Registry
 from covey.robots.model import Kinematics, RobotModel
+from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
+from covey.sensors.lidar import Lidar
+from covey.sensors.neighbours import Neighbours
+from covey.sensors.odometry import Odometry
+from covey.sensors.proximity import Proximity
 
 robots: Registry = Registry("robot")
 
@@ -14,7 +19,8 @@ def pioneer3dx() -> RobotModel:
 
     Speeds 1.2 m/s and 300 degrees/s: the paper. Footprint of nine points (0.508 x 0.356 m) and accelerations
     2.5 m/s2, 3.2 rad/s2: the planner files of its testbed. Track 357 mm = 2 / 0.0056 mm: DiffConvFactor in AriaCoda's
-    p3dx.p. The wheels are taken to reach no more than the top speed, so it slows down to turn.
+    p3dx.p. The wheels are taken to reach no more than the top speed, so it slows down to turn. LMS500 at the centre,
+    odometry at 10 Hz, map of 0.2 m with rays up to 25 m: the testbed's launch files.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation:
@@ -40,8 +46,8 @@ def pioneer3dx() -> RobotModel:
         wheel_semi_axis_m=0.1785,
         acceleration_m_s2=2.5,
         turn_acceleration_rad_s2=3.2,
-        sensors=(sick_lms500(),),
-        mapping=Mapping(),
+        sensors=(sick_lms500(), Odometry(rate_hz=10), Neighbours(range_m=26)),
+        mapping=Mapping(resolution_m=0.2, max_range_m=25),
     )
 
 
@@ -51,7 +57,8 @@ def turtlebot3_burger() -> RobotModel:
 
     Speeds 0.22 m/s and 2.84 rad/s: turtlebot3_teleop. Wheel separation 0.160 m, acceleration 1.0 m/s2:
     turtlebot3_simulations. Wheel speed: what 2.84 rad/s on the spot asks for, 2.84 x 0.080 m/s. Turn acceleration
-    3.2 rad/s2 and footprint 0.146 x 0.210 m: the planner files of ROBOTIS' turtlebot3 repository.
+    3.2 rad/s2 and footprint 0.146 x 0.210 m: the planner files of ROBOTIS' turtlebot3 repository; map
+    of 0.05 m as its SLAM files have it.
     """
     return RobotModel(
         name="turtlebot3_burger",
@@ -64,8 +71,8 @@ def turtlebot3_burger() -> RobotModel:
         wheel_semi_axis_m=0.080,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
-        sensors=(turtlebot3_lds(),),
-        mapping=Mapping(),
+        sensors=(turtlebot3_lds(rate_hz=5).model_copy(update={"mount_x_m": -0.032}), Odometry()),
+        mapping=Mapping(resolution_m=0.05),
     )
 
 
@@ -75,7 +82,8 @@ def turtlebot3_waffle() -> RobotModel:
 
     Speeds 0.26 m/s and 1.82 rad/s: turtlebot3_teleop. Wheel separation 0.287 m, acceleration 1.0 m/s2:
     turtlebot3_simulations. Wheel speed: what 1.82 rad/s on the spot asks for, 1.82 x 0.1435 m/s. Turn acceleration
-    3.2 rad/s2 and footprint 0.282 x 0.290 m: the planner files of ROBOTIS' turtlebot3 repository.
+    3.2 rad/s2 and footprint 0.282 x 0.290 m: the planner files of ROBOTIS' turtlebot3 repository; map
+    of 0.05 m as its SLAM files have it.
     """
     return RobotModel(
         name="turtlebot3_waffle",
@@ -88,8 +96,8 @@ def turtlebot3_waffle() -> RobotModel:
         wheel_semi_axis_m=0.1435,
         acceleration_m_s2=1.0,
         turn_acceleration_rad_s2=3.2,
-        sensors=(turtlebot3_lds(rate_hz=10.0),),
-        mapping=Mapping(),
+        sensors=(turtlebot3_lds(rate_hz=10).model_copy(update={"mount_x_m": -0.064}), Odometry()),
+        mapping=Mapping(resolution_m=0.05),
     )
 
 
@@ -101,7 +109,8 @@ def maes() -> RobotModel:
     with 30 when both get the same factor and with 10 when they differ by more than 0.01. So straight on it ends at
     2 x 30 / 20 = 3 m/s, and otherwise at v = 10 (l + r) / 20 and turn rate 10 (r - l) 0.26435 / (30 m r2 / 2)
     = 1.998 (r - l): 3.996 rad/s on the spot. That is a differential drive with wheel speeds l, r up to 1 m/s and a
-    wheel semi-axis of 1 / (2 x 1.998) m. Its law v <- (v + dt F/m) / (1 + 20 dt) is a lag of 1/20 s (1/30 s for turning).
+    wheel semi-axis of 1 / (2 x 1.998) m. Its law v <- (v + dt F/m) / (1 + 20 dt) is a lag of 1/20 s, of 1/30 s for
+    turning. It sees walls all around and other robots up to 20 m, and maps in cells of half a tile.
 
     References:
         M. Z. Andreasen, P. I. Holler, M. K. Jensen, M. Albano: MAES: a ROS 2-compatible simulation tool for exploration
@@ -118,12 +127,26 @@ def maes() -> RobotModel:
         wheel_semi_axis_m=0.25025,
         speed_lag_s=1 / 20,
         turn_lag_s=1 / 30,
-        sensors=(maes_360(),),
-        mapping=Mapping(),
+        sensors=(maes_360(), Neighbours(range_m=20)),
+        mapping=Mapping(resolution_m=0.5),
     )
 
 
 @robots.register("disc")
 def disc(kinematics: Kinematics = "differential", radius_m: float = 0.15) -> RobotModel:
     """Return a plain disc, 1 m/s and 3 rad/s, without inertia: for control laws and swarms."""
-    return RobotModel(name="disc", kinematics=kinematics, radius_m=radius_m, max_speed_m_s=1.0, max_turn_rad_s=3.0)
+    return RobotModel(
+        name="disc",
+        kinematics=kinematics,
+        radius_m=radius_m,
+        max_speed_m_s=1.0,
+        max_turn_rad_s=3.0,
+        sensors=(
+            Lidar(rays=90, fov_deg=360, range_m=8, rate_hz=10),
+            Proximity(sectors=12, range_m=0.5),
+            Odometry(),
+            Bumper(),
+            Neighbours(),
+        ),
+        mapping=Mapping(),
+    )

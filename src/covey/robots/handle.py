@@ -124,9 +124,7 @@ class Robot:
         """Stand still; awaited, it takes one step."""
         return self._begin(Drive(STILL, self.time, None))
 
-    def goto(
-        self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None
-    ) -> Motion:
+    def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
         """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.
 
         The outcome says reached, cancelled (``until`` came true), unreachable or stuck.
@@ -137,7 +135,11 @@ class Robot:
         if heading is None and len(goal) == 3:
             heading = float(goal[2])
         current = self._motion
-        if isinstance(current, Goto) and current.outcome is None and (current.goal, current.heading) == ((x, y), heading):
+        if (
+            isinstance(current, Goto)
+            and current.outcome is None
+            and (current.goal, current.heading) == ((x, y), heading)
+        ):
             current.until = until
             return current  # a reactive controller may repeat itself every step
         return self._begin(Goto((x, y), heading, tolerance_m, until))
@@ -176,7 +178,8 @@ class Robot:
 
     def _travel(self, mask: np.ndarray | None) -> Field | None:
         navigator = self._navigator
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, mask)
+        others = navigator.others(*self.pose)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others, mask)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion

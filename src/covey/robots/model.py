@@ -68,15 +68,11 @@ class RobotModel(Record):
         default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
-    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard; their names differ.")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
     mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:
-        names = [sensor.name for sensor in self.sensors]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two sensors are named {twice!r}; give each a name of its own")
         given = [n for n in ("radius_m", "discs_m", "footprint_m") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ValueError(
@@ -98,19 +94,19 @@ class RobotModel(Record):
 
 @lru_cache
 def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:
-    """Return a few discs (x, y, radius [m]) that together cover a simple polygon and reach at most ``excess_m`` beyond.
+    """Return a few discs (x, y, radius [m]) that cover a simple polygon and reach at most ``excess_m`` [m] beyond.
 
     A disc around a point at distance d inside the border may have the radius d + excess, since the disc of radius d
-    lies inside. Again and again the bare point that the fewest of such discs cover (so corners first) gets the one
-    that covers most other bare points, over a lattice which is covered with a margin of half the diagonal of its
-    cells, hence so is all of the polygon.
+    lies inside; outside, d is negative. Again and again the bare point that the fewest of such discs cover (so corners
+    first) gets the one that covers most other bare points, over a lattice which is covered with a margin of half the
+    diagonal of its cells, hence so is all of the polygon.
 
     Args:
         polygon: vertices x, y [m], in either sense of rotation.
         excess_m: how far a disc may reach beyond the polygon [m].
 
     Raises:
-        InvalidValueError: fewer than three vertices, or an edge that crosses another.
+        InvalidValueError: fewer than three vertices, edges that cross, or an excess below 4 % of the size.
 
     Examples:
         >>> cover_with_discs(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)), excess_m=0.5)
@@ -119,18 +115,25 @@ def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tup
     _check_polygon(polygon)
     vertices = np.array(polygon, float)
     low, high = vertices.min(0), vertices.max(0)
-    spacing = max(excess_m / 4.0, float((high - low).max()) / 100.0)
-    margin = min(spacing * math.sqrt(0.5), 0.5 * excess_m)
-    spacing = margin / math.sqrt(0.5)
+    size = float((high - low).max())
+    if not excess_m >= 0.04 * size:
+        raise InvalidValueError(
+            f"excess_m is {excess_m!r}; to cover a polygon {size:g} m across it must be at least {0.04 * size:g} m"
+        )
+    spacing, margin = excess_m / 5.0, excess_m / 5.0 * math.sqrt(0.5)
     half = 2 * np.ceil(0.25 * (high - low) / spacing) + 2
     axes = [0.5 * (a + b) + spacing * np.arange(-n, n + 1) for a, b, n in zip(low, high, half, strict=True)]
     lattice = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
     depth = _depth(vertices, lattice.reshape(-1, 2)).reshape(lattice.shape[:2])
-    inside = depth[::2, ::2] > 0
-    points, centres = lattice[depth >= -margin], lattice[::2, ::2][inside]
-    radii = depth[::2, ::2][inside] + excess_m
-    apart = (points[:, 0] - centres[:, :1]) ** 2 + (points[:, 1] - centres[:, 1:]) ** 2
-    covers = apart <= ((radii - margin) ** 2)[:, None] + 1e-12
+    useful = depth[::2, ::2] > 2.0 * margin - excess_m
+    points, centres = lattice[depth >= -margin], lattice[::2, ::2][useful]
+    radii = depth[::2, ::2][useful] + excess_m
+    covers = np.array(
+        [
+            (points[:, 0] - x) ** 2 + (points[:, 1] - y) ** 2 <= (radius - margin) ** 2 + 1e-12
+            for (x, y), radius in zip(centres, radii, strict=True)
+        ]
+    )
     hard, bare = covers.sum(0), np.ones(len(points), bool)
     chosen: list[int] = []
     while bare.any():
@@ -146,18 +149,19 @@ def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tup
 
 
 def inscribed_radius(discs: np.ndarray) -> float:
-    """Return the radius [m] of a disc around the origin inside a union of discs, shape (k, 3): 0 if none holds it.
+    """Return the radius [m] of the largest disc around the origin inside a union of discs, shape (k, 3); 0 if none.
 
-    It is the largest inside the union of those discs that hold the origin.
+    It is the distance of the nearest point of any circle that no other disc holds, to about 0.1 mm.
     """
-    angles = np.linspace(0.0, 2.0 * np.pi, 1441)
-    along = np.outer(np.cos(angles), discs[:, 0]) + np.outer(np.sin(angles), discs[:, 1])
-    across = discs[:, 0] ** 2 + discs[:, 1] ** 2 - along**2
-    inside = discs[:, 2] ** 2 - across
-    chord = np.sqrt(np.maximum(inside, 0.0))
-    holds = (inside > 0) & (along - chord <= 1e-12)
-    border = np.where(holds, along + chord, 0.0).max(1)
-    return float(max(border.min(), 0.0))
+    if not (np.hypot(discs[:, 0], discs[:, 1]) < discs[:, 2]).any():
+        return 0.0
+    angles = np.linspace(0.0, 2.0 * np.pi, 3600, endpoint=False)
+    x = discs[:, :1] + discs[:, 2:] * np.cos(angles)
+    y = discs[:, 1:2] + discs[:, 2:] * np.sin(angles)
+    held = np.zeros(x.shape, bool)
+    for px, py, radius in discs:
+        held |= np.hypot(x - px, y - py) < radius - 1e-9
+    return float(np.hypot(x, y)[~held].min())
 
 
 def _depth(vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -180,6 +184,7 @@ def _check_polygon(polygon: tuple[Point, ...]) -> None:
     for i, (a, b) in enumerate(edges):
         if a == b:
             raise InvalidValueError(f"vertex {i} of the polygon, {a}, stands twice in a row; leave one out")
+    for i, (a, b) in enumerate(edges):
         for k in range(i + 2, len(edges) - (i == 0)):
             if _meet(a, b, *edges[k]):
                 raise InvalidValueError(f"edges {i} and {k} of the polygon cross; order its vertices along the border")

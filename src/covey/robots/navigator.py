@@ -360,7 +360,7 @@ class Navigator:
             return ""
         self._checked_version = belief.version
         planned = route.plan(
-            belief.grid, (x, y), self._goal, self.radius, self.driving, self._others(x, y, heading), self._tolerance
+            belief.grid, (x, y), self._goal, self.radius, self.driving, self.others(x, y, heading), self._tolerance
         )
         if isinstance(planned, str):
             self._planned = False
@@ -372,7 +372,7 @@ class Navigator:
         self._short = math.hypot(self._goal[0] - end[0], self._goal[1] - end[1]) > self._tolerance
         return ""
 
-    def _others(self, x: float, y: float, heading: float) -> np.ndarray:
+    def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""
         seen = self._tracks[np.isfinite(self._tracks[:, 5])]
         c, s = math.cos(heading), math.sin(heading)

@@ -3,14 +3,18 @@
 import numpy as np
 
 from covey.geometry import Grid
-from covey.planning.costs import clearance, soften, traversal_cost
 from covey.planning.dijkstra import Field, dijkstra
 from covey.robots.driving import Driving
-from covey.robots.route import lethal_clearance
+from covey.robots.route import passage
 
 
 def travel(
-    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, mask: np.ndarray | None = None
+    grid: Grid,
+    start: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    mask: np.ndarray | None = None,
 ) -> Field | None:
     """Return the cost to come from ``start`` to the cells of an occupancy grid, in cells of open floor.
 
@@ -19,6 +23,7 @@ def travel(
         start: x, y [m].
         radius: of the robot's body [m].
         driving: how the robot plans.
+        others: float64 (k, 2), robots in sight [m], which are no walls.
         mask: stop at the cheapest of these cells.
 
     Returns:
@@ -27,9 +32,5 @@ def travel(
     row, column = (int(i) for i in grid.to_cells(start))
     if not grid.inside((row, column)):
         return None
-    near = clearance(grid.cells, grid.resolution, max(driving.comfort_m, radius))
-    lethal = lethal_clearance(radius, grid.resolution)
-    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
-    cost = traversal_cost(grid.cells, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
-    soften(cost, grid.cells, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
+    _, cost = passage(grid, start, radius, driving, others)
     return dijkstra(cost, (row, column), mask)

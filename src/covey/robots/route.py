@@ -37,6 +37,27 @@ def lethal_clearance(radius: float, resolution: float) -> float:
     return max(radius - resolution, 0.4 * radius)
 
 
+def passage(
+    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
+
+    Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`.
+    """
+    row, column = (int(i) for i in grid.to_cells(start))
+    x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
+    occupancy = grid.cells.copy()
+    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius + 0.1)
+    near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
+    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
+    lethal = lethal_clearance(radius, resolution)
+    cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+    if len(others):
+        _avoid(cost, others, x0, y0, resolution, 2.5 * radius, 8.0)
+    soften(cost, occupancy, row, column, int(np.ceil((radius + 0.1) / resolution)))
+    return occupancy, cost
+
+
 def plan(
     grid: Grid,
     start: tuple[float, float],
@@ -65,18 +86,8 @@ def plan(
     if not (0 <= row < rows and 0 <= column < columns):
         return "wall"
     start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
-    occupancy = grid.cells
+    occupancy, cost = passage(grid, start, radius, driving, others)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
-    if len(others):
-        occupancy = occupancy.copy()
-        _paint(occupancy, others, x0, y0, resolution, radius + 0.1)
-    lethal = lethal_clearance(radius, resolution)
-    near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
-    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
-    cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
-    if len(others):
-        _avoid(cost, others, x0, y0, resolution, 2.5 * radius, 8.0)
-    soften(cost, occupancy, start_row, start_column, int(np.ceil((radius + 0.1) / resolution)))
     if not np.isfinite(cost[row, column]):
         small = not _is_large(occupancy, row, column, int(np.ceil(lethal / resolution)), int(SMALL_M / resolution))
         reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
@@ -106,7 +117,7 @@ def _paint(occupancy, others, x0, y0, resolution, radius):
             for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
                 dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
                 if dx * dx + dy * dy <= radius * radius:
-                    occupancy[r, c] = 0
+                    occupancy[r, c] = min(occupancy[r, c], 0)
 
 
 @kernel

@@ -39,8 +39,8 @@ class SetUp:
         """Return one sentence for people."""
         width, height = self.world.grid.size_m
         team = " and ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.groups)
-        size = f"{width:.4g} x {height:.4g} m, {self.world.free_area_m2:.0f} m2 free, cells of {self.world.grid.resolution:g} m"
-        return f"{team} in {self.world.name} ({size})"
+        area, cell = self.world.free_area_m2, self.world.grid.resolution
+        return f"{team} in {self.world.name} ({width:.4g} x {height:.4g} m, {area:.0f} m2 free, cells of {cell:g} m)"
 
 
 def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> "Simulation":
@@ -93,7 +93,8 @@ def build(
         name=scenario.name,
         folder=folder,
         overwrite=overwrite,
-        manifest={"scenario": _text(scenario), "inputs": inputs(scenario)},
+        scenario_yaml=_text(scenario),
+        inputs=inputs(scenario),
     )
 
 
@@ -106,8 +107,8 @@ def set_up(scenario: Scenario) -> SetUp:
     try:
         world = scenario.world.build(scenario.folder, scenario.seed)
     except (CoveyError, OSError, MemoryError) as error:
-        message = f"the world is too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else error
-        raise ScenarioError([scenario.document.problem(f"world: {message}", ("world",))]) from None
+        why = f"too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else str(error)
+        raise ScenarioError([scenario.document.problem(f"world: {why}", ("world",))]) from None
     problems: list[Problem] = []
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))

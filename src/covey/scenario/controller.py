@@ -15,7 +15,7 @@ from covey.scenario.messages import located
 
 
 class ControllerReference(Record):
-    """A controller and its parameters; in a file a bare name, ``./mine.py:Name``, or ``{name: ..., parameter: ...}``."""
+    """A controller and its parameters; in a file a name, ``./mine.py:Name``, or ``{name: ..., parameter: ...}``."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 

@@ -4,8 +4,8 @@ import datetime
 import re
 from pathlib import Path
 
-from covey.results.folder import read_manifest
 from covey.errors import RunFolderError
+from covey.results.folder import read_manifest
 
 
 def run_folder(name: str, root: Path | str = "runs") -> Path:

@@ -36,7 +36,9 @@ def located(errors: list[Located], unknown_keys: list[Located] | None = None) ->
     """
     lines = [
         InitErrorDetails(
-            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}), loc=path, input=value
+            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}),
+            loc=path,
+            input=value,
         )
         for at_key, group in ((False, errors), (True, unknown_keys or []))
         for path, message, value in group
@@ -80,24 +82,24 @@ def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
     """Return the tagged types that a value under key or index ``item`` of a value of type ``annotation`` may have."""
     if _is_record(annotation):
         keys = _keys(annotation)
-        return list(_members(keys[item])) if item in keys else []
+        return list(members(keys[item])) if item in keys else []
     arguments = [a for a in get_args(annotation) if a is not ...]
     if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
-        return [member for argument in arguments for member in _members(argument)]
+        return [member for argument in arguments for member in members(argument)]
     if get_origin(annotation) is dict and isinstance(item, str):
-        return list(_members(arguments[1]))
+        return list(members(arguments[1]))
     return []
 
 
-def _members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
+def members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
     """Yield the types, each with the tag of its branch, that a union, optional or annotated type stands for."""
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         tags = [m.tag for m in metadata if isinstance(m, Tag)]
-        yield from _members(inner, tags[0] if tags else tag)
+        yield from members(inner, tags[0] if tags else tag)
     elif get_origin(annotation) in (Union, types.UnionType):
         for member in get_args(annotation):
-            yield from _members(member)
+            yield from members(member)
     else:
         yield (_literal_tag(annotation) if tag is None else tag), annotation
 
@@ -136,7 +138,7 @@ def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any
 
 
 def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
-    """Return whether ``item``, though there is a key of that name, is the tag of a branch: what follows stands beside."""
+    """Return whether ``item``, though there is a key of that name, is the tag of a branch: what follows is beside."""
     return (*path, following) in document.values and (*path, item, following) not in document.values
 
 
@@ -197,8 +199,10 @@ def _wanted(details: Any) -> str:
     if details["type"] in ("model_type", "dict_type", "model_attributes_type"):
         return "a mapping (key: value)"
     text = details["msg"].removeprefix("Input should be").partition(", unable to parse")[0].strip()
-    return text.replace("a valid number", "a number").replace("a valid integer", "a whole number").replace(
-        "a valid tuple", "a list"
+    return (
+        text.replace("a valid number", "a number")
+        .replace("a valid integer", "a whole number")
+        .replace("a valid tuple", "a list")
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
-from covey.scenario.controller import ControllerReference
 from covey.robots.controller import parameters_of
+from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import problems_of
 from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import Document, parse_yaml

@@ -14,8 +14,8 @@ from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
 from covey.sim.stop import Stop
-from covey.world.starts import Start, TogetherStart
 from covey.world.records import WorldRecord
+from covey.world.starts import Start, TogetherStart
 
 if TYPE_CHECKING:
     from covey.sim.simulation import Simulation
@@ -42,10 +42,15 @@ class RobotGroup(Record):
         description="A name of the catalogue, a model, or {base: name, ...changes}.",
     )
     count: int = Field(default=1, ge=1, le=MAX_ROBOTS, description="Number of robots.")
-    start: Start = Field(default=TogetherStart(), description="Where the robots stand at time 0.")
-    localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = Field(
-        default=Truth(),  # pyright: ignore[reportCallIssue]
-        description="How a robot knows its pose: truth, noise or odometry, with parameters.",
+    start: Start = Field(
+        default_factory=lambda: TogetherStart.model_validate({"together": {}}),
+        description="Where the robots stand at time 0.",
+    )
+    localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = (
+        Field(
+            default=Truth(),  # pyright: ignore[reportCallIssue]
+            description="How a robot knows its pose: truth, noise or odometry, with parameters.",
+        )
     )
     controller: ControllerReference = Field(
         default="still",  # pyright: ignore[reportAssignmentType]
@@ -59,7 +64,7 @@ class RobotGroup(Record):
 
 
 class Radio(Record):
-    """Who hears whom."""
+    """The radio of the team."""
 
     range_m: float = Field(default=200.0, ge=0, description="Robots within this distance of each other can talk [m].")
 
@@ -71,7 +76,7 @@ class ShareMaps(Record):
 
 
 class Execution(Record):
-    """How the run is computed."""
+    """Periods and limits of the computation."""
 
     step_s: float = Field(default=0.1, gt=0, le=60, description="Control period [s]; a multiple of substep_s.")
     substep_s: float = Field(default=0.01, gt=0, le=60, description="Period of the physics [s].")
@@ -79,7 +84,9 @@ class Execution(Record):
         default="stop_robot", description="What a controller that raises or returns nonsense leads to."
     )
     step_budget_s: float = Field(
-        default=10.0, gt=0, description="A controller that takes longer than this for one step counts as hung [s of wall time]."
+        default=10.0,
+        gt=0,
+        description="A controller that takes longer than this for one step counts as hung [s of wall time].",
     )
 
     @model_validator(mode="after")

@@ -4,12 +4,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import yaml
-
 from covey.errors import CoveyError, UnknownNameError
-from covey.robots.controller import parameters_of
-from covey.scenario.dump import plain, to_yaml
-from covey.scenario.load import find_scenario, library, load_scenario
+from covey.scenario.shipped import find_scenario, library
 
 KINDS = ("scenarios", "robots", "sensors", "controllers")
 
@@ -42,6 +38,9 @@ def describe(name: str) -> str:
     writers: dict[str, Callable[[str], str]] = {"robots": _robot, "sensors": _sensor, "controllers": _controller}
     parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
+        from covey.scenario.dump import to_yaml
+        from covey.scenario.load import load_scenario
+
         scenario = load_scenario(name)
         parts.insert(0, f"# scenario {name} ({find_scenario(name)})\n{to_yaml(scenario, full=True)}")
     if not parts:
@@ -61,23 +60,31 @@ def _registry(kind: str) -> Any:
 
 def _robot(name: str) -> str:
     make = _registry("robots").get(name)
-    text = yaml.safe_dump(plain(make(), full=True), sort_keys=False, width=120, default_flow_style=None)
-    return f"{_doc(make)}\n\n{text}"
+    return f"{_doc(make)}\n\n{_text(make())}"
 
 
 def _sensor(name: str) -> str:
     record = _registry("sensors").get(name)
     if not hasattr(record, "model_fields"):
-        text = yaml.safe_dump(plain(record(), full=True), sort_keys=False, width=120, default_flow_style=None)
-        return f"{_doc(record)}\n\n{text}"
+        return f"{_doc(record)}\n\n{_text(record())}"
     fields = [f"  {n} = {f.default!r}: {f.description or ''}" for n, f in record.model_fields.items()]
     return "\n".join([_doc(record), "", *fields])
 
 
 def _controller(name: str) -> str:
+    from covey.robots.controller import parameters_of
+
     target = _registry("controllers").get(name)
     parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
     return "\n".join([_doc(target), "", "parameters:" if parameters else "no parameters", *parameters])
+
+
+def _text(record: Any) -> str:
+    import yaml
+
+    from covey.scenario.dump import plain
+
+    return yaml.safe_dump(plain(record, full=True), sort_keys=False, width=120, default_flow_style=None)
 
 
 def _doc(item: Any) -> str:

@@ -75,7 +75,9 @@ class Deciding:
                         if i not in self._failed:
                             self._decide_one(i, time_s, commands, collided)
                 elif members[0] not in self._failed:
-                    view = GroupView(group.name, group.names, time_s, self._fields(group.program.sees, members, collided))
+                    view = GroupView(
+                        group.name, group.names, time_s, self._fields(group.program.sees, members, collided)
+                    )
                     if group.program.scope == "team":
                         views[group.name] = view
                     else:
@@ -92,7 +94,9 @@ class Deciding:
     def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
         home = Pose(*(float(v) for v in self.estimating.pose[index]))
         rng = generator(seed, f"controller/{name}")
-        navigator = Navigator(DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index)
+        navigator = Navigator(
+            DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index
+        )
         robot = Robot(name, group.robot, home, navigator, rng)
         robot.map = self.estimating.belief_of.get(index)
         assert group.program is not None
@@ -155,4 +159,3 @@ class Deciding:
         self._failed.update(robots)
         text = "".join(traceback.format_exception(error)[-6:])
         self.failures.append(Failure(robots, error, text, isinstance(error, StepBudgetError)))
-

@@ -109,6 +109,8 @@ def _scans_of(
     sensing: Sensing, bank: SensorBank, team: MappedTeam
 ) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
     """Return which beliefs of a team a bank of lidars feeds: beliefs, rows of the readings, and team indices."""
-    robots = np.array([k for k, i in enumerate(team.members) if int(i) in bank.row_of and sensing.is_first(bank, int(i))])
+    robots = np.array(
+        [k for k, i in enumerate(team.members) if int(i) in bank.row_of and sensing.is_first(bank, int(i))]
+    )
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)
     return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members

@@ -17,7 +17,9 @@ class Pace:
 
     def __init__(self, speed: float | Literal["max"], wait: Callable[[], Any] | None = None):
         if speed != "max" and not (isinstance(speed, (int, float)) and 0 <= speed < float("inf")):
-            raise InvalidValueError(f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step")
+            raise InvalidValueError(
+                f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
+            )
         self.speed, self._wait_for_user = speed, wait or (lambda: input("Enter for the next step "))
         self._start: tuple[float, float] | None = None
 

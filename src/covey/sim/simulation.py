@@ -1,6 +1,5 @@
 """`Simulation`: a world, a team, and the step that moves both on."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -220,9 +219,7 @@ class Simulation:
         contacts = self.physics.step(self.state, self.commands, self.clock.substeps_per_step, self._trace)
         self.clock.now += self.clock.substeps_per_step
         self.scoring.count(contacts)
-        for kind, i, j, x, y in zip(
-            contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True
-        ):
+        for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
             self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
         for i in self.scoring.leaving(self.state.pose):
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])

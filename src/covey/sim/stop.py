@@ -10,7 +10,7 @@ from covey.results.frame import Frame
 
 
 class Stop(Record):
-    """The run ends when one of these holds; a run in which every controller is done has nothing left to do and ends too."""
+    """The run ends when one of these holds; without a goal it also ends when every controller is done."""
 
     explored: float | None = Field(
         default=None, gt=0, le=1, description="Goal: this share of what can be explored is explored (0 to 1)."

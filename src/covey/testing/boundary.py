@@ -51,6 +51,8 @@ def check_boundary(sim: Simulation) -> None:
     for onboard in sim.deciding.onboard.values():
         for item in reachable_from(onboard.robot):
             where = f"from the handle of {onboard.robot.name}"
-            assert not isinstance(item, TRUTH), f"{type(item).__name__} can be reached {where}: a controller could cheat"
+            assert not isinstance(item, TRUTH), (
+                f"{type(item).__name__} can be reached {where}: a controller could cheat"
+            )
             assert id(item) not in truth_arrays, f"an array of the true state can be reached {where}"
             assert item is onboard.robot or not isinstance(item, Robot), f"{item!r} can be reached {where}"

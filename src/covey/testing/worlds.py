@@ -12,9 +12,13 @@ def check_world(record: Any, *, seed: int = 5) -> None:
     """Check a world record: the same seed gives the same cells, the values are known, and a closed border is closed."""
     world, again = (record.build(Path(), seed) for _ in range(2))
     cells = world.grid.cells
-    assert np.array_equal(cells, again.grid.cells), f"{record!r} builds different worlds from one seed; use covey.random"
+    assert np.array_equal(cells, again.grid.cells), (
+        f"{record!r} builds different worlds from one seed; use covey.random"
+    )
     assert cells.dtype == np.uint8, f"cells are {cells.dtype}; they must be uint8"
-    assert np.isin(cells, (FREE, WALL, UNKNOWN, OPEN)).all(), "cells hold other values than FREE, WALL, UNKNOWN and OPEN"
+    assert np.isin(cells, (FREE, WALL, UNKNOWN, OPEN)).all(), (
+        "cells hold other values than FREE, WALL, UNKNOWN and OPEN"
+    )
     assert world.free_area_m2 > 0, "there is no free cell for a robot to stand on"
     if world.border == "wall":
         ring = np.concatenate((cells[0], cells[-1], cells[:, 0], cells[:, -1]))

@@ -1,7 +1,8 @@
 """What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
 A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
-world, and 32 cells are compared at once.
+world, and 32 cells are compared at once. Beams that only cross blocks of 8 x 8 cells that their robot has explored to
+the last cell are left out, but for one scan now and then that keeps the heat map fresh.
 """
 
 import math
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.geometry.beams import beam_directions, mark_beam, sensor_in_grid
+from covey.geometry.beams import beam_directions, beam_meets, mark_beam, sensor_in_grid
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
 
-_WORD = 32
+_WORD, _BLOCK = 32, 8
 _BYTES_TO_BITS = np.uint64(0x0102040810204080)
 _NEVER = -1
 
@@ -25,8 +26,8 @@ class ExploredTruth:
     Args:
         explorable: bool or 0/1 cells of G at the world's resolution, as a `Grid` with the world's place.
         robots: number of robots n.
-        seen_every: the heat map `last_step` is brought up to date at least every so many steps (its colours stand for
-            minutes); first steps and shares are exact.
+        seen_every: the heat map `last_step` is right to so many steps (its colours stand for minutes); first steps
+            and shares are exact.
 
     Attributes:
         first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
@@ -50,6 +51,9 @@ class ExploredTruth:
         self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
         self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
         self._scratch = np.zeros((rows, width), np.uint8)
+        blocks = np.pad(cells, ((0, -rows % _BLOCK), (0, 0))).reshape(-1, _BLOCK, width // _BLOCK, _BLOCK)
+        self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
+        self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
         self._since = self._step = 0
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
@@ -88,6 +92,9 @@ class ExploredTruth:
             self._recent,
             self._first,
             self._counts,
+            self._left,
+            self._all_beams_at,
+            self._seen_every,
         )
 
     @property
@@ -107,7 +114,7 @@ class ExploredTruth:
 
     @property
     def last_step(self) -> np.ndarray:
-        """int32 (rows, columns), about when any robot last explored a cell, see ``seen_every``; -1 = never. A view."""
+        """int32 (rows, columns), about when any robot last saw a cell, see ``seen_every``; -1 = never. A view."""
         self._flush()
         return self._last[:, : self._columns]
 
@@ -158,25 +165,49 @@ def bits_of(words, at):
 
 
 @kernel
-def explore(robots, poses, ranges, directions, mount, step, frame, scratch, goal, each, union, recent, first, counts):
+def explore(
+    robots,
+    poses,
+    ranges,
+    directions,
+    mount,
+    step,
+    frame,
+    scratch,
+    goal,
+    each,
+    union,
+    recent,
+    first,
+    counts,
+    left,
+    all_beams_at,
+    seen_every,
+):
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
 
     Args:
         scratch: uint8 (rows, 32 w), all 0 before and after. goal, union, recent: uint32 (rows, w), bits. each: the
             same for each robot. first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
+        left: uint8 (n, rows / 8, 4 w), cells that each robot has still to explore in each block.
+        all_beams_at: int64 (n,), the step from which on a scan is marked with all its beams again.
     """
     box = np.empty(4, np.int64)
     one = np.uint64(1)
     for k in range(robots.size):
         robot = robots[k]
+        every_beam = step >= all_beams_at[robot]
+        if every_beam:
+            all_beams_at[robot] = step + seen_every
         box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         for i in range(directions.shape[0]):
             length = ranges[k, i] / frame[4]
             if length > 0.0 and length < math.inf:
-                du = c * directions[i, 0] - s * directions[i, 1]
-                dv = s * directions[i, 0] + c * directions[i, 1]
-                mark_beam(scratch, u, v, u + length * du, v + length * dv, box)
+                end_u = u + length * (c * directions[i, 0] - s * directions[i, 1])
+                end_v = v + length * (s * directions[i, 0] + c * directions[i, 1])
+                if every_beam or beam_meets(left[robot], u / _BLOCK, v / _BLOCK, end_u / _BLOCK, end_v / _BLOCK):
+                    mark_beam(scratch, u, v, end_u, end_v, box)
         for row in range(box[0], box[1] + 1):
             marks = scratch[row].view(np.uint64)
             for word in range(box[2] // _WORD, box[3] // _WORD + 1):
@@ -193,7 +224,9 @@ def explore(robots, poses, ranges, directions, mount, step, frame, scratch, goal
                 fresh = new & ~np.uint64(union[row, word])
                 union[row, word] |= new
                 for bit in range(_WORD):
-                    counts[robot] += (new >> np.uint64(bit)) & one
+                    mine = (new >> np.uint64(bit)) & one
+                    counts[robot] += mine
+                    left[robot, row // _BLOCK, (word * _WORD + bit) // _BLOCK] -= mine
                     if (fresh >> np.uint64(bit)) & one:
                         counts[-1] += 1
                         first[row, word * _WORD + bit] = step

@@ -54,7 +54,7 @@ class FileWorld(Record):
         False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
     )
     border: Border | None = Field(None, description="wall or open; without it what the file says, else wall.")
-    wall_height_m: WallHeight | None = None
+    wall_height_m: WallHeight | None = Field(None, description="Height of the walls [m]; without it 2 m.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""

@@ -1,5 +1,6 @@
 """Pictures of a run, fit for a paper: metres, scale bar, legend, colours that everybody can tell apart."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from covey.errors import RunFolderError
@@ -25,12 +26,13 @@ PICTURES = {
 """Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
 
 
-def save_all(run: Run, folder: Path | str | None = None) -> list[Path]:
+def save_all(run: Run, folder: Path | str | None = None, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
     """Write every picture of a run as PNG and SVG, and the animation as GIF, and as MP4 where ffmpeg is installed.
 
     Args:
         run: what to draw.
         folder: where to, default ``figures`` in the run folder.
+        kinds: formats of the still pictures.
 
     Returns:
         The files written.
@@ -46,7 +48,7 @@ def save_all(run: Run, folder: Path | str | None = None) -> list[Path]:
             picture = draw(run)
             if picture is None:
                 continue
-            for kind in ("png", "svg"):
+            for kind in kinds:
                 path = target / f"{name}.{kind}"
                 write_whole(path, picture.to_bytes(kind))
                 written.append(path)

@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
-from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
 from covey.results.folder import part, write_whole
-from covey.results.maps import FREE, UNKNOWN, WALL, values_at
+from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
@@ -92,7 +91,8 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
         draw = ImageDraw.Draw(image)
         _draw_robots(draw, ways[: k + 1], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
-        draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
+        if not np.isnan(shares[k]):
+            draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
         yield image
 
 
@@ -110,8 +110,11 @@ def _sampled(run: Run, left: float, top: float, pixel_m: float, width: int, heig
     """Return palette indices of the world, and the step at which each pixel was first explored, uint8 and int32."""
     maps = run.maps
     assert maps is not None
-    pixels = Grid(np.empty((height, width), np.uint8), pixel_m, (left, top - height * pixel_m, 0.0))
-    value = values_at(maps.truth, pixels, UNKNOWN)[::-1]  # the first row of an image is the northernmost
-    first = values_at(maps.truth.with_cells(maps.first_explored), pixels, -1)[::-1]
-    base = np.select([value == FREE, value == WALL], [_HIDDEN, _WALL], _OUTSIDE).astype(np.uint8)
-    return base, first
+    x, y = np.meshgrid(left + (np.arange(width) + 0.5) * pixel_m, top - (np.arange(height) + 0.5) * pixel_m)
+    cells = maps.truth.to_cells(np.stack((x, y), axis=-1))
+    inside = maps.truth.inside(cells)
+    rows, columns = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
+    value = np.where(inside, maps.truth.cells[rows, columns], UNKNOWN)
+    unseen = _HIDDEN if maps.explorable.any() else _SEEN  # nobody can see: nothing is hidden either
+    base = np.select([value == FREE, value == WALL], [unseen, _WALL], _OUTSIDE).astype(np.uint8)
+    return base, np.where(inside, maps.first_explored[rows, columns], -1)

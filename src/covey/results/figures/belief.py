@@ -20,7 +20,7 @@ def union_map(run: Run) -> style.Picture | None:
 
 def robot_maps(run: Run) -> style.Picture | None:
     """Return each robot's own map at the end, side by side across the page; None when the run has none."""
-    if run.maps is None or not run.maps.robots:
+    if run.maps is None or not any(run.maps.robots):
         return None
     n, view = len(run.names), ground.cropped(run.maps)
     aspect = (view[3] - view[2]) / (view[1] - view[0])
@@ -38,7 +38,8 @@ def robot_maps(run: Run) -> style.Picture | None:
         place = left + column * (width + gap), total[1] - top - (row + 1) * (height + title), width, height
         axes = furniture.map_axes(picture, place, view)
         axes.set_facecolor(style.UNKNOWN_COLOR)
-        ground.show_cells(axes, grid, ground.occupancy_pixels(grid))
+        if grid is not None:
+            ground.show_cells(axes, grid, ground.occupancy_pixels(grid))
         share = "" if math.isnan(shares[i]) else f"  {100 * shares[i]:.1f} %"
         axes.set_title(name + share, fontsize=style.SMALL, pad=2, color=style.INK, loc="left")
         if column:

@@ -42,7 +42,8 @@ def draw_explored(axes: Axes, run: Run) -> None:
     if reached is not None:
         axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
     if n <= style.LABELLED:
-        _names(axes, [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1]), end)
+        labels = [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1])
+        _names(axes, [label for label in labels if not np.isnan(label[1])], end)
     furniture.legend(axes, _entries(n, goal, reached), handle_length=2.2)
 
 

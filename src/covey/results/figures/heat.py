@@ -16,8 +16,10 @@ AGES = LinearSegmentedColormap.from_list("age", ["#E8402A", "#C2357B", "#7B3FA0"
 
 
 def exploration_heat(run: Run) -> style.Picture | None:
-    """Return when each cell was last crossed by a beam of any robot; None when the run kept no maps."""
-    return None if run.maps is None else _heat(run, run.maps.last_explored, "last seen")
+    """Return when each cell was last crossed by a beam of any robot; None without maps, or when nobody can see."""
+    if run.maps is None or not run.maps.explorable.any():
+        return None
+    return _heat(run, run.maps.last_explored, "last seen")
 
 
 def coverage_heat(run: Run) -> style.Picture | None:
@@ -38,8 +40,8 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     assert maps is not None
     age = age_s(run, last_step)
     pixels = ground.truth_pixels(maps.truth)
-    pixels[(maps.truth.cells == FREE) & maps.explorable] = style.rgb(NEVER_COLOR)
-    pixels[(maps.truth.cells == FREE) & ~maps.explorable] = style.rgb(style.UNKNOWN_COLOR)
+    pixels[(maps.truth.cells == FREE) & maps.to_cover] = style.rgb(NEVER_COLOR)
+    pixels[(maps.truth.cells == FREE) & ~maps.to_cover] = style.rgb(style.UNKNOWN_COLOR)
     seen = ~np.isnan(age) & (maps.truth.cells == FREE)
     table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
     pixels[seen] = table[(np.minimum(age[seen] / OLD_S, 1.0) * 255).astype(int)]

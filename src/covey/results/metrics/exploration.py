@@ -49,7 +49,7 @@ def exploration_time_one_map_s(run: Run) -> float | None:
     A robot without a map counts with what its own beams have crossed.
     """
     known, own = run.series("known_share"), run.series("explored_share")
-    return time_to_share(run.times, np.where(np.isnan(known), own, known).max(axis=1), goal_share(run))
+    return time_to_share(run.times, np.fmax.reduce(np.where(np.isnan(known), own, known), axis=1), goal_share(run))
 
 
 def _register_levels() -> None:
@@ -145,4 +145,4 @@ def exploration_efficiency(run: Run, cost: str | Callable[[Run], Any] = "distanc
 def overlap(run: Run) -> float | None:
     """(sum of A_i - A) / A with A_i what robot i itself has sensed: 0 when no place was seen by two (Explore-Bench)."""
     union = _union(run)[-1]
-    return None if union <= 0 else float(run.series("explored_share")[-1].sum() / union - 1.0)
+    return None if not union > 0 else float(np.nansum(run.series("explored_share")[-1]) / union - 1.0)

@@ -1,0 +1,34 @@
+"""The scenarios that ship with Covey, and where a scenario file is found."""
+
+import os
+from importlib import resources
+from pathlib import Path
+
+from covey.errors import Problem, ScenarioError, did_you_mean
+
+
+def find_scenario(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a scenario file, given the path or the name of one of the library.
+
+    Raises:
+        ScenarioError: there is no such file and no such name.
+    """
+    path, known = Path(source), library()
+    if str(source) in known:
+        return known[str(source)]
+    try:
+        found = path.exists()
+    except (OSError, ValueError):
+        found = False
+    if found:
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise ScenarioError([Problem("there is no such file", str(source))])
+    hint = did_you_mean(str(source), known)
+    raise ScenarioError([Problem(f"unknown scenario {str(source)!r}{hint} (or give the path of a .yaml file)")])
+
+
+def library() -> dict[str, Path]:
+    """Return the scenarios that ship with Covey: their files by name, sorted."""
+    folder = Path(str(resources.files("covey.scenario") / "library"))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}

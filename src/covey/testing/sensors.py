@@ -1,0 +1,57 @@
+"""What every sensor must keep to."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.geometry.raycast import skip_field
+from covey.sensors.sensor import SensorRecord, sensor_keys
+from covey.sensors.truth import Truth
+
+
+def check_sensor(record: SensorRecord) -> None:
+    """Check a sensor: one row per robot, own copies, the same seed the same reading, and no influence of the batch."""
+    truth, names = _scene(), ["a0", "a1", "a2", "a3"]
+    keys, everyone = sensor_keys(7, record.name, names), np.arange(4)
+    whole = record.read(truth, everyone, keys, 5)
+    again = record.read(truth, everyone, keys, 5)
+    part = record.read(truth, everyone[2:], keys[2:], 5)
+    for i in everyone:
+        fields, repeated = _arrays(whole.row(i)), _arrays(again.row(i))
+        for name, value in fields.items():
+            where = f"{type(record).__name__}.{name}"
+            same = np.array_equal(value, repeated[name], equal_nan=value.dtype.kind == "f")
+            assert same, f"{where} differs between two reads of one sample; draw noise from covey.random"
+            assert value.base is None, f"{where} shares memory with the batch; return a copy"
+        if i >= 2:
+            for name, value in _arrays(part.row(i - 2)).items():
+                same = np.array_equal(value, fields[name], equal_nan=value.dtype.kind == "f")
+                assert same, f"{type(record).__name__}.{name} depends on which other robots are read with it"
+
+
+def _arrays(reading: Any) -> dict[str, np.ndarray]:
+    return {f.name: np.asarray(getattr(reading, f.name)) for f in dataclasses.fields(reading)}
+
+
+def _scene() -> Truth:
+    """Return four robots in a room of 8 m x 8 m with a pillar."""
+    solid = np.ones((82, 82), bool)
+    solid[1:-1, 1:-1] = False
+    solid[40:45, 40:45] = True
+    pose = np.array([[1.0, 1.0, 0.3], [2.0, 1.0, 2.0], [1.0, 2.5, -1.0], [6.0, 6.5, 0.0]])
+    discs = np.zeros((4, 1, 3))
+    discs[:, 0, 2] = 0.2
+    return Truth(
+        skip=skip_field(solid),
+        frame=Grid(solid, 0.1, (-0.1, -0.1, 0.0)).frame,
+        pose=pose,
+        pose_before=pose - (0.02, 0.01, 0.05),
+        twist=np.tile([0.2, 0.0, 0.5], (4, 1)),
+        discs=discs,
+        disc_count=np.ones(4, np.int64),
+        contact_bearing=np.array([np.nan, 0.5, np.nan, -2.0]),
+        identity=np.arange(4),
+        dt_s=0.1,
+    )
