@@ -22,6 +22,8 @@ class Route(NamedTuple):
     narrow: np.ndarray
 
 
+SMALL_M = 1.0
+"""What reaches less far than this from a goal may be another robot that stands there [m]."""
 NO_NARROW = np.empty((0, 2))
 
 
@@ -76,7 +78,8 @@ def plan(
         tolerance: how far from the goal the route may end [m].
 
     Returns:
-        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way".
+        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
+        something smaller than `SMALL_M` stands at the goal, which may be a robot, the route ends as near as it can.
     """
     rows, columns = grid.shape
     (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
@@ -86,10 +89,12 @@ def plan(
     occupancy, cost = passage(grid, start, radius, driving, others)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     if not np.isfinite(cost[row, column]):
-        row, column = _nearest_passable(cost, row, column, int(tolerance / resolution))
+        small = not _is_large(occupancy, row, column, int(np.ceil(lethal / resolution)), int(SMALL_M / resolution))
+        reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
+        row, column = _nearest_passable(cost, row, column, int(reach / resolution))
         if row < 0:
             return "wall"
-        goal = tuple(grid.to_world((row, column)))
+        goal = tuple(grid.to_world((row, column)).tolist())
     path, _ = astar(cost, (start_row, start_column), (row, column))
     if not len(path):
         return "no way"
@@ -127,6 +132,34 @@ def _avoid(cost, others, x0, y0, resolution, radius, extra):
                 dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
                 if dx * dx + dy * dy <= radius * radius:
                     cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+
+
+@kernel
+def _is_large(occupancy, row, column, near, far):
+    """Return True when occupied cells within ``near`` cells of a cell hang together with one ``far`` cells away."""
+    rows, columns = occupancy.shape
+    side = 2 * far + 1
+    seen = np.zeros((side, side), np.uint8)
+    stack = np.empty((side * side, 2), np.int64)
+    size = 0
+    for r in range(max(row - near, 0), min(row + near + 1, rows)):
+        for c in range(max(column - near, 0), min(column + near + 1, columns)):
+            if occupancy[r, c] > 50 and abs(r - row) <= far and abs(c - column) <= far:
+                seen[r - row + far, c - column + far] = 1
+                stack[size, 0], stack[size, 1] = r, c
+                size += 1
+    while size > 0:
+        size -= 1
+        r, c = stack[size, 0], stack[size, 1]
+        if abs(r - row) == far or abs(c - column) == far:
+            return True
+        for i in range(max(r - 1, 0), min(r + 2, rows)):
+            for k in range(max(c - 1, 0), min(c + 2, columns)):
+                if occupancy[i, k] > 50 and seen[i - row + far, k - column + far] == 0:
+                    seen[i - row + far, k - column + far] = 1
+                    stack[size, 0], stack[size, 1] = i, k
+                    size += 1
+    return False
 
 
 @kernel
