@@ -48,5 +48,5 @@ def _surroundings(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     for name in ("lidar", "proximity"):
         reading = robot.readings.get(name)
         if reading is not None:
-            return reading.ranges, reading.angles
+            return np.nan_to_num(reading.ranges, nan=np.inf, posinf=np.inf), reading.angles
     return np.empty(0), np.empty(0)

@@ -193,12 +193,16 @@ class Scenario(Record):
 
         return to_yaml(self)
 
-    def build(self) -> "Simulation":
+    def build(self, folder: Path | str | None = None, *, overwrite: bool = False) -> "Simulation":
         """Return a simulation that is ready for its first step.
+
+        Args:
+            folder: where to record; None for a temporary folder.
+            overwrite: replace a finished run in ``folder``.
 
         Raises:
             CoveyError: the map file is bad, or the robots do not fit.
         """
         from covey.scenario.build import build
 
-        return build(self)
+        return build(self, folder=folder, overwrite=overwrite)

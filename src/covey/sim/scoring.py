@@ -102,9 +102,8 @@ class Scoring:
 
     def maps(self) -> Maps:
         """Return what was explored and believed, for the run folder."""
-        robots = [
-            belief.grid.with_cells(belief.occupancy().copy()) for _, belief in sorted(self.estimating.belief_of.items())
-        ]
+        beliefs = [self.estimating.belief_of.get(i) for i in range(len(self.state.pose))]
+        robots = [None if b is None else b.grid.with_cells(b.occupancy().copy()) for b in beliefs]
         never = np.full(self.mask.shape, -1, np.int32)
         return Maps(
             truth=self.world.grid,

@@ -54,7 +54,7 @@ class Simulation:
         pose_every: poses are recorded at every so many steps.
 
     Attributes:
-        status: None while it runs; then reached, timeout, exhausted, stopped or failed.
+        status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
 
     Examples:
@@ -180,16 +180,20 @@ class Simulation:
             wait: what to do before each step at speed 0; the default waits for Enter.
 
         Raises:
-            KeyboardInterrupt: after the recorded part has been marked interrupted.
+            KeyboardInterrupt: after the recorded part has been closed as interrupted.
         """
         pace = Pace(speed, wait)
         try:
             while not self.done and (until_s is None or self.time < until_s - 1e-9):
                 pace.wait(self.time)
                 self.step()
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+            self.close()
+            raise
         except BaseException as error:
             self.deciding.close()
-            self._recorder.abandon("interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}")
+            self._recorder.abandon(f"{type(error).__name__}: {error}")
             raise
         return self.close()
 
