@@ -22,6 +22,7 @@ _TRACKS = 24
 _POINTS = 256
 _NO_LINE = np.zeros((1, 2))
 _SEARCH_S = 8.0  # for how long a way that others may hide is looked for
+_NEAR_M = 6.0  # robots nearer than this may hide a way
 _REPLAN_S = 1.0
 _NOBODY = np.empty(0, np.int64)
 
@@ -57,7 +58,7 @@ class Navigator:
         self._count = 0
         self._time: float | None = None
         self._sighting: Any = None
-        self._met = False
+        self._met_s = -math.inf
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
         self._roaming = ProgressTimer(5.0 * self.driving.progress_m, 2.25 * self.driving.stuck_after_s)
@@ -73,7 +74,7 @@ class Navigator:
         self._checked_version = -1
         self._narrow = route.NO_NARROW
         self._planned, self._waits, self._short = False, False, False
-        self._plan_time, self._lost_since = -math.inf, math.inf
+        self._plan_time = -math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
     def forward(self, distance_m: float) -> None:
@@ -137,7 +138,8 @@ class Navigator:
         if neighbours is None:
             return
         fresh = neighbours is not self._sighting
-        self._met |= len(neighbours.ranges) > 0
+        if len(neighbours.ranges) and neighbours.ranges.min() < _NEAR_M:
+            self._met_s = time_s
         self._sighting = neighbours
         track(
             self._tracks,
@@ -243,13 +245,14 @@ class Navigator:
                 self._angle, self._last_heading = wrap_angle(self._heading - heading), heading
                 return self._turn_step(heading, w, time_s)
             return self._finish("reached")
-        if not self._planned or self._must_replan(belief, x, y, time_s):
-            problem = self._plan(belief, x, y, heading, time_s)
-            if problem == "no way" and self._met and time_s - self._lost_since < _SEARCH_S:
+        if self._must_replan(belief, x, y, time_s):
+            self._problem = self._plan(belief, x, y, heading, time_s)
+        if self._problem:
+            if self._problem == "no way" and time_s - self._met_s < _SEARCH_S:
+                if self._progress.expired(time_s, x, y):
+                    return self._finish("unreachable")
                 return self._safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide it: look around
-            if problem:
-                return self._finish("unreachable")
-        self._lost_since = math.inf
+            return self._finish("unreachable")
         if self._progress.expired(time_s, x, y) or self._roaming.expired(time_s, x, y):
             return self._finish("stuck")
         ahead = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
@@ -329,8 +332,12 @@ class Navigator:
         return False
 
     def _must_replan(self, belief: Any, x: float, y: float, time_s: float) -> bool:
+        if not self._planned and self._plan_time == -math.inf:
+            return True
         if belief is None or time_s - self._plan_time < _REPLAN_S:
             return False
+        if not self._planned:
+            return True
         if self._off > 1.0 or (self._short and time_s - self._plan_time > 2.0 * _REPLAN_S):
             return True
         if belief.version == self._checked_version:
@@ -364,7 +371,6 @@ class Navigator:
         )
         if isinstance(planned, str):
             self._planned = False
-            self._lost_since = min(self._lost_since, time_s)
             return planned
         self.line, self._narrow = planned
         self._length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())

@@ -89,6 +89,7 @@ def plan(
     occupancy, cost = passage(grid, start, radius, driving, others)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     if not np.isfinite(cost[row, column]):
+        lethal = lethal_clearance(radius, resolution)
         small = not _is_large(occupancy, row, column, int(np.ceil(lethal / resolution)), int(SMALL_M / resolution))
         reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
         row, column = _nearest_passable(cost, row, column, int(reach / resolution))
@@ -207,7 +208,7 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
 def narrow_stretches(line, occupancy, x0, y0, resolution, width):
     """Return where along a line the passage is narrower than ``width`` [m] from wall to wall, float64 (k, 2) [m].
 
-    Stretches less than a metre apart are one.
+    Stretches less than a metre apart are one. What is smaller than `SMALL_M` may be a robot and does not count.
     """
     rows, columns = occupancy.shape
     found = np.empty((64, 2))
@@ -222,18 +223,28 @@ def narrow_stretches(line, occupancy, x0, y0, resolution, width):
             t = min((k + 0.5) * resolution / length, 1.0)
             x, y = line[i, 0] + t * dx, line[i, 1] + t * dy
             gap, sides = 0.0, 0
+            reached = np.full((2, 2), -1, np.int64)
             for side in (-1.0, 1.0):
                 nx, ny = -side * dy / length, side * dx / length
                 d = 0.0
                 while d < width:
                     row, column = int((y + d * ny - y0) // resolution), int((x + d * nx - x0) // resolution)
-                    if row < 0 or column < 0 or row >= rows or column >= columns or occupancy[row, column] > 50:
+                    if row < 0 or column < 0 or row >= rows or column >= columns:
+                        break
+                    if occupancy[row, column] > 50:
+                        reached[sides, 0], reached[sides, 1] = row, column
                         sides += 1
                         break
                     d += 0.5 * resolution
                 gap += d
             at = s + t * length
             if sides == 2 and gap < width:
+                far = int(SMALL_M / resolution)
+                if not (
+                    _is_large(occupancy, reached[0, 0], reached[0, 1], 0, far)
+                    and _is_large(occupancy, reached[1, 0], reached[1, 1], 0, far)
+                ):
+                    continue
                 if count > 0 and at - found[count - 1, 1] < 1.0:
                     found[count - 1, 1] = at
                 elif count < found.shape[0]:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
-from covey.sim.motion import ARM, RADIUS
+from covey.sim.motion import ARM, DISCS, RADIUS
 
 TOLERANCE_M = 1e-4
 """Overlap [m] that a pose may keep."""
@@ -68,16 +68,14 @@ def nearest_wall(skip, frame, x, y, reach):
 
 
 @kernel
-def wall_overlap(place, bodies, i, x, y, heading, reach):
+def wall_overlap(skip, frame, limits, discs, i, x, y, heading, reach):
     """Return overlap [m] of body i at a pose with walls, contact point, and centre of the disc, for its deepest disc.
 
     The overlap is negative when there is a gap, and -inf when no wall is within ``reach`` [m] of any disc.
     """
-    skip, frame = place
-    discs, count, _ = bodies
     c, s = math.cos(heading), math.sin(heading)
     deepest, at_x, at_y, centre_x, centre_y = -np.inf, 0.0, 0.0, x, y
-    for k in range(count[i]):
+    for k in range(int(limits[i, DISCS])):
         dx, dy = x + c * discs[i, k, 0] - s * discs[i, k, 1], y + s * discs[i, k, 0] + c * discs[i, k, 1]
         distance, px, py = nearest_wall(skip, frame, dx, dy, discs[i, k, 2] + reach)
         overlap = discs[i, k, 2] - distance
@@ -87,12 +85,11 @@ def wall_overlap(place, bodies, i, x, y, heading, reach):
 
 
 @kernel
-def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, reach):
+def body_overlap(limits, discs, i, x, y, heading, j, other_x, other_y, other_heading, reach):
     """Return overlap [m] of body i at a pose with body j, contact point, and both disc centres, for the deepest discs.
 
     The overlap is negative when there is a gap, and -inf when the gap is wider than ``reach`` [m].
     """
-    discs, count, limits = bodies
     far = limits[i, RADIUS] + limits[j, RADIUS] + reach
     gap_x, gap_y = other_x - x, other_y - y
     if gap_x * gap_x + gap_y * gap_y >= far * far:
@@ -103,9 +100,9 @@ def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, r
     if limits[j, ARM] > 0.0:
         other_c, other_s = math.cos(other_heading), math.sin(other_heading)
     deepest, ax, ay, bx, by, radius = -np.inf, x, y, other_x, other_y, 0.0
-    for k in range(count[i]):
+    for k in range(int(limits[i, DISCS])):
         px, py = x + c * discs[i, k, 0] - s * discs[i, k, 1], y + s * discs[i, k, 0] + c * discs[i, k, 1]
-        for m in range(count[j]):
+        for m in range(int(limits[j, DISCS])):
             qx = other_x + other_c * discs[j, m, 0] - other_s * discs[j, m, 1]
             qy = other_y + other_s * discs[j, m, 0] + other_c * discs[j, m, 1]
             overlap = discs[i, k, 2] + discs[j, m, 2] - math.hypot(qx - px, qy - py)
@@ -119,23 +116,22 @@ def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, r
 
 
 @kernel
-def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
+def deepest_overlap(skip, frame, limits, discs, pose, pairs, links, first, i, x, y, heading, walls):
     """Return overlap [m], push direction, contact point, and partner of body i at a pose, the deepest of all.
 
-    ``near`` is (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that body i is in.
+    ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that body i is in.
     The partner is a row of ``pairs``, -1 for a wall, -2 for nothing.
     """
-    pairs, links, first = near
     deepest, nx, ny, at_x, at_y, partner = 0.0, 0.0, 0.0, 0.0, 0.0, -2
     if walls:
-        overlap, px, py, ax, ay = wall_overlap(place, bodies, i, x, y, heading, 0.0)
+        overlap, px, py, ax, ay = wall_overlap(skip, frame, limits, discs, i, x, y, heading, 0.0)
         if overlap > deepest:
             deepest, nx, ny, at_x, at_y, partner = overlap, ax - px, ay - py, px, py, -1
     for k in range(first[i], first[i + 1]):
         p = links[k]
         j = pairs[p, 0] + pairs[p, 1] - i
         overlap, px, py, ax, ay, bx, by = body_overlap(
-            bodies, i, x, y, heading, j, pose[j, 0], pose[j, 1], pose[j, 2], 0.0
+            limits, discs, i, x, y, heading, j, pose[j, 0], pose[j, 1], pose[j, 2], 0.0
         )
         if overlap > deepest:
             deepest, nx, ny, at_x, at_y, partner = overlap, ax - bx, ay - by, px, py, p
@@ -146,14 +142,16 @@ def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
 
 
 @kernel
-def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch_wall, touch_pair):
+def push_out(skip, frame, limits, discs, pose, pairs, links, first, i, x, y, heading, walls, touch_wall, touch_pair):
     """Return x, y [m] of body i pushed out of walls and other bodies, and the overlap [m] that is left.
 
     What it touched is noted in ``touch_wall[i]`` and ``touch_pair[p]``: 1, and x, y [m] of the point in the world.
     """
     left = 0.0
     for pushes in range(_PUSHES + 1):
-        left, nx, ny, at_x, at_y, partner = deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls)
+        left, nx, ny, at_x, at_y, partner = deepest_overlap(
+            skip, frame, limits, discs, pose, pairs, links, first, i, x, y, heading, walls
+        )
         if left <= _TOUCH or pushes == _PUSHES:
             break
         if partner == -1:
@@ -167,7 +165,7 @@ def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch_wall, tou
 
 
 @kernel
-def move(place, bodies, pose, near, i, goal, shift, walls, touch_wall, touch_pair):
+def move(skip, frame, limits, discs, pose, pairs, links, first, i, goal, shift, walls, touch_wall, touch_pair):
     """Move body i to a goal pose (x, y, heading) as far as walls and other bodies let it; return True if all the way.
 
     It is pushed out where it is aimed; if that does not free it, it tries without turning, then turning on the spot,
@@ -179,12 +177,26 @@ def move(place, bodies, pose, near, i, goal, shift, walls, touch_wall, touch_pai
     """
     x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
     for attempt in range(4):
-        if bodies[2][i, ARM] == 0.0 and (attempt == 1 or attempt == 2):
+        if limits[i, ARM] == 0.0 and (attempt == 1 or attempt == 2):
             continue
         aim_x, aim_y = (x, y) if attempt >= 2 else (goal[0], goal[1])
         aim_heading = heading if attempt % 2 == 1 else goal[2]
         to_x, to_y, left = push_out(
-            place, bodies, pose, near, i, aim_x, aim_y, aim_heading, walls, touch_wall, touch_pair
+            skip,
+            frame,
+            limits,
+            discs,
+            pose,
+            pairs,
+            links,
+            first,
+            i,
+            aim_x,
+            aim_y,
+            aim_heading,
+            walls,
+            touch_wall,
+            touch_pair,
         )
         far = math.hypot(to_x - x, to_y - y)
         if attempt < 3 and left <= TOLERANCE_M and far <= shift:

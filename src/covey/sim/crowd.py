@@ -11,7 +11,7 @@ from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, ar
 HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
 
-_SLIP = 1.25
+_SLIP = 1.05
 """A contact may move a body this many times as far as it drives."""
 
 
@@ -19,11 +19,9 @@ _SLIP = 1.25
 def advance(
     skip,
     frame,
-    kinematics,
     limits,
-    delay,
     discs,
-    count,
+    delay,
     past,
     clock,
     dt,
@@ -50,50 +48,103 @@ def advance(
         int64 (m, 4) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep; float64 (m, 2) of the points.
     """
     n = pose.shape[0]
-    team, place, bodies = (kinematics, limits, delay, past, clock, dt), (skip, frame), (discs, count, limits)
     goals, reach = np.empty((n, 3)), np.empty(n)
     for i in range(n):
         bearing[i] = np.nan
-        reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
+        reach[i] = _prepare(limits, delay, past, clock, dt, i, halted, commands, drive, twist, goals, substeps)
     pairs, contact = find_pairs(pose, limits, reach, world_id, partners, order)
-    near = link(pairs, n)
+    links, first = link(pairs, n)
     busy, size = np.empty(n, np.int64), 0
     for i in range(n):
         clear = free_radius(skip, frame, pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
         if clear > 0.0:
             wall_contact[i] = 0
-            if near[2][i] == near[2][i + 1]:
-                _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace)
+            if first[i] == first[i + 1]:
+                _roam(
+                    limits,
+                    delay,
+                    past,
+                    clock,
+                    dt,
+                    i,
+                    goals,
+                    commands,
+                    substeps,
+                    pose,
+                    twist,
+                    drive,
+                    halted,
+                    distance,
+                    trace,
+                )
                 continue
         busy[size] = i
         size += 1
     events, points = np.empty((0, 4), np.int64), np.empty((0, 2))
     if size > 0:
         touch_wall, touch_pair = np.zeros((n, 3)), np.zeros((len(pairs), 3))
-        touch = (touch_wall, touch_pair, wall_contact, contact)
         most = (size + len(pairs)) * (substeps // 2 + 1)
         events, points, begun = np.empty((most, 4), np.int64), np.empty((most, 2)), 0
         for k in range(substeps):
             for b in range(size):
                 i = busy[b]
                 if not halted[i]:
-                    _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance)
+                    _jostle(
+                        skip,
+                        frame,
+                        limits,
+                        discs,
+                        pose,
+                        pairs,
+                        links,
+                        first,
+                        touch_wall,
+                        touch_pair,
+                        delay,
+                        past,
+                        clock,
+                        dt,
+                        i,
+                        k,
+                        goals,
+                        commands,
+                        twist,
+                        drive,
+                        distance,
+                    )
                 if len(trace) > 0:
                     trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
-            begun = _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun)
+            begun = _note(
+                skip,
+                frame,
+                limits,
+                discs,
+                pose,
+                pairs,
+                touch_wall,
+                touch_pair,
+                wall_contact,
+                contact,
+                busy,
+                size,
+                bearing,
+                k,
+                events,
+                points,
+                begun,
+            )
         events, points = events[:begun], points[:begun]
     _remember(partners, pairs, contact)
     return events, points
 
 
 @kernel
-def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
+def _prepare(limits, delay, past, clock, dt, i, halted, commands, drive, twist, goals, substeps):
     """Store the goal twist of robot i and return how far [m] any point of it can get in this step."""
-    kinematics, limits, delay, past, clock, dt = team
     if halted[i]:
         _stop(drive, i)
         _stop(twist, i)
-    vx, vy, turn = saturate(kinematics, limits, i, commands[i, 0], commands[i, 1], commands[i, 2])
+    vx, vy, turn = saturate(limits, i, commands[i, 0], commands[i, 1], commands[i, 2])
     goals[i, 0], goals[i, 1], goals[i, 2] = vx, vy, turn
     if delay[i] > 0:
         depth = past.shape[1]
@@ -108,28 +159,26 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
 
 
 @kernel
-def _steer(team, i, k, goals, commands, drive):
+def _steer(limits, delay, past, clock, dt, i, k, goals, commands, drive):
     """Set robot i's drive twist for substep k of this step; return True when it did not change."""
-    kinematics, limits, delay, past, clock, dt = team
     vx, vy, turn = goals[i, 0], goals[i, 1], goals[i, 2]
     if delay[i] > 0:
         depth = past.shape[1]
         _put(past, i, (clock + k) % depth, commands)
         t = (clock + k - delay[i]) % depth
-        vx, vy, turn = saturate(kinematics, limits, i, past[i, t, 0], past[i, t, 1], past[i, t, 2])
+        vx, vy, turn = saturate(limits, i, past[i, t, 0], past[i, t, 1], past[i, t, 2])
     a, b, c = drive[i, 0], drive[i, 1], drive[i, 2]
-    vx, vy, turn = respond(kinematics, limits, i, dt, a, b, c, vx, vy, turn)
+    vx, vy, turn = respond(limits, i, dt, a, b, c, vx, vy, turn)
     drive[i, 0], drive[i, 1], drive[i, 2] = vx, vy, turn
     return vx == a and vy == b and turn == c and delay[i] == 0
 
 
 @kernel
-def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace):
+def _roam(limits, delay, past, clock, dt, i, goals, commands, substeps, pose, twist, drive, halted, distance, trace):
     """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
-    dt = team[5]
     done = 0
     while done < substeps:
-        steady = halted[i] or _steer(team, i, done, goals, commands, drive)
+        steady = halted[i] or _steer(limits, delay, past, clock, dt, i, done, goals, commands, drive)
         vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
         span = substeps - done if steady else 1
         x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
@@ -144,10 +193,31 @@ def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distan
 
 
 @kernel
-def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance):
+def _jostle(
+    skip,
+    frame,
+    limits,
+    discs,
+    pose,
+    pairs,
+    links,
+    first,
+    touch_wall,
+    touch_pair,
+    delay,
+    past,
+    clock,
+    dt,
+    i,
+    k,
+    goals,
+    commands,
+    twist,
+    drive,
+    distance,
+):
     """Advance robot i by one substep among walls and other robots; its twist becomes what it really did."""
-    limits, dt = team[1], team[5]
-    _steer(team, i, k, goals, commands, drive)
+    _steer(limits, delay, past, clock, dt, i, k, goals, commands, drive)
     vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
     speed = math.hypot(vx, vy)
     furthest = dt * (speed + abs(turn) * limits[i, ARM])
@@ -156,12 +226,14 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
         return
     x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
     parts = 1 + int(furthest / (0.5 * limits[i, SMALLEST_DISC]))
-    walls = free_radius(place[0], place[1], x, y) <= limits[i, RADIUS] + _SLIP * furthest + TOLERANCE_M
+    walls = free_radius(skip, frame, x, y) <= limits[i, RADIUS] + _SLIP * furthest + TOLERANCE_M
     whole = True
     for _ in range(parts):
         goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
         shift = (_SLIP * furthest + TOLERANCE_M) / parts
-        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch[0], touch[1])
+        whole &= move(
+            skip, frame, limits, discs, pose, pairs, links, first, i, goal, shift, walls, touch_wall, touch_pair
+        )
     if whole:
         twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn
         distance[i] += speed * dt
@@ -175,9 +247,26 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
 
 
 @kernel
-def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun):
+def _note(
+    skip,
+    frame,
+    limits,
+    discs,
+    pose,
+    pairs,
+    touch_wall,
+    touch_pair,
+    wall_contact,
+    contact,
+    busy,
+    size,
+    bearing,
+    k,
+    events,
+    points,
+    begun,
+):
     """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
-    touch_wall, touch_pair, wall_contact, contact = touch
     for b in range(size):
         i = busy[b]
         x, y = touch_wall[i, 1], touch_wall[i, 2]
@@ -189,7 +278,9 @@ def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, poi
                 points[begun, 0], points[begun, 1] = x, y
                 begun += 1
         elif wall_contact[i]:
-            overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
+            overlap, x, y, _, _ = wall_overlap(
+                skip, frame, limits, discs, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M
+            )
             wall_contact[i] = overlap > -HYSTERESIS_M
         if wall_contact[i]:
             bearing[i] = _bearing(pose, i, x, y)
@@ -205,7 +296,17 @@ def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, poi
                 begun += 1
         elif contact[p]:
             overlap, x, y, _, _, _, _ = body_overlap(
-                bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], j, pose[j, 0], pose[j, 1], pose[j, 2], HYSTERESIS_M
+                limits,
+                discs,
+                i,
+                pose[i, 0],
+                pose[i, 1],
+                pose[i, 2],
+                j,
+                pose[j, 0],
+                pose[j, 1],
+                pose[j, 2],
+                HYSTERESIS_M,
             )
             contact[p] = overlap > -HYSTERESIS_M
         if contact[p]:
@@ -262,7 +363,7 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
 
 @kernel
 def link(pairs, n):
-    """Return (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
     first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
     for p in range(len(pairs)):
         first[pairs[p, 0] + 1] += 1
@@ -275,7 +376,7 @@ def link(pairs, n):
             i = pairs[p, k]
             links[at[i]] = p
             at[i] += 1
-    return pairs, links, first
+    return links, first
 
 
 @kernel

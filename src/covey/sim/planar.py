@@ -54,11 +54,9 @@ class PlanarPhysics:
         events, points = advance(
             world.skip,
             world.grid.frame,
-            model.kinematics,
             model.limits,
-            self._delay,
             model.discs,
-            model.disc_count,
+            self._delay,
             self._past,
             self._clock,
             self._substep_s,
