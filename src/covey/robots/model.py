@@ -91,6 +91,11 @@ class RobotModel(Record):
             return cover_with_discs(self.footprint_m, self.footprint_excess_m)
         return self.discs_m or ((0.0, 0.0, self.radius_m or 0.0),)
 
+    @property
+    def outer_radius_m(self) -> float:
+        """Radius of the circle around the centre that holds the whole body [m]."""
+        return max(math.hypot(x, y) + radius for x, y, radius in self.body_discs)
+
 
 @lru_cache
 def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:

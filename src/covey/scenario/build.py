@@ -10,7 +10,6 @@ import numpy as np
 
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.random import generator
-from covey.robots.model import RobotModel
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
@@ -113,7 +112,7 @@ def set_up(scenario: Scenario) -> SetUp:
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))
     for i, group in enumerate(scenario.robots):
-        radii = np.full(group.count, body_radius(group.robot))
+        radii = np.full(group.count, group.robot.outer_radius_m)
         random = generator(scenario.seed, f"start/{group.name}")
         try:
             placed = place(group.start, world, radii, random, taken, group.names)
@@ -125,11 +124,6 @@ def set_up(scenario: Scenario) -> SetUp:
     if problems:
         raise ScenarioError(problems)
     return SetUp(world, scenario.robots, tuple(poses))
-
-
-def body_radius(model: RobotModel) -> float:
-    """Return the radius [m] of the disc around the robot's centre that holds its body."""
-    return max(float(np.hypot(x, y)) + radius for x, y, radius in model.body_discs)
 
 
 def inputs(scenario: Scenario) -> list[Path]:

@@ -127,8 +127,8 @@ def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, rang
                 chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
             for j in range(first, last):
                 value = max(true_ranges[i, j] + sigma * noise, min_range)
-                lost = true_ranges[i, j] >= range_m or value > range_m or chance < dropout
-                ranges[i, j] = math.inf if lost else value
+                beyond = true_ranges[i, j] >= range_m or value > range_m
+                ranges[i, j] = math.nan if chance < dropout else (math.inf if beyond else value)
                 noise, chance = next_noise, next_chance
 
 
