@@ -49,7 +49,7 @@ class Observing:
 
 def min_separation(state: TeamState) -> float:
     """Return the smallest distance between the centres of two robots [m]; NaN with one."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     if len(state.pose) < 2:
         return float("nan")
@@ -58,4 +58,4 @@ def min_separation(state: TeamState) -> float:
         apart = np.hypot(xy[:, None, 0] - xy[None, :, 0], xy[:, None, 1] - xy[None, :, 1])
         np.fill_diagonal(apart, np.inf)
         return float(apart.min())
-    return float(cKDTree(xy).query(xy, k=2)[0][:, 1].min())
+    return float(KDTree(xy).query(xy, k=2)[0][:, 1].min())
