@@ -121,10 +121,10 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
     size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
     at = (np.asarray(points) - (left, bottom)) / (right - left, top - bottom) * size  # in points of the picture
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
-    for i in np.argsort(
-        -at[:, 1], kind="stable"
-    ).tolist():  # from the top, so that names stand in the order of their points
-        p, (x, y), name, color = at[i], points[i], names[i], colors[i]
+    from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # names then stand in the order of their points
+    for i in from_top:
+        p, (x, y) = at[i], points[i]
+        name, color = names[i], colors[i]
         width = 0.66 * SMALL * len(name)
         boxes = [np.array([p[0] + dx, p[1] + dy, p[0] + dx + width, p[1] + dy + SMALL]) for dx, dy in _around(width)]
         best = min(boxes, key=lambda box: _hidden(box, taken, size))
