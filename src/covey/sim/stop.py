@@ -22,7 +22,6 @@ class Stop(Record):
     done: bool = Field(default=False, description="Goal: every controller has come to its end.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
 
-
     def reached(self, frame: Frame, all_done: bool) -> bool:
         """Return whether the goal is reached: the explored share, or without one, that all controllers are done."""
         if self.explored is None:

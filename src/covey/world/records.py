@@ -28,7 +28,9 @@ class TerrainWorld(Record):
     """One of the four terrains on which exploration is compared."""
 
     terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Which terrain.")
-    size_m: Metres = Field(default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number.")
+    size_m: Metres = Field(
+        default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number."
+    )
     road_m: Metres = Field(default=8.0, description="Width of the roads, the pitch of the lattice [m].")
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m], centred on the lines of the lattice.")
     resolution_m: Resolution = 0.1
@@ -48,7 +50,8 @@ class FileWorld(Record):
         default=None, description="Side of a pixel [m]; for a bare image only."
     )
     wall_below: Annotated[float, Field(ge=0, le=256)] | None = Field(
-        default=None, description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones."
+        default=None,
+        description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones.",
     )
     bare_thresholds: bool = Field(
         default=False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
@@ -102,7 +105,9 @@ class GeneratedMaze(Record):
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of road_m.")
     road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
-    opening: float = Field(default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect.")
+    opening: float = Field(
+        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect."
+    )
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
     seed: int | None = Field(default=None, description="Seed of the maze; without it the seed of the run.")
