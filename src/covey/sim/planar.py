@@ -40,6 +40,7 @@ class PlanarPhysics:
         self._wall_contact = np.zeros(n, np.uint8)
         self._partners = np.full((n, _PARTNERS), -1)
         self._order = np.arange(n)
+        self._goals = np.zeros((n, 3))
 
     def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
         """Advance ``state`` in place; see `Physics.step`.
@@ -54,9 +55,11 @@ class PlanarPhysics:
         events, points = advance(
             world.skip,
             world.grid.frame,
+            model.kinematics,
             model.limits,
-            model.discs,
             self._delay,
+            model.discs,
+            model.disc_count,
             self._past,
             self._clock,
             self._substep_s,
@@ -72,6 +75,7 @@ class PlanarPhysics:
             self._wall_contact,
             self._partners,
             self._order,
+            self._goals,
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
