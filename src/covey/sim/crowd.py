@@ -66,7 +66,7 @@ def advance(
     by substep, in the order of the team, each moving among the rest as they stand.
 
     Returns:
-        int64 (m, 4) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep; float64 (m, 2) of the points.
+        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m].
     """
     n = pose.shape[0]
     pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
@@ -78,8 +78,8 @@ def advance(
     for i in range(n):
         bearing[i] = np.nan
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
-    pairs, contact = find_pairs(pose, limits, reach, world_id, partners, order)
-    _, links, first = link(pairs, n)
+    pairs = find_pairs(pose, limits, reach, world_id, partners, order)
+    links, first = link(pairs, n)
     busy, size = np.empty(n, np.int64), 0
     for i in range(n):
         clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
@@ -90,65 +90,30 @@ def advance(
                 continue
         busy[size] = i
         size += 1
-    touch = (np.zeros((n, 3)), np.zeros((len(pairs), 3)), wall_contact, contact)
-    most = (size + len(pairs)) * (substeps // 2 + 1)
-    events, points, begun = np.empty((most, 4), np.int64), np.empty((most, 2)), 0
+    touch = np.zeros((n + len(pairs), 3))
+    events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
     if size > 0:
-        begun = _mingle(
-            team,
-            place,
-            bodies,
-            (pairs, links, first),
-            touch,
-            busy[:size],
-            substeps,
-            goals,
-            halted,
-            pose,
-            twist,
-            drive,
-            distance,
-            bearing,
-            trace,
-            events,
-            points,
-        )
-    _remember(partners, pairs, contact)
-    return events[:begun], points[:begun]
+        near = (pairs, links, first)
+        moving = (pose, twist, drive, goals, halted, distance, bearing, wall_contact)
+        begun = _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, trace, events)
+    _remember(partners, pairs)
+    return events[:begun]
 
 
 @kernel(inline=True)
-def _mingle(
-    team,
-    place,
-    bodies,
-    near,
-    touch,
-    busy,
-    substeps,
-    goals,
-    halted,
-    pose,
-    twist,
-    drive,
-    distance,
-    bearing,
-    trace,
-    events,
-    points,
-):
+def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, trace, events):
     """Advance the busy robots by all substeps; write down the contacts that begin and return their number."""
     near = (bare(near[0]), bare(near[1]), bare(near[2]))
-    touch = (bare(touch[0]), bare(touch[1]), touch[2], bare(touch[3]))
-    busy, events, points, begun = bare(busy), bare(events), bare(points), 0
+    pose, twist, drive, goals, halted, distance, bearing, wall_contact = moving
+    busy, events, touch, begun = bare(busy), bare(events), bare(touch), 0
     for k in range(substeps):
-        for b in range(len(busy)):
+        for b in range(size):
             i = busy[b]
             if not halted[i]:
                 _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
             if len(trace) > 0:
                 trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
-        begun = _note(place, bodies, near[0], touch, busy, len(busy), pose, bearing, k, events, points, begun)
+        begun = _note(place, bodies, near[0], touch, wall_contact, busy, size, pose, bearing, k, events, begun)
     return begun
 
 
@@ -227,7 +192,7 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, d
     for _ in range(parts):
         goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
         shift = (_SLIP * furthest + TOLERANCE_M) / parts
-        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch[0], touch[1])
+        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch)
     if whole:
         twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn
         distance[i] += speed * dt
@@ -241,41 +206,36 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, d
 
 
 @kernel(inline=True)
-def _note(place, bodies, pairs, touch, busy, size, pose, bearing, k, events, points, begun):
+def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, events, begun):
     """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
-    touch_wall, touch_pair, wall_contact, contact = touch
-    for b in range(size):
-        i = busy[b]
-        x, y = touch_wall[i, 1], touch_wall[i, 2]
-        if touch_wall[i, 0] > 0.0:
-            touch_wall[i, 0] = 0.0
-            if not wall_contact[i]:
-                wall_contact[i] = 1
-                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 0, i, -1, k
-                points[begun, 0], points[begun, 1] = x, y
-                begun += 1
-        elif wall_contact[i]:
-            overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
-            wall_contact[i] = overlap > -HYSTERESIS_M
-        if wall_contact[i]:
+    n = len(pose)
+    for b in range(size + len(pairs)):
+        p = b - size
+        row = busy[b] if p < 0 else n + p
+        i, j = (row, -1) if p < 0 else (pairs[p, 0], pairs[p, 1])
+        x, y, lasts = touch[row, 1], touch[row, 2], touch[row, 0] > 0.0
+        before = wall_contact[i] > 0 if p < 0 else pairs[p, 2] > 0
+        if lasts and not before:
+            events[begun, 0], events[begun, 1], events[begun, 2] = 0 if p < 0 else 1, i, j
+            events[begun, 3], events[begun, 4], events[begun, 5] = k, x, y
+            begun += 1
+        touch[row, 0] = 0.0
+        if before and not lasts:
+            if p < 0:
+                overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
+            else:
+                overlap, x, y, _, _, _, _ = body_overlap(
+                    bodies, pose, i, pose[i, 0], pose[i, 1], pose[i, 2], j, HYSTERESIS_M
+                )
+            lasts = overlap > -HYSTERESIS_M
+        if p < 0:
+            wall_contact[i] = lasts
+        else:
+            pairs[p, 2] = lasts
+            if lasts:
+                bearing[j] = _bearing(pose, j, x, y)
+        if lasts:
             bearing[i] = _bearing(pose, i, x, y)
-    for p in range(len(pairs)):
-        x, y = touch_pair[p, 1], touch_pair[p, 2]
-        i, j = pairs[p, 0], pairs[p, 1]
-        if touch_pair[p, 0] > 0.0:
-            touch_pair[p, 0] = 0.0
-            if not contact[p]:
-                contact[p] = 1
-                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 1, i, j, k
-                points[begun, 0], points[begun, 1] = x, y
-                begun += 1
-        elif contact[p]:
-            overlap, x, y, _, _, _, _ = body_overlap(
-                bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], j, pose[j, 0], pose[j, 1], pose[j, 2], HYSTERESIS_M
-            )
-            contact[p] = overlap > -HYSTERESIS_M
-        if contact[p]:
-            bearing[i], bearing[j] = _bearing(pose, i, x, y), _bearing(pose, j, x, y)
     return begun
 
 
@@ -289,7 +249,7 @@ def _bearing(pose, i, x, y):
 
 @kernel
 def find_pairs(pose, limits, reach, world_id, partners, order):
-    """Return the pairs (i < j) of robots that can touch within their reaches, int64 (m, 2), and which are in contact.
+    """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
 
     Sweep along x; ``order`` keeps the robots sorted by x from one call to the next.
     """
@@ -303,7 +263,7 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
     widest = 0.0
     for i in range(n):
         widest = max(widest, limits[i, RADIUS] + reach[i])
-    pairs, contact, size = np.empty((n, 2), np.int64), np.empty(n, np.uint8), 0
+    pairs, size = np.empty((n, 3), np.int64), 0
     for a in range(n):
         i = order[a]
         own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
@@ -316,19 +276,19 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
             if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
                 continue
             if size == len(pairs):
-                pairs, contact = _grown(pairs, contact)
+                pairs = _grown(pairs)
             low, high = min(i, j), max(i, j)
-            pairs[size, 0], pairs[size, 1], contact[size] = low, high, 0
+            pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
             for k in range(partners.shape[1]):
                 if partners[low, k] == high:
-                    contact[size] = 1
+                    pairs[size, 2] = 1
             size += 1
-    return pairs[:size], contact[:size]
+    return pairs[:size]
 
 
 @kernel
 def link(pairs, n):
-    """Return (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
     first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
     for p in range(len(pairs)):
         first[pairs[p, 0] + 1] += 1
@@ -341,26 +301,25 @@ def link(pairs, n):
             i = pairs[p, k]
             links[at[i]] = p
             at[i] += 1
-    return pairs, links, first
+    return links, first
 
 
 @kernel
-def _grown(pairs, contact):
-    size = len(pairs)
-    more, flags = np.empty((2 * size, 2), np.int64), np.empty(2 * size, np.uint8)
-    for p in range(size):
-        more[p, 0], more[p, 1], flags[p] = pairs[p, 0], pairs[p, 1], contact[p]
-    return more, flags
+def _grown(pairs):
+    more = np.empty((2 * len(pairs), 3), np.int64)
+    for p in range(len(pairs)):
+        more[p, 0], more[p, 1], more[p, 2] = pairs[p, 0], pairs[p, 1], pairs[p, 2]
+    return more
 
 
 @kernel
-def _remember(partners, pairs, contact):
+def _remember(partners, pairs):
     """Write the robots of a larger index that each robot is in contact with into its row of ``partners``, then -1."""
     for i in range(partners.shape[0]):
         for k in range(partners.shape[1]):
             partners[i, k] = -1
     for p in range(len(pairs)):
-        for k in range(partners.shape[1] if contact[p] else 0):
+        for k in range(partners.shape[1] if pairs[p, 2] > 0 else 0):
             if partners[pairs[p, 0], k] == -1:
                 partners[pairs[p, 0], k] = pairs[p, 1]
                 break

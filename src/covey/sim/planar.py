@@ -52,7 +52,7 @@ class PlanarPhysics:
             i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         model, world = self._model, self._world
-        events, points = advance(
+        events = advance(
             world.skip,
             world.grid.frame,
             model.kinematics,
@@ -79,5 +79,5 @@ class PlanarPhysics:
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
-        kind, robot, other, substep = events.T
-        return Contacts(kind, robot, other, points[:, 0], points[:, 1], substep)
+        kind, robot, other, substep = events[:, :4].T.astype(np.int64)
+        return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep)
