@@ -1,6 +1,7 @@
 """One control step of a whole team in the plane, all substeps in one compiled call."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numba.core import cgutils
@@ -17,8 +18,7 @@ _SLIP = 1.05
 """A contact may move a body this many times as far as it drives."""
 
 
-@intrinsic
-def bare(_context, array):
+def _bare(_context, array):
     """Return a view that is not reference counted: counting, which is atomic, would cost more than a robot's step.
 
     The caller must hold the array as long as the view lives.
@@ -31,6 +31,9 @@ def bare(_context, array):
         return view._getvalue()
 
     return array(array), codegen
+
+
+bare: Any = intrinsic(_bare)
 
 
 @kernel
