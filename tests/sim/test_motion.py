@@ -99,7 +99,7 @@ def test_saturation_agrees_with_the_wheels(kinematics):
     for vx, vy, turn in np.random.default_rng(2).uniform(-6, 6, (200, 3)):
         expected = reference_saturate(model, vx, vy, turn)
         for saturate in (motion.saturate, motion.saturate.py_func):
-            assert saturate(team.limits, 0, vx, vy, turn) == pytest.approx(expected, abs=1e-12)
+            assert saturate(team.kinematics, team.limits, 0, vx, vy, turn) == pytest.approx(expected, abs=1e-12)
 
 
 def test_pioneer_on_full_curve_keeps_curvature_and_wheel_speed():
@@ -164,8 +164,8 @@ def test_respond_agrees_with_plain_python():
     team = TeamModel.of([maes(), pioneer3dx(), disc("holonomic")])
     for i in (0, 1, 2):
         for row in rng.uniform(-1, 1, (50, 6)):
-            fast = motion.respond(team.limits, i, 0.01, *row)
-            assert fast == pytest.approx(motion.respond.py_func(team.limits, i, 0.01, *row), abs=1e-15)
+            fast = motion.respond(team.kinematics, team.limits, i, 0.01, *row)
+            assert fast == pytest.approx(motion.respond.py_func(team.kinematics, team.limits, i, 0.01, *row), abs=1e-15)
 
 
 def test_holonomic_moves_sideways_and_others_do_not():

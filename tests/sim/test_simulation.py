@@ -1,10 +1,6 @@
 """The simulation as a user meets it: styles of controllers, failures, repeatability, stopping."""
 
-import hashlib
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -154,28 +150,3 @@ def test_unknown_controller_parameters_are_refused():
 
 async def square_with_speed(robot, *, speed=1.0):
     await robot.sleep(speed)
-
-
-SCRIPT = """
-import hashlib, sys, covey
-scenario = covey.load_scenario("loop").replace("stop.timeout_s", 8.0).replace("robots.scout.count", 3)
-scenario = scenario.replace("robots.scout.localization", "noise")
-sim = scenario.build(folder=sys.argv[1])
-sim.run()
-print(hashlib.sha256(open(sys.argv[1] + "/measurements.parquet", "rb").read()).hexdigest())
-"""
-
-
-def test_the_same_seed_gives_the_same_bytes_in_another_process(tmp_path):
-    sums = set()
-    for i, environment in enumerate([{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "77", "NUMBA_NUM_THREADS": "1"}]):
-        out = subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(tmp_path / str(i))],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, **environment},
-        )
-        sums.add(out.stdout)
-    assert len(sums) == 1
-    assert len(sums.pop().strip()) == hashlib.sha256().digest_size * 2

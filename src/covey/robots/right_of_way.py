@@ -127,11 +127,11 @@ def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radi
     best, best_x, best_y = math.inf, x, y
     block = int(radius / resolution) + 1
     for i in range(6):
-        back = 0.6 + 0.4 * i
+        back = 1.0 + 0.35 * i
         for k in range(8):
-            side = -(keep + 0.25 * (k // 2)) * (1.0 if k % 2 == 0 else -1.0)
+            side = -(keep + 0.15 + 0.25 * (k // 2)) * (1.0 if k % 2 == 0 else -1.0)
             px, py = entry_x - back * c - side * s, entry_y - back * s + side * c
-            cost = math.hypot(px - x, py - y) + (0.0 if side < 0.0 else 0.6) + 0.1 * back
+            cost = math.hypot(px - x, py - y) + (0.0 if side < 0.0 else 1.2) + 0.1 * back
             if cost >= best:
                 continue
             free = True

@@ -47,7 +47,7 @@ def passage(
     row, column = (int(i) for i in grid.to_cells(start))
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
-    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius + 0.1)
+    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
     near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
     unknown = 1.3 if driving.unknown == "optimistic" else np.inf
     lethal = lethal_clearance(radius, resolution)
@@ -189,9 +189,9 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
     for i in range(segment + 1, line.shape[0]):
         dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
         length = np.sqrt(dx * dx + dy * dy)
-        count = int(min(length, reach) / resolution) + 1
+        count = int(2.5 * min(length, reach) / resolution) + 1
         for k in range(count):
-            t = (k + 0.5) * resolution / max(length, resolution)
+            t = min(0.4 * k * resolution / max(length, 1e-9), 1.0)
             row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
             for r in range(max(row - block, 0), min(row + block + 1, rows)):
                 for c in range(max(column - block, 0), min(column + block + 1, columns)):

@@ -18,10 +18,10 @@ class TeamModel:
         models: the different models; ``models[model_id[i]]`` is that of robot i.
         model_id: int64 (n,).
         kinematics: int64 (n,), 0 differential, 1 unicycle, 2 holonomic.
-        limits: float64 (n, 15), the drive's figures, infinite where there is no limit: largest speed [m/s], turn rate
+        limits: float64 (n, 13), the drive's figures, infinite where there is no limit: largest speed [m/s], turn rate
             [rad/s], wheel speed, wheel speed while turning [m/s], wheel semi-axis [m], acceleration, deceleration
             [m/s2], turn acceleration [rad/s2], lag of speed and of turn rate [s], radius around the whole body [m],
-            the furthest disc centre [m], the smallest disc radius [m], how many discs, the kinematics.
+            the furthest disc centre [m], the smallest disc radius [m].
         delay_s: float64 (n,), time [s] from a command to its effect.
         discs: float64 (n, k, 3), x, y, radius [m] in the body frame; unused rows have radius 0.
         disc_count: int64 (n,), discs used.
@@ -50,7 +50,7 @@ class TeamModel:
         discs = np.zeros((len(models), max((len(body) for body in bodies), default=1), 3))
         for row, body in zip(discs, bodies, strict=True):
             row[: len(body)] = body
-        limits = np.array([_limits(m, body) for m, body in zip(models, bodies, strict=True)]).reshape(-1, 15)
+        limits = np.array([_limits(m, body) for m, body in zip(models, bodies, strict=True)]).reshape(-1, 13)
         return cls(
             models=tuple(models),
             model_id=model_id,
@@ -93,9 +93,8 @@ def _limits(model: RobotModel, discs: np.ndarray) -> list[float]:
         model.acceleration_m_s2 if model.deceleration_m_s2 is None else model.deceleration_m_s2,
         model.turn_acceleration_rad_s2,
     )
-    body = (float((arms + discs[:, 2]).max()), float(arms.max()), float(discs[:, 2].min()), len(discs))
-    kinematics = KINEMATICS.index(model.kinematics)
-    return [np.inf if f is None else f for f in figures] + [model.speed_lag_s, model.turn_lag_s, *body, kinematics]
+    body = (float((arms + discs[:, 2]).max()), float(arms.max()), float(discs[:, 2].min()))
+    return [np.inf if f is None else f for f in figures] + [model.speed_lag_s, model.turn_lag_s, *body]
 
 
 @dataclass(eq=False)

@@ -14,13 +14,13 @@ DIFFERENTIAL, UNICYCLE, HOLONOMIC = 0, 1, 2
 # Columns of `TeamModel.limits`, one row per robot.
 MAX_SPEED, MAX_TURN, MAX_WHEEL, TURNING_WHEEL, SEMI_AXIS = 0, 1, 2, 3, 4
 ACCELERATION, DECELERATION, TURN_ACCELERATION, TAU, TURN_TAU = 5, 6, 7, 8, 9
-RADIUS, ARM, SMALLEST_DISC, DISCS, KINEMATICS = 10, 11, 12, 13, 14
+RADIUS, ARM, SMALLEST_DISC = 10, 11, 12
 
 _SETTLED = 1e-9
 
 
-@kernel
-def saturate(limits, i, vx, vy, turn):
+@kernel(inline=True)
+def saturate(kinematics, limits, i, vx, vy, turn):
     """Return the twist (vx, vy [m/s], turn [rad/s], body frame) that robot i can follow of a commanded one.
 
     Differential: v and turn are scaled together, so that the curvature stays, until |v| and |turn| are within their
@@ -28,7 +28,7 @@ def saturate(limits, i, vx, vy, turn):
     the speed hypot(vx, vy) is scaled down, the turn clamped.
     """
     top, spin = limits[i, MAX_SPEED], limits[i, MAX_TURN]
-    if limits[i, KINEMATICS] == DIFFERENTIAL:
+    if kinematics[i] == DIFFERENTIAL:
         rim = abs(turn) * limits[i, SEMI_AXIS]
         wheel = limits[i, MAX_WHEEL]
         if 2.0 * rim > 0.01 * limits[i, TURNING_WHEEL]:
@@ -42,15 +42,15 @@ def saturate(limits, i, vx, vy, turn):
             scale = wheel / (abs(vx) + rim)
         return vx * scale, 0.0, turn * scale
     turn = min(max(turn, -spin), spin)
-    if limits[i, KINEMATICS] == UNICYCLE:
+    if kinematics[i] == UNICYCLE:
         return min(max(vx, -top), top), 0.0, turn
     speed = math.hypot(vx, vy)
     scale = top / speed if speed > top else 1.0
     return vx * scale, vy * scale, turn
 
 
-@kernel
-def respond(limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
+@kernel(inline=True)
+def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
     """Return the twist of robot i's drive one substep of ``dt`` [s] after (vx, vy, turn) when a goal twist is held.
 
     First the lag, v <- (v + dt/tau goal) / (1 + dt/tau), then the limits of acceleration; braking has its own.
@@ -74,13 +74,13 @@ def respond(limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
         new_vx, new_vy = vx + dx * most / change, vy + dy * most / change
     most = dt * limits[i, TURN_ACCELERATION]
     new_turn = min(max(new_turn, turn - most), turn + most)
-    if limits[i, KINEMATICS] == DIFFERENTIAL:
+    if kinematics[i] == DIFFERENTIAL:
         top = max(limits[i, MAX_WHEEL] - abs(new_turn) * limits[i, SEMI_AXIS], 0.0)
         new_vx = min(max(new_vx, -top), top)
     return new_vx, new_vy, new_turn
 
 
-@kernel
+@kernel(inline=True)
 def arc(x, y, heading, vx, vy, turn, time):
     """Return the pose (x, y [m], heading [rad] in [-pi, pi)) after a constant body twist was held for ``time`` [s].
 
@@ -97,7 +97,7 @@ def arc(x, y, heading, vx, vy, turn, time):
     return x + chord * (c * vx - s * vy), y + chord * (s * vx + c * vy), new
 
 
-@kernel
+@kernel(inline=True)
 def sinc(a):
     """Return sin(a)/a, to the last bit also near zero."""
     if abs(a) > 0.05:

@@ -111,6 +111,7 @@ class Simulation:
         self.status: str | None = None
         self.events: list[Event] = []
         self._repeatable = True
+        self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite)
         self._recorder.open(
@@ -220,6 +221,7 @@ class Simulation:
                 self.status = "failed"
 
     def _act(self) -> None:
+        self._pose_before[:] = self.state.pose
         contacts = self.physics.step(self.state, self.commands, self.clock.substeps_per_step, self._trace)
         self.clock.now += self.clock.substeps_per_step
         self.scoring.count(contacts)
@@ -229,7 +231,7 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _observe(self) -> None:
-        frame = self.observing.frame()
+        frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)
         for observer in self.observers:
