@@ -20,7 +20,6 @@ from covey.random import generator
 from covey.robots.catalogue import pioneer3dx
 from covey.robots.controller import Program
 from covey.robots.group import Group
-from covey.sensors import Neighbours
 from covey.sim.simulation import Simulation
 from covey.sim.stop import Stop
 from covey.world.world import World
@@ -87,7 +86,7 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {"circle": circle, "corridor": 
 
 
 def cross(name: str, seed: int, noise: bool = False, timeout_s: float = TIMEOUT_S) -> Result:
-    """Run a situation; the seed shifts the start poses by 5 cm and 0.05 rad, mixes the identities, and makes the noise."""
+    """Run a situation; the seed shifts the starts by 5 cm and 0.05 rad, mixes the identities, and makes the noise."""
     situation = SITUATIONS[name]()
     draw = generator(seed, "benchmark/crossing")
     order = draw.permutation(len(situation.start))
@@ -98,16 +97,7 @@ def cross(name: str, seed: int, noise: bool = False, timeout_s: float = TIMEOUT_
     async def go(robot):
         outcomes[robot.name] = str((await robot.goto(goals[robot.name])).state)
 
-    model = pioneer3dx()
-    others = Neighbours(range_m=10.0, heading=True, range_sigma_m=0.01, bearing_sigma_deg=0.5)
-    sensors = (*(s for s in model.sensors if s.kind != "neighbours"), others)
-    group = Group(
-        "robot",
-        model.model_copy(update={"sensors": sensors}),
-        start,
-        Program(go),
-        Noise() if noise else Truth(),
-    )
+    group = Group("robot", pioneer3dx(), start, Program(go), Noise() if noise else Truth())
     with tempfile.TemporaryDirectory() as folder:
         stop = Stop(done=True, timeout_s=timeout_s)
         sim = Simulation(situation.world, [group], seed=seed, stop=stop, folder=f"{folder}/run")

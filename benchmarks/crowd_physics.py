@@ -47,7 +47,7 @@ def measure(title: str, world: SimpleNamespace, model: RobotModel, n: int, speed
         contacts += len(begun)
     per_second = cpu / (n * seconds)
     print(
-        f"{title:48} {1e6 * per_second:8.2f} us per robot-second {1 / per_second:12,.0f} robot-s/s {contacts:7} contacts"
+        f"{title:48} {1e6 * per_second:8.2f} us per robot-second {1 / per_second:9,.0f} robot-s/s {contacts:5} contacts"
     )
 
 

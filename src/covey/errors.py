@@ -67,7 +67,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     Examples:
         >>> did_you_mean("mase", ["maze", "loop"])
-        ', did you mean \\'maze\\'?'
+        ", did you mean 'maze'?"
         >>> did_you_mean("x", ["maze", "loop"])
         '; known: loop, maze'
     """

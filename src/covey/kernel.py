@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,17 @@ config: Any = _numba_config
 config.THREADING_LAYER = "omp"
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
     """Compile ``function`` with numba: single-threaded, no fast-math, cached on disk.
 
-    The plain Python original stays reachable as ``.py_func``.
+    The plain Python original stays reachable as ``.py_func``. ``@kernel(inline=True)`` copies the code to where it is
+    called: for the parts of one long loop, whose arrays would otherwise be passed, word by word, at every call.
     """
+    if function is None:
+        return partial(kernel, inline=inline)
     saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__))
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
     finally:
         config.CACHE_DIR = saved
 

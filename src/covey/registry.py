@@ -1,5 +1,6 @@
 """Names in files: one tiny registry for each kind of thing that a scenario can name."""
 
+import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -67,7 +68,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
     path = (folder / file_name).resolve()
     if not file_name or not path.is_file():
         raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
-    module_name = f"covey_user_{path.stem}_{abs(hash(str(path))):x}"
+    module_name = f"covey_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:
         spec = importlib.util.spec_from_file_location(module_name, path)

@@ -150,6 +150,7 @@ def test_mp4_is_piped_to_ffmpeg_and_gets_its_name_when_whole(record, tmp_path, m
 def test_labels_are_spread_by_the_least():
     assert spread([10.0, 10.0, 10.0, 50.0], 3.0) == [7.0, 10.0, 13.0, 50.0]
     assert spread([], 1.0) == []
+    assert spread([1.0, 0.0, 2.0], 3.0) == [3.0, 0.0, 6.0]  # none below the axis
 
 
 def test_robot_colours_differ_for_any_team():

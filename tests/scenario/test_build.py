@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.errors import ScenarioError
-from covey.scenario.build import body_radius, inputs, set_up
+from covey.scenario.build import inputs, set_up
 from covey.scenario.load import load_scenario, parse_scenario
 
 
@@ -85,4 +85,4 @@ def test_a_map_file_is_found_beside_the_scenario(write, monkeypatch):
 
 def test_the_body_radius_reaches_the_farthest_point_of_the_footprint():
     group = scenario("{robot: {base: disc, radius_m: null, discs_m: [[0.2, 0, 0.1], [-0.1, 0, 0.1]]}}").robots[0]
-    assert body_radius(group.robot) == pytest.approx(0.3)
+    assert group.robot.outer_radius_m == pytest.approx(0.3)

@@ -36,19 +36,19 @@ def test_a_file_names_kinds_and_presets_and_changes_them():
 
 
 def test_a_sensor_of_a_package_is_taken_as_it_is():
-    class Compass(SensorRecord):
-        kind: str = "compass"
+    class Magnetometer(SensorRecord):
+        kind: str = "magnetometer"
 
         def read(self, truth, members, keys, sample):
             return truth.pose[members, 2]
 
-    sensors.register("compass")(Compass)
+    sensors.register("magnetometer")(Magnetometer)
     try:
-        (got,) = FILE.validate_python([{"kind": "compass", "rate_hz": 4}])
-        assert isinstance(got, Compass)
-        assert FILE.dump_python([got]) == [{"name": "sensor", "rate_hz": 4.0, "kind": "compass"}]
+        (got,) = FILE.validate_python([{"kind": "magnetometer", "rate_hz": 4}])
+        assert isinstance(got, Magnetometer)
+        assert FILE.dump_python([got]) == [{"name": "sensor", "rate_hz": 4.0, "kind": "magnetometer"}]
     finally:
-        del sensors._items["compass"]
+        del sensors._items["magnetometer"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from covey.robots.handle import Robot
 
 @controller("nearest_frontier")
 async def nearest_frontier(
-    robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
+    robot: Robot, *, min_cells: int = 16, definition: str = "explore", replan_s: float = 10.0
 ) -> None:
     """Go to the frontier cell of the own map that is nearest by travel cost, again and again.
 

@@ -29,5 +29,5 @@ async def random_ballistic_walk(
         angle = math.radians(robot.random.uniform(min_turn_deg, max_turn_deg))
         side = 1.0 if robot.random.random() < 0.5 else -1.0
         if not await robot.turn(side * angle):  # a corner that holds the body: back off and turn then
-            await robot.forward(-robot.model.radius_m)
+            await robot.forward(-robot.model.outer_radius_m)
             await robot.turn(side * angle)

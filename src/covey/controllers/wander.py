@@ -26,9 +26,9 @@ class Wander:
     def step(self, robot: Robot) -> None:
         """Choose the twist of this step."""
         ranges, angles = _surroundings(robot)
-        reach = robot.model.radius_m + self.distance_m
+        reach = robot.model.outer_radius_m + self.distance_m
         ahead = ranges[np.abs(angles) < math.radians(40)]
-        gap = float(ahead.min(initial=math.inf)) - robot.model.radius_m
+        gap = float(ahead.min(initial=math.inf)) - robot.model.outer_radius_m
         top = self.speed * robot.model.max_speed_m_s
         if gap > self.distance_m:
             self._turning = 0.0
@@ -48,5 +48,5 @@ def _surroundings(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     for name in ("lidar", "proximity"):
         reading = robot.readings.get(name)
         if reading is not None:
-            return reading.ranges, reading.angles
+            return np.nan_to_num(reading.ranges, nan=np.inf, posinf=np.inf), reading.angles
     return np.empty(0), np.empty(0)

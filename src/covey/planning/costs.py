@@ -30,7 +30,7 @@ def clearance(occupancy, resolution, cap_m):
         the distance of the centres less half a cell; 0 in an occupied cell.
     """
     rows, columns = occupancy.shape
-    limit = int(math.ceil(cap_m / resolution + 0.5))
+    limit = math.ceil(cap_m / resolution + 0.5)
     along = np.full((rows, columns), limit, np.int32)
     for c in range(columns):
         along[0, c] = 0 if occupancy[0, c] > 50 else limit

@@ -74,7 +74,7 @@ class Program:
     def bound(self) -> Callable[..., Any]:
         """Return the callable with its parameters set; classes are instantiated, anew at each call."""
         if inspect.isclass(self.factory):
-            instance = self.factory(**self.parameters)
+            instance: Any = self.factory(**self.parameters)
             return instance.step
         return functools.partial(self.factory, **self.parameters)
 

@@ -68,6 +68,12 @@ class RobotModel(Record):
         default=0.0, ge=0, description="Time constant of the first-order response of the turn rate [s]."
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
+    idle_power_w: float = Field(
+        default=10.0, ge=0, description="Power of computer and sensors [W]; a plain assumption, set your robot's."
+    )
+    drive_energy_j_m: float = Field(
+        default=10.0, ge=0, description="Energy per metre driven [J/m]; a plain assumption, set your robot's."
+    )
     sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
     mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
 
@@ -90,6 +96,11 @@ class RobotModel(Record):
         if self.footprint_m is not None:
             return cover_with_discs(self.footprint_m, self.footprint_excess_m)
         return self.discs_m or ((0.0, 0.0, self.radius_m or 0.0),)
+
+    @property
+    def outer_radius_m(self) -> float:
+        """Radius of the circle around the centre that holds the whole body [m]."""
+        return max(math.hypot(x, y) + radius for x, y, radius in self.body_discs)
 
 
 @lru_cache

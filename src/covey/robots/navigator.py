@@ -21,6 +21,9 @@ _STAND: Command = (0.0, 0.0, 0.0)
 _TRACKS = 24
 _POINTS = 256
 _NO_LINE = np.zeros((1, 2))
+_SEARCH_S = 8.0  # for how long a way that others may hide is looked for
+_NEAR_M = 6.0  # robots nearer than this may hide a way
+_REPLAN_S = 1.0
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -55,8 +58,10 @@ class Navigator:
         self._count = 0
         self._time: float | None = None
         self._sighting: Any = None
+        self._met_s = -math.inf
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
+        self._roaming = ProgressTimer(5.0 * self.driving.progress_m, 2.25 * self.driving.stuck_after_s)
         self._stall = ProgressTimer(self.driving.progress_m, self.driving.recover_after_s)
 
     # Orders
@@ -66,9 +71,10 @@ class Navigator:
         self._begin("goto")
         self._goal, self._heading = (float(goal_xy[0]), float(goal_xy[1])), heading
         self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
-        self._map_version, self._checked_version, self._failures = -1, -1, 0
+        self._checked_version = -1
         self._narrow = route.NO_NARROW
-        self._planned, self._waits = False, False
+        self._planned, self._waits, self._short = False, False, False
+        self._plan_time = -math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
     def forward(self, distance_m: float) -> None:
@@ -112,6 +118,7 @@ class Navigator:
         if self._fresh:
             self._fresh = False
             self._progress.restart(time_s, x, y)
+            self._roaming.restart(time_s, x, y)
             self._stall.restart(time_s, x, y)
         if self._mode == "turn":
             return self._turn_step(heading, w, time_s)
@@ -131,6 +138,8 @@ class Navigator:
         if neighbours is None:
             return
         fresh = neighbours is not self._sighting
+        if len(neighbours.ranges) and neighbours.ranges.min() < _NEAR_M:
+            self._met_s = time_s
         self._sighting = neighbours
         track(
             self._tracks,
@@ -236,11 +245,15 @@ class Navigator:
                 self._angle, self._last_heading = wrap_angle(self._heading - heading), heading
                 return self._turn_step(heading, w, time_s)
             return self._finish("reached")
-        if not self._planned or self._must_replan(belief, x, y):
-            problem = self._plan(belief, x, y, heading)
-            if problem:
-                return self._finish("unreachable")
-        if self._progress.expired(time_s, x, y):
+        if self._must_replan(belief, x, y, time_s):
+            self._problem = self._plan(belief, x, y, heading, time_s)
+        if self._problem:
+            if self._problem == "no way" and time_s - self._met_s < _SEARCH_S:
+                if self._progress.expired(time_s, x, y):
+                    return self._finish("unreachable")
+                return self._safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide it: look around
+            return self._finish("unreachable")
+        if self._progress.expired(time_s, x, y) or self._roaming.expired(time_s, x, y):
             return self._finish("stuck")
         ahead = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
         tx, ty, self._segment, left, self._off = lookahead(self.line, self._segment, x, y, ahead)
@@ -318,10 +331,16 @@ class Navigator:
                 return True
         return False
 
-    def _must_replan(self, belief: Any, x: float, y: float) -> bool:
-        if self._off > 1.0:
+    def _must_replan(self, belief: Any, x: float, y: float, time_s: float) -> bool:
+        if not self._planned and self._plan_time == -math.inf:
             return True
-        if belief is None or belief.version == self._checked_version:
+        if belief is None or time_s - self._plan_time < _REPLAN_S:
+            return False
+        if not self._planned:
+            return True
+        if self._off > 1.0 or (self._short and time_s - self._plan_time > 2.0 * _REPLAN_S):
+            return True
+        if belief.version == self._checked_version:
             return False
         self._checked_version = belief.version
         grid = belief.grid
@@ -339,9 +358,9 @@ class Navigator:
             6.0,
         )
 
-    def _plan(self, belief: Any, x: float, y: float, heading: float) -> str:
+    def _plan(self, belief: Any, x: float, y: float, heading: float, time_s: float) -> str:
         """Plan the way from here; return what is wrong, or an empty string."""
-        self._planned, self._segment, self._off = True, 0, 0.0
+        self._segment, self._off, self._plan_time, self._planned = 0, 0.0, time_s, True
         if belief is None:
             self.line, self._narrow = route.straight((x, y), self._goal)
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
@@ -351,9 +370,12 @@ class Navigator:
             belief.grid, (x, y), self._goal, self.radius, self.driving, self.others(x, y, heading), self._tolerance
         )
         if isinstance(planned, str):
+            self._planned = False
             return planned
         self.line, self._narrow = planned
         self._length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
+        end = self.line[-1]
+        self._short = math.hypot(self._goal[0] - end[0], self._goal[1] - end[1]) > self._tolerance
         return ""
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:

@@ -49,7 +49,7 @@ def project(line, x, y):
 
 @kernel
 def point_on(line, s):
-    """Return x, y [m] and course [rad] of the place at length ``s`` [m] along a line, continued straight at its ends."""
+    """Return x, y [m] and course [rad] at length ``s`` [m] along a line, continued straight at its ends."""
     last = line.shape[0] - 2
     x, y, course = line[0, 0], line[0, 1], 0.0
     for i in range(line.shape[0] - 1):
@@ -90,7 +90,8 @@ def may_enter(line, begin, end, s, others, identity, stalled_s):
         first = others[k, 3] < identity
         if inside:
             opposed = s < at < end + 1.0 and abs(off) < 0.6 and along < -0.2 and at - s < 2.0
-            if opposed and stalled_s > (1.5 if first else 8.0):
+            waits = at > end + 0.3 and others[k, 4] > 1.0  # it lets this robot out
+            if opposed and stalled_s > (1.5 if first and not waits else 8.0):
                 return RETREAT
             continue
         if begin - 0.3 <= at <= end + 0.3 and abs(off) < 0.6:
@@ -126,11 +127,11 @@ def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radi
     best, best_x, best_y = math.inf, x, y
     block = int(radius / resolution) + 1
     for i in range(6):
-        back = 0.6 + 0.4 * i
+        back = 1.0 + 0.35 * i
         for k in range(8):
-            side = -(keep + 0.25 * (k // 2)) * (1.0 if k % 2 == 0 else -1.0)
+            side = -(keep + 0.15 + 0.25 * (k // 2)) * (1.0 if k % 2 == 0 else -1.0)
             px, py = entry_x - back * c - side * s, entry_y - back * s + side * c
-            cost = math.hypot(px - x, py - y) + (0.0 if side < 0.0 else 0.6) + 0.1 * back
+            cost = math.hypot(px - x, py - y) + (0.0 if side < 0.0 else 1.2) + 0.1 * back
             if cost >= best:
                 continue
             free = True

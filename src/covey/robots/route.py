@@ -22,6 +22,8 @@ class Route(NamedTuple):
     narrow: np.ndarray
 
 
+SMALL_M = 1.0
+"""What reaches less far than this from a goal may be another robot that stands there [m]."""
 NO_NARROW = np.empty((0, 2))
 
 
@@ -45,7 +47,7 @@ def passage(
     row, column = (int(i) for i in grid.to_cells(start))
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
-    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius + 0.1)
+    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
     near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
     unknown = 1.3 if driving.unknown == "optimistic" else np.inf
     lethal = lethal_clearance(radius, resolution)
@@ -76,7 +78,8 @@ def plan(
         tolerance: how far from the goal the route may end [m].
 
     Returns:
-        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way".
+        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
+        something smaller than `SMALL_M` stands at the goal, which may be a robot, the route ends as near as it can.
     """
     rows, columns = grid.shape
     (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
@@ -86,10 +89,13 @@ def plan(
     occupancy, cost = passage(grid, start, radius, driving, others)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     if not np.isfinite(cost[row, column]):
-        row, column = _nearest_passable(cost, row, column, int(tolerance / resolution))
+        lethal = lethal_clearance(radius, resolution)
+        small = not _is_large(occupancy, row, column, int(np.ceil(lethal / resolution)), int(SMALL_M / resolution))
+        reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
+        row, column = _nearest_passable(cost, row, column, int(reach / resolution))
         if row < 0:
             return "wall"
-        goal = tuple(grid.to_world((row, column)))
+        goal = tuple(grid.to_world((row, column)).tolist())
     path, _ = astar(cost, (start_row, start_column), (row, column))
     if not len(path):
         return "no way"
@@ -130,6 +136,34 @@ def _avoid(cost, others, x0, y0, resolution, radius, extra):
 
 
 @kernel
+def _is_large(occupancy, row, column, near, far):
+    """Return True when occupied cells within ``near`` cells of a cell hang together with one ``far`` cells away."""
+    rows, columns = occupancy.shape
+    side = 2 * far + 1
+    seen = np.zeros((side, side), np.uint8)
+    stack = np.empty((side * side, 2), np.int64)
+    size = 0
+    for r in range(max(row - near, 0), min(row + near + 1, rows)):
+        for c in range(max(column - near, 0), min(column + near + 1, columns)):
+            if occupancy[r, c] > 50 and abs(r - row) <= far and abs(c - column) <= far:
+                seen[r - row + far, c - column + far] = 1
+                stack[size, 0], stack[size, 1] = r, c
+                size += 1
+    while size > 0:
+        size -= 1
+        r, c = stack[size, 0], stack[size, 1]
+        if abs(r - row) == far or abs(c - column) == far:
+            return True
+        for i in range(max(r - 1, 0), min(r + 2, rows)):
+            for k in range(max(c - 1, 0), min(c + 2, columns)):
+                if occupancy[i, k] > 50 and seen[i - row + far, k - column + far] == 0:
+                    seen[i - row + far, k - column + far] = 1
+                    stack[size, 0], stack[size, 1] = i, k
+                    size += 1
+    return False
+
+
+@kernel
 def _nearest_passable(cost, row, column, reach):
     """Return the passable cell nearest to a cell within ``reach`` cells, or (-1, -1)."""
     best, best_row, best_column = reach * reach + 1, -1, -1
@@ -155,9 +189,9 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
     for i in range(segment + 1, line.shape[0]):
         dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
         length = np.sqrt(dx * dx + dy * dy)
-        count = int(min(length, reach) / resolution) + 1
+        count = int(2.5 * min(length, reach) / resolution) + 1
         for k in range(count):
-            t = (k + 0.5) * resolution / max(length, resolution)
+            t = min(0.4 * k * resolution / max(length, 1e-9), 1.0)
             row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
             for r in range(max(row - block, 0), min(row + block + 1, rows)):
                 for c in range(max(column - block, 0), min(column + block + 1, columns)):
@@ -174,7 +208,7 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
 def narrow_stretches(line, occupancy, x0, y0, resolution, width):
     """Return where along a line the passage is narrower than ``width`` [m] from wall to wall, float64 (k, 2) [m].
 
-    Stretches less than a metre apart are one.
+    Stretches less than a metre apart are one. What is smaller than `SMALL_M` may be a robot and does not count.
     """
     rows, columns = occupancy.shape
     found = np.empty((64, 2))
@@ -189,18 +223,28 @@ def narrow_stretches(line, occupancy, x0, y0, resolution, width):
             t = min((k + 0.5) * resolution / length, 1.0)
             x, y = line[i, 0] + t * dx, line[i, 1] + t * dy
             gap, sides = 0.0, 0
+            reached = np.full((2, 2), -1, np.int64)
             for side in (-1.0, 1.0):
                 nx, ny = -side * dy / length, side * dx / length
                 d = 0.0
                 while d < width:
                     row, column = int((y + d * ny - y0) // resolution), int((x + d * nx - x0) // resolution)
-                    if row < 0 or column < 0 or row >= rows or column >= columns or occupancy[row, column] > 50:
+                    if row < 0 or column < 0 or row >= rows or column >= columns:
+                        break
+                    if occupancy[row, column] > 50:
+                        reached[sides, 0], reached[sides, 1] = row, column
                         sides += 1
                         break
                     d += 0.5 * resolution
                 gap += d
             at = s + t * length
             if sides == 2 and gap < width:
+                far = int(SMALL_M / resolution)
+                if not (
+                    _is_large(occupancy, reached[0, 0], reached[0, 1], 0, far)
+                    and _is_large(occupancy, reached[1, 0], reached[1, 1], 0, far)
+                ):
+                    continue
                 if count > 0 and at - found[count - 1, 1] < 1.0:
                     found[count - 1, 1] = at
                 elif count < found.shape[0]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.random import generator
-from covey.robots.model import RobotModel
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
@@ -75,7 +74,15 @@ def build(
     from covey.sim.simulation import Simulation
 
     groups = [
-        Group(group.name, group.robot, poses, group.controller.program, group.localization)
+        Group(
+            group.name,
+            group.robot,
+            poses,
+            group.controller.program,
+            group.localization,
+            group.control_every,
+            group.control_phase,
+        )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
     return Simulation(
@@ -89,6 +96,7 @@ def build(
         share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
+        pose_every=execution.pose_every,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,
@@ -113,7 +121,7 @@ def set_up(scenario: Scenario) -> SetUp:
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))
     for i, group in enumerate(scenario.robots):
-        radii = np.full(group.count, body_radius(group.robot))
+        radii = np.full(group.count, group.robot.outer_radius_m)
         random = generator(scenario.seed, f"start/{group.name}")
         try:
             placed = place(group.start, world, radii, random, taken, group.names)
@@ -125,11 +133,6 @@ def set_up(scenario: Scenario) -> SetUp:
     if problems:
         raise ScenarioError(problems)
     return SetUp(world, scenario.robots, tuple(poses))
-
-
-def body_radius(model: RobotModel) -> float:
-    """Return the radius [m] of the disc around the robot's centre that holds its body."""
-    return max(float(np.hypot(x, y)) + radius for x, y, radius in model.body_discs)
 
 
 def inputs(scenario: Scenario) -> list[Path]:

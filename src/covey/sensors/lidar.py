@@ -20,7 +20,7 @@ class LidarReading:
     """One scan of one robot.
 
     Attributes:
-        ranges: float64 (rays,) [m]; inf where nothing was measured.
+        ranges: float64 (rays,) [m]; inf where nothing is within range, NaN where the measurement was lost.
         angles: float64 (rays,) [rad], direction of each ray in the frame of the mount.
         range_m: reach of the sensor [m].
         mount: float64 (3,), x, y [m] and heading [rad] of the sensor in the body frame.
@@ -61,7 +61,7 @@ class Lidar(SensorRecord):
     """A planar laser scanner.
 
     Each ray ends at the first wall or body. A distance gets Gaussian noise, is lost with the probability ``dropout``
-    (reads inf), reads at least ``min_range_m``, and reads inf beyond ``range_m``.
+    (reads NaN), reads at least ``min_range_m``, and reads inf beyond ``range_m``.
     """
 
     kind: Literal["lidar"] = "lidar"
@@ -116,7 +116,7 @@ def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, rang
     for i in range(true_ranges.shape[0]):
         for first in range(0, rays, 2):
             last = min(first + 2, rays)
-            if true_ranges[i, first] >= range_m and true_ranges[i, last - 1] >= range_m:
+            if dropout == 0.0 and true_ranges[i, first] >= range_m and true_ranges[i, last - 1] >= range_m:
                 for j in range(first, last):
                     ranges[i, j] = math.inf
                 continue
@@ -127,8 +127,8 @@ def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, rang
                 chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
             for j in range(first, last):
                 value = max(true_ranges[i, j] + sigma * noise, min_range)
-                lost = true_ranges[i, j] >= range_m or value > range_m or chance < dropout
-                ranges[i, j] = math.inf if lost else value
+                beyond = true_ranges[i, j] >= range_m or value > range_m
+                ranges[i, j] = math.nan if chance < dropout else (math.inf if beyond else value)
                 noise, chance = next_noise, next_chance
 
 
@@ -139,5 +139,5 @@ def measure_reference(true_ranges, keys, sample, sigma, dropout, min_range, rang
     noise = np.stack(normal2_numpy(keys[:, None], sample, elements), -1).reshape(len(keys), -1)[:, :rays]
     chance = np.stack(uniform2_numpy(keys[:, None], sample, elements + 2**32), -1).reshape(len(keys), -1)[:, :rays]
     value = np.maximum(true_ranges + sigma * noise, min_range)
-    lost = (true_ranges >= range_m) | (value > range_m) | ((chance < dropout) & (dropout > 0))
-    return np.where(lost, np.inf, value)
+    beyond = (true_ranges >= range_m) | (value > range_m)
+    return np.where((chance < dropout) & (dropout > 0), np.nan, np.where(beyond, np.inf, value))

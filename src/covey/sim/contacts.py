@@ -19,7 +19,7 @@ _PUSHES = 12
 _BURIED_M = 2e-3  # a pose with an overlap that may be kept is never pushed this far
 
 
-@kernel
+@kernel(inline=True)
 def free_radius(skip, frame, x, y):
     """Return a length [m] such that no wall is nearer to the point x, y [m] of the world; it may be negative."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
@@ -33,7 +33,7 @@ def free_radius(skip, frame, x, y):
     return (float(cells) - 1.0) * frame[4]
 
 
-@kernel
+@kernel(inline=True)
 def nearest_wall(skip, frame, x, y, reach):
     """Return distance, x, y [m] of the wall point nearest to x, y and nearer than ``reach``; distance inf if none."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
@@ -86,14 +86,15 @@ def wall_overlap(place, bodies, i, x, y, heading, reach):
     return deepest, at_x, at_y, centre_x, centre_y
 
 
-@kernel
-def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, reach):
-    """Return overlap [m] of body i at a pose with body j, contact point, and both disc centres, for the deepest discs.
+@kernel(inline=True)
+def body_overlap(bodies, pose, i, x, y, heading, j, reach):
+    """Return overlap [m] of body i at a pose with body j, contact point, both disc centres, for the deepest two discs.
 
     The overlap is negative when there is a gap, and -inf when the gap is wider than ``reach`` [m].
     """
     discs, count, limits = bodies
     far = limits[i, RADIUS] + limits[j, RADIUS] + reach
+    other_x, other_y = pose[j, 0], pose[j, 1]
     gap_x, gap_y = other_x - x, other_y - y
     if gap_x * gap_x + gap_y * gap_y >= far * far:
         return -np.inf, 0.0, 0.0, x, y, other_x, other_y
@@ -101,7 +102,7 @@ def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, r
     if limits[i, ARM] > 0.0:
         c, s = math.cos(heading), math.sin(heading)
     if limits[j, ARM] > 0.0:
-        other_c, other_s = math.cos(other_heading), math.sin(other_heading)
+        other_c, other_s = math.cos(pose[j, 2]), math.sin(pose[j, 2])
     deepest, ax, ay, bx, by, radius = -np.inf, x, y, other_x, other_y, 0.0
     for k in range(count[i]):
         px, py = x + c * discs[i, k, 0] - s * discs[i, k, 1], y + s * discs[i, k, 0] + c * discs[i, k, 1]
@@ -118,7 +119,7 @@ def body_overlap(bodies, i, x, y, heading, j, other_x, other_y, other_heading, r
     return deepest, ax + share * (bx - ax), ay + share * (by - ay), ax, ay, bx, by
 
 
-@kernel
+@kernel(inline=True)
 def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
     """Return overlap [m], push direction, contact point, and partner of body i at a pose, the deepest of all.
 
@@ -134,9 +135,7 @@ def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
     for k in range(first[i], first[i + 1]):
         p = links[k]
         j = pairs[p, 0] + pairs[p, 1] - i
-        overlap, px, py, ax, ay, bx, by = body_overlap(
-            bodies, i, x, y, heading, j, pose[j, 0], pose[j, 1], pose[j, 2], 0.0
-        )
+        overlap, px, py, ax, ay, bx, by = body_overlap(bodies, pose, i, x, y, heading, j, 0.0)
         if overlap > deepest:
             deepest, nx, ny, at_x, at_y, partner = overlap, ax - bx, ay - by, px, py, p
     length = math.hypot(nx, ny)
@@ -145,29 +144,27 @@ def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
     return deepest, nx, ny, at_x, at_y, partner
 
 
-@kernel
-def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch_wall, touch_pair):
+@kernel(inline=True)
+def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch):
     """Return x, y [m] of body i pushed out of walls and other bodies, and the overlap [m] that is left.
 
-    What it touched is noted in ``touch_wall[i]`` and ``touch_pair[p]``: 1, and x, y [m] of the point in the world.
+    What it touched is noted in row i of ``touch`` (a wall) or n + p (row p of the pairs): 1, x, y [m] of the point.
     """
     left = 0.0
     for pushes in range(_PUSHES + 1):
         left, nx, ny, at_x, at_y, partner = deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls)
         if left <= _TOUCH or pushes == _PUSHES:
             break
-        if partner == -1:
-            touch_wall[i, 0], touch_wall[i, 1], touch_wall[i, 2] = 1.0, at_x, at_y
-        else:
-            touch_pair[partner, 0], touch_pair[partner, 1], touch_pair[partner, 2] = 1.0, at_x, at_y
+        row = i if partner == -1 else len(pose) + partner
+        touch[row, 0], touch[row, 1], touch[row, 2] = 1.0, at_x, at_y
         if nx == 0.0 and ny == 0.0:
             break
         x, y = x + left * nx, y + left * ny
     return x, y, left
 
 
-@kernel
-def move(place, bodies, pose, near, i, goal, shift, walls, touch_wall, touch_pair):
+@kernel(inline=True)
+def move(place, bodies, pose, near, i, goal, shift, walls, touch):
     """Move body i to a goal pose (x, y, heading) as far as walls and other bodies let it; return True if all the way.
 
     It is pushed out where it is aimed; if that does not free it, it tries without turning, then turning on the spot,
@@ -183,9 +180,7 @@ def move(place, bodies, pose, near, i, goal, shift, walls, touch_wall, touch_pai
             continue
         aim_x, aim_y = (x, y) if attempt >= 2 else (goal[0], goal[1])
         aim_heading = heading if attempt % 2 == 1 else goal[2]
-        to_x, to_y, left = push_out(
-            place, bodies, pose, near, i, aim_x, aim_y, aim_heading, walls, touch_wall, touch_pair
-        )
+        to_x, to_y, left = push_out(place, bodies, pose, near, i, aim_x, aim_y, aim_heading, walls, touch)
         far = math.hypot(to_x - x, to_y - y)
         if attempt < 3 and left <= TOLERANCE_M and far <= shift:
             pose[i, 0], pose[i, 1], pose[i, 2] = to_x, to_y, aim_heading

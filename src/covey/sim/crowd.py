@@ -1,8 +1,11 @@
 """One control step of a whole team in the plane, all substeps in one compiled call."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from covey.kernel import kernel
 from covey.sim.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
@@ -11,8 +14,26 @@ from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, ar
 HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
 
-_SLIP = 1.25
+_SLIP = 1.05
 """A contact may move a body this many times as far as it drives."""
+
+
+def _bare(_context, array):
+    """Return a view that is not reference counted: counting, which is atomic, would cost more than a robot's step.
+
+    The caller must hold the array as long as the view lives.
+    """
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), codegen
+
+
+bare: Any = intrinsic(_bare)
 
 
 @kernel
@@ -39,6 +60,7 @@ def advance(
     wall_contact,
     partners,
     order,
+    goals,
     wanted,
     trace,
 ):
@@ -48,55 +70,61 @@ def advance(
     by substep, in the order of the team, each moving among the rest as they stand.
 
     Args:
-        wanted: uint8 (substeps,) or longer; the poses after each substep k with ``wanted[k]`` go to ``trace[k]``.
+        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k]``.
 
     Returns:
-        int64 (m, 4) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep; float64 (m, 2) of the points.
+        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m].
     """
     n = pose.shape[0]
-    team, place, bodies = (kinematics, limits, delay, past, clock, dt), (skip, frame), (discs, count, limits)
-    goals, reach = np.empty((n, 3)), np.empty(n)
+    pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
+    halted, distance, bearing, wall_contact = bare(halted), bare(distance), bare(bearing), bare(wall_contact)
+    limits, trace, wanted = bare(limits), bare(trace), bare(wanted)
+    team = (bare(kinematics), limits, bare(delay), bare(past), clock, dt)
+    place, bodies = (bare(skip), bare(frame)), (bare(discs), bare(count), limits)
+    reach = np.empty(n)
     for i in range(n):
         bearing[i] = np.nan
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
-    pairs, contact = find_pairs(pose, limits, reach, world_id, partners, order)
-    near = link(pairs, n)
+    pairs = find_pairs(pose, limits, reach, world_id, partners, order)
+    links, first = link(pairs, n)
     busy, size = np.empty(n, np.int64), 0
     for i in range(n):
-        clear = free_radius(skip, frame, pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
+        clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
         if clear > 0.0:
             wall_contact[i] = 0
-            if near[2][i] == near[2][i + 1]:
-                _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, wanted, trace)
+            if first[i] == first[i + 1]:
+                _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace)
                 continue
         busy[size] = i
         size += 1
-    events, points = np.empty((0, 4), np.int64), np.empty((0, 2))
+    touch = np.zeros((n + len(pairs), 3))
+    events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
     if size > 0:
-        touch_wall, touch_pair = np.zeros((n, 3)), np.zeros((len(pairs), 3))
-        touch = (touch_wall, touch_pair, wall_contact, contact)
-        felt = np.full((n, 3), np.nan)  # to the contact point [m, m], in the heading [rad] that the body had then
-        most = (size + len(pairs)) * (substeps // 2 + 1)
-        events, points, begun = np.empty((most, 4), np.int64), np.empty((most, 2)), 0
-        for k in range(substeps):
-            for b in range(size):
-                i = busy[b]
-                if not halted[i]:
-                    _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance)
-                if wanted[k]:
-                    trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
-            begun = _note(place, bodies, pairs, touch, busy, size, pose, felt, k, events, points, begun)
+        near = (pairs, links, first)
+        moving = (pose, twist, drive, goals, halted, distance, bearing, wall_contact)
+        begun = _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events)
+    _remember(partners, pairs)
+    return events[:begun]
+
+
+@kernel(inline=True)
+def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events):
+    """Advance the busy robots by all substeps; write down the contacts that begin and return their number."""
+    near = (bare(near[0]), bare(near[1]), bare(near[2]))
+    pose, twist, drive, goals, halted, distance, bearing, wall_contact = moving
+    busy, events, touch, begun = bare(busy), bare(events), bare(touch), 0
+    for k in range(substeps):
         for b in range(size):
             i = busy[b]
-            if not math.isnan(felt[i, 0]):
-                c, s = math.cos(felt[i, 2]), math.sin(felt[i, 2])
-                bearing[i] = math.atan2(c * felt[i, 1] - s * felt[i, 0], c * felt[i, 0] + s * felt[i, 1])
-        events, points = events[:begun], points[:begun]
-    _remember(partners, pairs, contact)
-    return events, points
+            if not halted[i]:
+                _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
+            if wanted[k]:
+                trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
+        begun = _note(place, bodies, near[0], touch, wall_contact, busy, size, pose, bearing, k, events, begun)
+    return begun
 
 
-@kernel
+@kernel(inline=True)
 def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
     """Store the goal twist of robot i and return how far [m] any point of it can get in this step."""
     kinematics, limits, delay, past, clock, dt = team
@@ -108,7 +136,7 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
     if delay[i] > 0:
         depth = past.shape[1]
         for k in range(substeps if halted[i] else 0):
-            _put(past, i, (clock + k) % depth, commands)
+            _put(past, i, (clock + k) % depth, goals)
         vx, vy, turn = limits[i, MAX_SPEED], 0.0, limits[i, MAX_TURN]
     if halted[i]:
         return 0.0
@@ -117,29 +145,29 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
     return substeps * (_SLIP * dt * fastest + TOLERANCE_M)
 
 
-@kernel
-def _steer(team, i, k, goals, commands, drive):
+@kernel(inline=True)
+def _steer(team, i, k, goals, drive):
     """Set robot i's drive twist for substep k of this step; return True when it did not change."""
     kinematics, limits, delay, past, clock, dt = team
     vx, vy, turn = goals[i, 0], goals[i, 1], goals[i, 2]
     if delay[i] > 0:
         depth = past.shape[1]
-        _put(past, i, (clock + k) % depth, commands)
+        _put(past, i, (clock + k) % depth, goals)
         t = (clock + k - delay[i]) % depth
-        vx, vy, turn = saturate(kinematics, limits, i, past[i, t, 0], past[i, t, 1], past[i, t, 2])
+        vx, vy, turn = past[i, t, 0], past[i, t, 1], past[i, t, 2]
     a, b, c = drive[i, 0], drive[i, 1], drive[i, 2]
     vx, vy, turn = respond(kinematics, limits, i, dt, a, b, c, vx, vy, turn)
     drive[i, 0], drive[i, 1], drive[i, 2] = vx, vy, turn
     return vx == a and vy == b and turn == c and delay[i] == 0
 
 
-@kernel
-def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distance, wanted, trace):
+@kernel(inline=True)
+def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace):
     """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
     dt = team[5]
     done = 0
     while done < substeps:
-        steady = halted[i] or _steer(team, i, done, goals, commands, drive)
+        steady = halted[i] or _steer(team, i, done, goals, drive)
         vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
         span = substeps - done if steady else 1
         x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
@@ -153,11 +181,11 @@ def _roam(team, i, goals, commands, substeps, pose, twist, drive, halted, distan
     twist[i, 0], twist[i, 1], twist[i, 2] = drive[i, 0], drive[i, 1], drive[i, 2]
 
 
-@kernel
-def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist, drive, distance):
+@kernel(inline=True)
+def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance):
     """Advance robot i by one substep among walls and other robots; its twist becomes what it really did."""
     limits, dt = team[1], team[5]
-    _steer(team, i, k, goals, commands, drive)
+    _steer(team, i, k, goals, drive)
     vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
     speed = math.hypot(vx, vy)
     furthest = dt * (speed + abs(turn) * limits[i, ARM])
@@ -171,7 +199,7 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
     for _ in range(parts):
         goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
         shift = (_SLIP * furthest + TOLERANCE_M) / parts
-        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch[0], touch[1])
+        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch)
     if whole:
         twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn
         distance[i] += speed * dt
@@ -184,55 +212,51 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, commands, pose, twist
     distance[i] += math.hypot(dx, dy)
 
 
-@kernel
-def _note(place, bodies, pairs, touch, busy, size, pose, felt, k, events, points, begun):
-    """Write down the contacts that begin in substep k, end those with a gap, and what is felt; return the count."""
-    touch_wall, touch_pair, wall_contact, contact = touch
-    for b in range(size):
-        i = busy[b]
-        x, y = touch_wall[i, 1], touch_wall[i, 2]
-        if touch_wall[i, 0] > 0.0:
-            touch_wall[i, 0] = 0.0
-            if not wall_contact[i]:
-                wall_contact[i] = 1
-                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 0, i, -1, k
-                points[begun, 0], points[begun, 1] = x, y
-                begun += 1
-        elif wall_contact[i]:
-            overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
-            wall_contact[i] = overlap > -HYSTERESIS_M
-        if wall_contact[i]:
-            _feel(felt, pose, i, x, y)
-    for p in range(len(pairs)):
-        x, y = touch_pair[p, 1], touch_pair[p, 2]
-        i, j = pairs[p, 0], pairs[p, 1]
-        if touch_pair[p, 0] > 0.0:
-            touch_pair[p, 0] = 0.0
-            if not contact[p]:
-                contact[p] = 1
-                events[begun, 0], events[begun, 1], events[begun, 2], events[begun, 3] = 1, i, j, k
-                points[begun, 0], points[begun, 1] = x, y
-                begun += 1
-        elif contact[p]:
-            overlap, x, y, _, _, _, _ = body_overlap(
-                bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], j, pose[j, 0], pose[j, 1], pose[j, 2], HYSTERESIS_M
-            )
-            contact[p] = overlap > -HYSTERESIS_M
-        if contact[p]:
-            _feel(felt, pose, i, x, y)
-            _feel(felt, pose, j, x, y)
+@kernel(inline=True)
+def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, events, begun):
+    """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
+    n = len(pose)
+    for b in range(size + len(pairs)):
+        p = b - size
+        row = busy[b] if p < 0 else n + p
+        i, j = (row, -1) if p < 0 else (pairs[p, 0], pairs[p, 1])
+        x, y, lasts = touch[row, 1], touch[row, 2], touch[row, 0] > 0.0
+        before = wall_contact[i] > 0 if p < 0 else pairs[p, 2] > 0
+        if lasts and not before:
+            events[begun, 0], events[begun, 1], events[begun, 2] = 0 if p < 0 else 1, i, j
+            events[begun, 3], events[begun, 4], events[begun, 5] = k, x, y
+            begun += 1
+        touch[row, 0] = 0.0
+        if before and not lasts:
+            if p < 0:
+                overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
+            else:
+                overlap, x, y, _, _, _, _ = body_overlap(
+                    bodies, pose, i, pose[i, 0], pose[i, 1], pose[i, 2], j, HYSTERESIS_M
+                )
+            lasts = overlap > -HYSTERESIS_M
+        if p < 0:
+            wall_contact[i] = lasts
+        else:
+            pairs[p, 2] = lasts
+            if lasts:
+                bearing[j] = _bearing(pose, j, x, y)
+        if lasts:
+            bearing[i] = _bearing(pose, i, x, y)
     return begun
 
 
 @kernel
-def _feel(felt, pose, i, x, y):
-    """Keep where a contact point in the world is from robot i, for its bearing in the body frame."""
-    felt[i, 0], felt[i, 1], felt[i, 2] = x - pose[i, 0], y - pose[i, 1], pose[i, 2]
+def _bearing(pose, i, x, y):
+    """Return the direction [rad] in [-pi, pi] of a point of the world in the body frame of robot i."""
+    c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    dx, dy = x - pose[i, 0], y - pose[i, 1]
+    return math.atan2(c * dy - s * dx, c * dx + s * dy)
 
 
 @kernel
 def find_pairs(pose, limits, reach, world_id, partners, order):
-    """Return the pairs (i < j) of robots that can touch within their reaches, int64 (m, 2), and which are in contact.
+    """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
 
     Sweep along x; ``order`` keeps the robots sorted by x from one call to the next.
     """
@@ -246,7 +270,7 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
     widest = 0.0
     for i in range(n):
         widest = max(widest, limits[i, RADIUS] + reach[i])
-    pairs, contact, size = np.empty((n, 2), np.int64), np.empty(n, np.uint8), 0
+    pairs, size = np.empty((n, 3), np.int64), 0
     for a in range(n):
         i = order[a]
         own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
@@ -259,19 +283,19 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
             if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
                 continue
             if size == len(pairs):
-                pairs, contact = _grown(pairs, contact)
+                pairs = _grown(pairs)
             low, high = min(i, j), max(i, j)
-            pairs[size, 0], pairs[size, 1], contact[size] = low, high, 0
+            pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
             for k in range(partners.shape[1]):
                 if partners[low, k] == high:
-                    contact[size] = 1
+                    pairs[size, 2] = 1
             size += 1
-    return pairs[:size], contact[:size]
+    return pairs[:size]
 
 
 @kernel
 def link(pairs, n):
-    """Return (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
     first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
     for p in range(len(pairs)):
         first[pairs[p, 0] + 1] += 1
@@ -284,36 +308,35 @@ def link(pairs, n):
             i = pairs[p, k]
             links[at[i]] = p
             at[i] += 1
-    return pairs, links, first
+    return links, first
 
 
 @kernel
-def _grown(pairs, contact):
-    size = len(pairs)
-    more, flags = np.empty((2 * size, 2), np.int64), np.empty(2 * size, np.uint8)
-    for p in range(size):
-        more[p, 0], more[p, 1], flags[p] = pairs[p, 0], pairs[p, 1], contact[p]
-    return more, flags
+def _grown(pairs):
+    more = np.empty((2 * len(pairs), 3), np.int64)
+    for p in range(len(pairs)):
+        more[p, 0], more[p, 1], more[p, 2] = pairs[p, 0], pairs[p, 1], pairs[p, 2]
+    return more
 
 
 @kernel
-def _remember(partners, pairs, contact):
+def _remember(partners, pairs):
     """Write the robots of a larger index that each robot is in contact with into its row of ``partners``, then -1."""
     for i in range(partners.shape[0]):
         for k in range(partners.shape[1]):
             partners[i, k] = -1
     for p in range(len(pairs)):
-        for k in range(partners.shape[1] if contact[p] else 0):
+        for k in range(partners.shape[1] if pairs[p, 2] > 0 else 0):
             if partners[pairs[p, 0], k] == -1:
                 partners[pairs[p, 0], k] = pairs[p, 1]
                 break
 
 
-@kernel
+@kernel(inline=True)
 def _stop(twist, i):
     twist[i, 0], twist[i, 1], twist[i, 2] = 0.0, 0.0, 0.0
 
 
-@kernel
-def _put(past, i, t, commands):
-    past[i, t, 0], past[i, t, 1], past[i, t, 2] = commands[i, 0], commands[i, 1], commands[i, 2]
+@kernel(inline=True)
+def _put(past, i, t, goals):
+    past[i, t, 0], past[i, t, 1], past[i, t, 2] = goals[i, 0], goals[i, 1], goals[i, 2]

@@ -1,11 +1,13 @@
 """Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose, inverse
+from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
@@ -45,6 +47,7 @@ class Estimating:
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
         self.revision = np.zeros(len(self.pose), np.int64)
+        self._carried = self.pose.copy()
         self._localizers = []
         first = 0
         mapping: dict = {}
@@ -74,6 +77,14 @@ class Estimating:
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
 
+    def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
+        """Return the estimates, shape (n, 3), carried over the motion since ``pose_before``, the true poses then.
+
+        The estimate is made at the begin of a step, records are taken at its end; odometry bridges the step exactly.
+        """
+        carry(self.pose, pose_before, self.state.pose, self._carried)
+        return self._carried
+
     def map(self) -> None:
         """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""
         for bank, team, robots, rows, members in self._scans:
@@ -82,6 +93,11 @@ class Estimating:
             pose = self.pose[members]
             if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
                 pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
+            used = team.beliefs.moved(robots, pose)
+            if not used.any():
+                continue
+            if not used.all():
+                robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
             scan = bank.readings
             ranges = self._without_team_mates(bank, rows, members)
             team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)
@@ -114,3 +130,21 @@ def _scans_of(
     )
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)
     return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members
+
+
+@kernel
+def carry(estimate, before, after, out):
+    """Write into ``out`` the estimates moved by what the true poses moved from ``before`` to ``after``, all (n, 3)."""
+    for i in range(estimate.shape[0]):
+        dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
+        turned = estimate[i, 2] - before[i, 2]
+        c, s = math.cos(turned), math.sin(turned)
+        out[i, 0] = estimate[i, 0] + c * dx - s * dy
+        out[i, 1] = estimate[i, 1] + s * dx + c * dy
+        heading = estimate[i, 2] + after[i, 2] - before[i, 2]
+        out[i, 2] = heading - 2.0 * math.pi * math.floor((heading + math.pi) / (2.0 * math.pi))
+
+
+def carry_reference(estimate: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """NumPy reference of `carry`."""
+    return compose(estimate, compose(inverse(before), after))

@@ -19,7 +19,7 @@ RADIUS, ARM, SMALLEST_DISC = 10, 11, 12
 _SETTLED = 1e-9
 
 
-@kernel
+@kernel(inline=True)
 def saturate(kinematics, limits, i, vx, vy, turn):
     """Return the twist (vx, vy [m/s], turn [rad/s], body frame) that robot i can follow of a commanded one.
 
@@ -49,7 +49,7 @@ def saturate(kinematics, limits, i, vx, vy, turn):
     return vx * scale, vy * scale, turn
 
 
-@kernel
+@kernel(inline=True)
 def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
     """Return the twist of robot i's drive one substep of ``dt`` [s] after (vx, vy, turn) when a goal twist is held.
 
@@ -80,7 +80,7 @@ def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn
     return new_vx, new_vy, new_turn
 
 
-@kernel
+@kernel(inline=True)
 def arc(x, y, heading, vx, vy, turn, time):
     """Return the pose (x, y [m], heading [rad] in [-pi, pi)) after a constant body twist was held for ``time`` [s].
 
@@ -97,7 +97,7 @@ def arc(x, y, heading, vx, vy, turn, time):
     return x + chord * (c * vx - s * vy), y + chord * (s * vx + c * vy), new
 
 
-@kernel
+@kernel(inline=True)
 def sinc(a):
     """Return sin(a)/a, to the last bit also near zero."""
     if abs(a) > 0.05:

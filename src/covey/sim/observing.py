@@ -21,8 +21,12 @@ class Observing:
         self._robots = {i: onboard.robot for i, onboard in sim.deciding.onboard.items()}
         self._notes = [""] * len(sim.names)
 
-    def frame(self) -> Frame:
-        """Return the frame of the step that was just taken; its arrays belong to the simulation."""
+    def frame(self, pose_before: np.ndarray) -> Frame:
+        """Return the frame of the step that was just taken; its arrays belong to the simulation.
+
+        Args:
+            pose_before: true poses at the begin of the step, shape (n, 3).
+        """
         sim = self.sim
         scoring, state = sim.scoring, sim.state
         for i, robot in self._robots.items():
@@ -31,7 +35,7 @@ class Observing:
             step=sim.clock.step,
             time_s=sim.time,
             pose=state.pose,
-            estimate=sim.estimating.pose,
+            estimate=sim.estimating.at_end_of_step(pose_before),
             twist=state.twist,
             command=sim.commands,
             distance_m=state.distance_m,

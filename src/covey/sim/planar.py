@@ -40,6 +40,7 @@ class PlanarPhysics:
         self._wall_contact = np.zeros(n, np.uint8)
         self._partners = np.full((n, _PARTNERS), -1)
         self._order = np.arange(n)
+        self._goals = np.zeros((n, 3))
 
     def step(
         self,
@@ -58,7 +59,7 @@ class PlanarPhysics:
             i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         model, world = self._model, self._world
-        events, points = advance(
+        events = advance(
             world.skip,
             world.grid.frame,
             model.kinematics,
@@ -81,9 +82,10 @@ class PlanarPhysics:
             self._wall_contact,
             self._partners,
             self._order,
+            self._goals,
             np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
-        kind, robot, other, substep = events.T
-        return Contacts(kind, robot, other, points[:, 0], points[:, 1], substep)
+        kind, robot, other, substep = events[:, :4].T.astype(np.int64)
+        return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep)

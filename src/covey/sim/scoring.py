@@ -27,7 +27,6 @@ class Scoring:
         covered: which cells bodies have been over.
         known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
         collisions_robot, collisions_wall: contacts that began, int64 (n,); between robots they count for both.
-        energy_j: energy spent on driving [J], shape (n,).
     """
 
     def __init__(
@@ -44,7 +43,9 @@ class Scoring:
         self.world, self.model, self.state, self.estimating, self.clock = world, model, state, estimating, clock
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.known_share, self.known_share_union = np.full(n, np.nan), np.nan
-        self.energy_j = np.zeros(n)
+        robots = [model.models[k] for k in model.model_id]
+        self._idle_power_w = np.array([r.idle_power_w for r in robots])
+        self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._nothing = np.full(n, np.nan)
         self._inside = np.ones(n, bool)
         self._banks = sensing.of_kind("lidar")
@@ -71,6 +72,16 @@ class Scoring:
         self.covered.mark(self.state.pose, self.model.discs, step)
         if step % self._known_every == 0:
             self._count_known()
+
+    @property
+    def energy_j(self) -> np.ndarray:
+        """Energy used since the start [J], shape (n,): idle power x time + energy per metre x distance.
+
+        References:
+            The linear form of Y. Mei, Y.-H. Lu, Y. C. Hu, C. S. G. Lee: A case study of mobile robot's energy
+            consumption and conservation techniques. ICAR 2005.
+        """
+        return self._idle_power_w * self.clock.time_s + self._drive_energy_j_m * self.state.distance_m
 
     @property
     def explored_share(self) -> np.ndarray:
@@ -102,9 +113,8 @@ class Scoring:
 
     def maps(self) -> Maps:
         """Return what was explored and believed, for the run folder."""
-        robots = [
-            belief.grid.with_cells(belief.occupancy().copy()) for _, belief in sorted(self.estimating.belief_of.items())
-        ]
+        beliefs = [self.estimating.belief_of.get(i) for i in range(len(self.state.pose))]
+        robots = [None if b is None else b.grid.with_cells(b.occupancy().copy()) for b in beliefs]
         never = np.full(self.mask.shape, -1, np.int32)
         return Maps(
             truth=self.world.grid,

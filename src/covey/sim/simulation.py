@@ -54,7 +54,7 @@ class Simulation:
         pose_every: poses are recorded at every so many steps.
 
     Attributes:
-        status: None while it runs; then reached, timeout, exhausted, stopped or failed.
+        status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
 
     Examples:
@@ -111,6 +111,7 @@ class Simulation:
         self.status: str | None = None
         self.events: list[Event] = []
         self._repeatable = True
+        self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite)
         self._recorder.open(
@@ -180,16 +181,20 @@ class Simulation:
             wait: what to do before each step at speed 0; the default waits for Enter.
 
         Raises:
-            KeyboardInterrupt: after the recorded part has been marked interrupted.
+            KeyboardInterrupt: after the recorded part has been closed as interrupted.
         """
         pace = Pace(speed, wait)
         try:
             while not self.done and (until_s is None or self.time < until_s - 1e-9):
                 pace.wait(self.time)
                 self.step()
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+            self.close()
+            raise
         except BaseException as error:
             self.deciding.close()
-            self._recorder.abandon("interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}")
+            self._recorder.abandon(f"{type(error).__name__}: {error}")
             raise
         return self.close()
 
@@ -216,6 +221,7 @@ class Simulation:
                 self.status = "failed"
 
     def _act(self) -> None:
+        self._pose_before[:] = self.state.pose
         substeps = self.clock.substeps_per_step
         contacts = self.physics.step(self.state, self.commands, substeps, self._trace, self.sensing.wanted(substeps))
         self.clock.now += self.clock.substeps_per_step
@@ -226,7 +232,7 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _observe(self) -> None:
-        frame = self.observing.frame()
+        frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)
         for observer in self.observers:

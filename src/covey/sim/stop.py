@@ -23,7 +23,7 @@ class Stop(Record):
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
 
     def reached(self, frame: Frame, all_done: bool) -> bool:
-        """Return whether the goal is reached; without an explored share to reach it is that all controllers are done."""
+        """Return whether the goal is reached: the explored share, or without one, that all controllers are done."""
         if self.explored is None:
             return all_done
         if self.of == "union":

@@ -26,7 +26,8 @@ def as_groups(robots: int | Sequence[Group], controller: Any, world: World, seed
         if robots < 1:
             raise InvalidValueError(f"robots is {robots}; a team has at least one")
         model = disc()
-        start = place(TogetherStart(), world, np.full(robots, model.radius_m), generator(seed, "start/robot"))
+        radii = np.full(robots, model.outer_radius_m)
+        start = place(TogetherStart(), world, radii, generator(seed, "start/robot"))
         return [Group("robot", model, start, program)]
     groups = list(robots)
     if not groups or not all(isinstance(g, Group) for g in groups):

@@ -22,7 +22,7 @@ _LEAVES = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, st
 def reachable_from(root: Any) -> Iterator[Any]:
     """Yield every object that can be reached from ``root`` through attributes, containers, closures and array bases.
 
-    Modules, classes and the global names of functions are not followed: what stands there is code, not the state of a run.
+    Modules, classes and the global names of functions are not followed: code stands there, not the state of a run.
     """
     seen: set[int] = set()
     queue = [root]

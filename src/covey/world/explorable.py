@@ -15,8 +15,8 @@ from covey.kernel import cache_root, kernel
 from covey.world.map_writer import write_atomically
 from covey.world.world import FREE, World, label_by_size
 
-_FAN = 4096
-"""Directions that are tried from a cell: 1.5 mm apart at 1 m, 4 cm at 26 m."""
+_FAN = 1024
+"""Directions that are tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
 
 _VERSION = b"1"  # of the algorithm; part of the key of the cache
 
@@ -77,42 +77,48 @@ def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarra
 def _see(stop, reached, free, fan, reach):
     """Return the reached cells and those that see one: along some direction it comes before a wall and within reach.
 
-    What sees a reached cell is joined to it by cells that see it too: so only neighbours of seen cells are tried.
+    What sees a reached cell is joined to it by cells that see it too: so only neighbours of seen cells are tried, and
+    first in the direction of what the neighbour sees.
     """
     rows, columns = reached.shape
-    seen = np.zeros((rows, columns), np.bool_)
-    tried = np.zeros((rows, columns), np.bool_)
+    sight = np.full(rows * columns, -1, np.int64)  # for each cell, the reached cell that it sees
+    neighbour = np.full(rows * columns, -1, np.int64)  # where it was tried from
     queue = np.empty(rows * columns, np.int64)
     count = 0
     for i in range(rows * columns):
-        if reached.flat[i]:
-            tried.flat[i] = True
-            queue[count] = i
+        if reached[i // columns, i % columns]:
+            sight[i] = neighbour[i] = queue[count] = i
             count += 1
     head = 0
     while head < count:
-        row, column = queue[head] // columns, queue[head] % columns
+        i = queue[head]
+        row, column = i // columns, i % columns
         head += 1
-        if not reached[row, column]:
-            for k in range(fan.shape[0]):
-                t = march(stop, column + 0.5, row + 0.5, fan[k, 0], fan[k, 1], reach)
-                if t >= reach:
-                    continue
-                c = math.floor(column + 0.5 + (t + 1e-6) * fan[k, 0])
-                r = math.floor(row + 0.5 + (t + 1e-6) * fan[k, 1])
+        k = -1
+        while sight[i] < 0 and k < fan.shape[0]:
+            if k < 0:
+                goal = sight[neighbour[i]]
+                du, dv = float(goal % columns - column), float(goal // columns - row)
+                length = math.hypot(du, dv)
+                du, dv = du / length, dv / length
+            else:
+                du, dv = fan[k, 0], fan[k, 1]
+            k += 1
+            t = march(stop, column + 0.5, row + 0.5, du, dv, reach)
+            if t < reach:
+                c, r = math.floor(column + 0.5 + (t + 1e-6) * du), math.floor(row + 0.5 + (t + 1e-6) * dv)
                 if 0 <= r < rows and 0 <= c < columns and reached[r, c]:
-                    seen[row, column] = True
-                    break
-            if not seen[row, column]:
-                continue
-        seen[row, column] = True
+                    sight[i] = r * columns + c
+        if sight[i] < 0:
+            continue
         for r in range(max(0, row - 2), min(rows, row + 3)):
             for c in range(max(0, column - 2), min(columns, column + 3)):
-                if free[r, c] and not tried[r, c]:
-                    tried[r, c] = True
-                    queue[count] = r * columns + c
+                j = r * columns + c
+                if free[r, c] and neighbour[j] < 0:
+                    neighbour[j] = i
+                    queue[count] = j
                     count += 1
-    return seen
+    return (sight >= 0).reshape((rows, columns))
 
 
 def _fan() -> np.ndarray:

@@ -28,9 +28,11 @@ class TerrainWorld(Record):
     """One of the four terrains on which exploration is compared."""
 
     terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Which terrain.")
-    size_m: Metres = Field(80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number.")
-    road_m: Metres = Field(8.0, description="Width of the roads, the pitch of the lattice [m].")
-    wall_m: Metres = Field(0.2, description="Thickness of the walls [m], centred on the lines of the lattice.")
+    size_m: Metres = Field(
+        default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number."
+    )
+    road_m: Metres = Field(default=8.0, description="Width of the roads, the pitch of the lattice [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m], centred on the lines of the lattice.")
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
 
@@ -45,16 +47,17 @@ class FileWorld(Record):
 
     file: str = Field(min_length=1, description="Path of the file, relative to the file that names it.")
     resolution_m: Annotated[float, Field(ge=0.001, le=100)] | None = Field(
-        None, description="Side of a pixel [m]; for a bare image only."
+        default=None, description="Side of a pixel [m]; for a bare image only."
     )
     wall_below: Annotated[float, Field(ge=0, le=256)] | None = Field(
-        None, description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones."
+        default=None,
+        description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones.",
     )
     bare_thresholds: bool = Field(
-        False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
+        default=False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
     )
-    border: Border | None = Field(None, description="wall or open; without it what the file says, else wall.")
-    wall_height_m: WallHeight | None = Field(None, description="Height of the walls [m]; without it 2 m.")
+    border: Border | None = Field(default=None, description="wall or open; without it what the file says, else wall.")
+    wall_height_m: WallHeight | None = Field(default=None, description="Height of the walls [m]; without it 2 m.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
@@ -66,7 +69,7 @@ class EmptyWorld(Record):
     """An empty rectangle, centred on the origin."""
 
     empty_m: tuple[Metres, Metres] = Field(description="Width and height [m].")
-    border: Border = Field("wall", description="wall, or open: robots may leave, which is an event.")
+    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
 
@@ -84,8 +87,8 @@ class WorkspaceWorld(Record):
     walls_m: list[Annotated[list[Point], Field(min_length=2)]] = Field(
         [], description="Points [x, y] along each wall [m]."
     )
-    wall_m: Metres = Field(0.1, description="Thickness of these walls [m].")
-    border: Border = Field("wall", description="wall, or open: robots may leave, which is an event.")
+    wall_m: Metres = Field(default=0.1, description="Thickness of these walls [m].")
+    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
 
@@ -100,12 +103,14 @@ class GeneratedMaze(Record):
 
     generate: Literal["maze"]
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of road_m.")
-    road_m: Metres = Field(2.0, description="Pitch of the cells of the maze [m].")
-    wall_m: Metres = Field(0.2, description="Thickness of the walls [m].")
-    opening: float = Field(0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect.")
+    road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
+    opening: float = Field(
+        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect."
+    )
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
-    seed: int | None = Field(None, description="Seed of the maze; without it the seed of the run.")
+    seed: int | None = Field(default=None, description="Seed of the maze; without it the seed of the run.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world that the record's own seed gives, or else ``seed``."""
@@ -117,14 +122,14 @@ class GeneratedOffice(Record):
 
     generate: Literal["office"]
     size_m: tuple[Metres, Metres] = Field((30.0, 15.0), description="Width and height [m].")
-    corridor_m: Metres = Field(2.0, description="Width of the corridors [m].")
+    corridor_m: Metres = Field(default=2.0, description="Width of the corridors [m].")
     room_m: tuple[Metres, Metres] = Field((3.5, 6.5), description="Least and largest width of a room [m].")
-    door_m: Metres = Field(1.0, description="Width of the doors [m].")
-    wall_m: Metres = Field(0.2, description="Thickness of the walls [m].")
-    furniture: bool = Field(True, description="Whether rooms have desks and pillars.")
+    door_m: Metres = Field(default=1.0, description="Width of the doors [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
+    furniture: bool = Field(default=True, description="Whether rooms have desks and pillars.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
-    seed: int | None = Field(None, description="Seed of the floor; without it the seed of the run.")
+    seed: int | None = Field(default=None, description="Seed of the floor; without it the seed of the run.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world that the record's own seed gives, or else ``seed``."""

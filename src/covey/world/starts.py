@@ -14,7 +14,7 @@ class Line(Record):
 
     from_: Point = Field(alias="from", description="x, y of the first robot [m].")
     step: Point = Field(description="x, y from each robot to the next [m].")
-    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+    heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
     model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
 
@@ -28,36 +28,36 @@ class LineStart(Record):
 class Together(Record):
     """A flock around a point."""
 
-    around: Point | None = Field(None, description="x, y [m]; without it the most open place of the world.")
-    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
-    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+    around: Point | None = Field(default=None, description="x, y [m]; without it the most open place of the world.")
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
 
 class TogetherStart(Record):
     """Robots side by side, filling the free cells around a point outwards."""
 
-    together: Together = Field(Together(), description="The flock.")  # pyright: ignore[reportCallIssue]
+    together: Together = Field(default=Together(), description="The flock.")
 
 
 class RoomStart(Record):
     """Robots side by side in a room."""
 
     room: Annotated[str, Field(pattern="^largest$")] = Field(description="Which room: largest.")
-    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
-    heading_deg: float = Field(0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
 
 class Spread(Record):
     """Far from each other."""
 
-    gap_m: float = Field(0.1, ge=0, le=100, description="Free space between two robots [m].")
-    heading_deg: float | None = Field(None, description="Heading of all robots [deg]; without it random ones.")
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; without it random ones.")
 
 
 class SpreadStart(Record):
     """Robots as far from each other as the world allows, from a random first one."""
 
-    spread: Spread = Field(Spread(), description="The spread.")  # pyright: ignore[reportCallIssue]
+    spread: Spread = Field(default=Spread(), description="The spread.")
 
 
 Poses = list[tuple[float, float, float]]

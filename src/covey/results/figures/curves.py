@@ -69,8 +69,10 @@ def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
         furniture.direct_label(axes, x, y, name, color, xytext=(5, 0), va="center")
 
 
-def spread(places: list[float], gap: float) -> list[float]:
+def spread(places: list[float], gap: float, lowest: float = 0.0) -> list[float]:
     """Return places at least ``gap`` apart in the same order, as near as possible to those given.
+
+    None lies below ``lowest``.
 
     Places that are too close form a group, centred on its mean.
 
@@ -82,11 +84,11 @@ def spread(places: list[float], gap: float) -> list[float]:
     groups: list[list[int]] = []
     centres: list[float] = []
     for i in order:
-        group, centre = [i], places[i]
+        group, centre = [i], max(places[i], lowest)
         while groups and centre - gap * (len(group) - 1) / 2 < centres[-1] + gap * (len(groups[-1]) - 1) / 2 + gap:
             group = groups.pop() + group
             centres.pop()
-            centre = sum(places[k] for k in group) / len(group)
+            centre = max(sum(places[k] for k in group) / len(group), lowest + gap * (len(group) - 1) / 2)
         groups.append(group)
         centres.append(centre)
     result = list(places)

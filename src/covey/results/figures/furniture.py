@@ -121,20 +121,25 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
     size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
     at = (np.asarray(points) - (left, bottom)) / (right - left, top - bottom) * size  # in points of the picture
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
-    for p, (x, y), name, color in zip(at, points, names, colors, strict=True):
+    from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # names then stand in the order of their points
+    for i in from_top:
+        p, (x, y) = at[i], points[i]
+        name, color = names[i], colors[i]
         width = 0.66 * SMALL * len(name)
         boxes = [np.array([p[0] + dx, p[1] + dy, p[0] + dx + width, p[1] + dy + SMALL]) for dx, dy in _around(width)]
         best = min(boxes, key=lambda box: _hidden(box, taken, size))
         taken.append(best)
         shift = (best[0] - p[0], best[1] - p[1] + 1.0)
-        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold")
+        far = np.hypot(*(np.clip(p, best[:2], best[2:]) - p)) > 12.0
+        line = {"arrowstyle": "-", "lw": 0.5, "color": color, "shrinkA": 0.0, "shrinkB": 2.0} if far else None
+        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", arrowprops=line)
 
 
 def _around(width: float) -> list[tuple[float, float]]:
     """Return shifts of a name's lower left corner from its point, the preferred first [point]."""
     right, left, middle = 4.0, -4.0 - width, -width / 2
     near = [(right, 1.0), (left, 1.0), (right, -8.0), (left, -8.0), (middle, 5.0), (middle, -12.0)]
-    return near + [(x, y + dy) for dy in (9.0, -9.0, 18.0, -18.0, 27.0, -27.0) for x, y in near[:4]]
+    return near + [(x, y + dy) for dy in (9.0, 18.0, 27.0, -9.0, -18.0, -27.0) for x, y in near[:4]]
 
 
 def _hidden(box: np.ndarray, taken: Sequence[np.ndarray], size: np.ndarray) -> float:
