@@ -173,7 +173,7 @@ class Navigator:
                 self._tracks,
                 other,
             )
-            seen_from, seen_to = mount[2] + float(lidar.angles.min()), mount[2] + float(lidar.angles.max())
+            seen_from, seen_to = mount[2] + float(lidar.angles[0]), mount[2] + float(lidar.angles[-1])
         if belief is not None and seen_to - seen_from < 6.0:
             grid = belief.grid
             self._count = map_points(
