@@ -92,7 +92,7 @@ def _sources(module: str) -> frozenset[str]:
     queue = [module]
     while queue:
         name = queue.pop()
-        spec = find_spec(name) if name not in found else None
+        spec = _spec(name) if name not in found else None
         if spec is None or not spec.origin or not spec.origin.endswith(".py"):
             continue
         text = Path(spec.origin).read_text(encoding="utf-8")
@@ -104,8 +104,27 @@ def _sources(module: str) -> frozenset[str]:
     return frozenset(found.values())
 
 
+def _spec(module: str) -> Any:
+    """Return where a module is, also the script that is being run."""
+    if module == "__main__":
+        return getattr(sys.modules[module], "__spec__", None) or _Script(getattr(sys.modules[module], "__file__", None))
+    try:
+        return find_spec(module)
+    except (ImportError, ValueError):  # a module made by hand
+        return None
+
+
+class _Script:
+    """Stands for the spec of a script; ``origin`` is its file."""
+
+    submodule_search_locations = None
+
+    def __init__(self, origin: str | None):
+        self.origin = origin
+
+
 @cache
 def _is_module(package: str, name: str) -> bool:
-    parent = find_spec(package)
+    parent = _spec(package)
     locations = (parent.submodule_search_locations or ()) if parent else ()
     return any((Path(folder) / f"{name}.py").is_file() for folder in locations)

@@ -143,7 +143,8 @@ class Manoeuvre(Motion):
 def finite_twist(value: Any) -> Twist | None:
     """Return a twist as three finite floats, or None when it is not one."""
     try:
-        vx, vy, omega = (float(v) for v in value)
+        vx, vy, omega = value
+        vx, vy, omega = float(vx), float(vy), float(omega)
     except (TypeError, ValueError):
         return None
     return (vx, vy, omega) if math.isfinite(vx + vy + omega) else None

@@ -87,7 +87,7 @@ def advance(
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
     pairs = find_pairs(pose, limits, reach, world_id, partners, order)
     links, first = link(pairs, n)
-    busy, size = np.empty(n, np.int64), 0
+    busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would be compiled for, apart
     for i in range(n):
         clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
         if clear > 0.0:
@@ -112,7 +112,7 @@ def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, want
     """Advance the busy robots by all substeps; write down the contacts that begin and return their number."""
     near = (bare(near[0]), bare(near[1]), bare(near[2]))
     pose, twist, drive, goals, halted, distance, bearing, wall_contact = moving
-    busy, events, touch, begun = bare(busy), bare(events), bare(touch), 0
+    busy, events, touch, begun = bare(busy), bare(events), bare(touch), np.int64(0)
     for k in range(substeps):
         for b in range(size):
             i = busy[b]
@@ -165,7 +165,7 @@ def _steer(team, i, k, goals, drive):
 def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace):
     """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
     dt = team[5]
-    done = 0
+    done = np.int64(0)
     while done < substeps:
         steady = halted[i] or _steer(team, i, done, goals, drive)
         vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]

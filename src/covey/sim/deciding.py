@@ -13,6 +13,7 @@ from covey.robots.controller import Program
 from covey.robots.driving import DriveLimits
 from covey.robots.group import Group, GroupView
 from covey.robots.handle import Robot
+from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
 from covey.sim.estimating import Estimating
@@ -53,7 +54,9 @@ class Deciding:
             if group.program is not None and group.program.scope == "robot":
                 for i, name in enumerate(group.names):
                     self._board(int(first) + i, name, group, seed, period_s)
-        self._banks_of = {i: [b for b in sensing.banks if i in b.row_of] for i in self.onboard}
+        self._banks_of = {
+            i: [(b.record.name, b, b.row_of[i]) for b in sensing.banks if i in b.row_of] for i in self.onboard
+        }
 
     @property
     def all_done(self) -> bool:
@@ -71,9 +74,12 @@ class Deciding:
                     continue
                 members = range(int(first), int(first) + len(group.start))
                 if group.program.scope == "robot":
-                    for i in members:
-                        if i not in self._failed:
-                            self._decide_one(i, time_s, commands, collided)
+                    part = slice(members.start, members.stop)
+                    poses, touches = self.estimating.pose[part].tolist(), collided[part].tolist()
+                    commands[part] = [
+                        STILL if i in self._failed else self._decide_one(i, Pose(*pose), touch, time_s)
+                        for i, pose, touch in zip(members, poses, touches, strict=True)
+                    ]
                 elif members[0] not in self._failed:
                     view = GroupView(
                         group.name, group.names, time_s, self._fields(group.program.sees, members, collided)
@@ -102,20 +108,19 @@ class Deciding:
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
-    def _decide_one(self, index: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
+    def _decide_one(self, index: int, pose: Pose, collided: bool, time_s: float) -> Twist:
         onboard = self.onboard[index]
         robot = onboard.robot
-        x, y, heading = self.estimating.pose[index].tolist()
-        robot.pose, robot.time, robot.collided = Pose(x, y, heading), time_s, bool(collided[index])
-        fresh = {b.record.name: b.readings.row(b.row_of[index]) for b in self._banks_of[index] if b.fresh}
+        robot.pose, robot.time, robot.collided = pose, time_s, collided
+        fresh = {name: bank.readings.row(row) for name, bank, row in self._banks_of[index] if bank.fresh}
         if fresh:
             robot.readings = {**robot.readings, **fresh}
         self.watchdog.restart()
         try:
-            commands[index] = onboard.step()
+            return onboard.step()
         except Exception as error:
             self._fail((index,), error)
-            commands[index] = 0.0
+            return STILL
 
     def _decide_team(self, views: dict[str, GroupView], commands: np.ndarray) -> None:
         program = next(g.program for g in self.groups if g.name in views)
