@@ -17,7 +17,7 @@ from covey.sim.clock import Clock
 from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
 from covey.sim.observing import Observing
-from covey.sim.pacing import Pace
+from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
@@ -185,9 +185,10 @@ class Simulation:
         """
         pace = Pace(speed, wait)
         try:
-            while not self.done and (until_s is None or self.time < until_s - 1e-9):
-                pace.wait(self.time)
-                self.step()
+            with rare_collections():
+                while not self.done and (until_s is None or self.time < until_s - 1e-9):
+                    pace.wait(self.time)
+                    self.step()
         except KeyboardInterrupt:
             self.status = "interrupted"
             self.close()
