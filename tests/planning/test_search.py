@@ -1,5 +1,6 @@
 """Dijkstra and A* against networkx on random grids, and what a path is made of."""
 
+import itertools
 import math
 
 import networkx as nx
@@ -59,9 +60,7 @@ def test_astar_finds_the_shortest_path_of_networkx(seed):
     steps = [tuple(cell) for cell in path.tolist()]
     assert steps[0] == (0, 0)
     assert steps[-1] == target
-    assert sum(graph.edges[a, b]["weight"] for a, b in zip(steps, steps[1:], strict=False)) == pytest.approx(
-        length, rel=1e-4
-    )
+    assert sum(graph.edges[a, b]["weight"] for a, b in itertools.pairwise(steps)) == pytest.approx(length, rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -95,7 +94,7 @@ def test_shortening_leaves_two_corners_in_the_open_and_one_more_around_an_obstac
     path, _ = astar(cost, (5, 5), (5, 55))
     kept = shorten(path, cost, 0.01)
     assert 3 <= len(kept) <= 5
-    for a, b in zip(kept, kept[1:], strict=False):
+    for a, b in itertools.pairwise(kept):
         assert math.isfinite(line_cost(cost, *a, *b))
 
 
@@ -104,6 +103,6 @@ def test_shortening_does_not_trade_clearance_for_length():
     cost[9:12, 5:36] = 20.0  # expensive ground between start and goal
     path, length = astar(cost, (10, 0), (10, 40))
     kept = shorten(path, cost, 0.01)
-    total = sum(line_cost(cost, *a, *b) for a, b in zip(kept, kept[1:], strict=False))
+    total = sum(line_cost(cost, *a, *b) for a, b in itertools.pairwise(kept))
     assert total <= 1.01 * length
     assert np.abs(kept[:, 0] - 10).max() >= 2
