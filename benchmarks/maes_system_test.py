@@ -64,7 +64,9 @@ def main() -> None:
             )
         reached = [t for t in times if t is not None]
         if reached:
-            print(f"Covey, {speed:g} m/s: median {median(reached):.1f} s, {median(reached) / 148:.2f} times MAES' median")
+            print(
+                f"Covey, {speed:g} m/s: median {median(reached):.1f} s, {median(reached) / 148:.2f} times MAES' median"
+            )
 
 
 if __name__ == "__main__":
