@@ -6,6 +6,7 @@ import pytest
 
 from covey.cli import BAD_INPUT, INTERRUPTED, NOT_REACHED, REACHED, main
 from covey.cli.progress import ProgressBar
+from covey.results.run import Run
 
 ROOM = """\
 world: {empty_m: [6, 6]}
@@ -74,5 +75,6 @@ def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):
     assert main(["run", "room.yaml", "--out", "out"]) == INTERRUPTED
     assert "Traceback" not in capsys.readouterr().err
     left = manifest(folder / "out")
-    assert (left["status"], left["reason"]) == ("incomplete", "interrupted")
+    assert (left["status"], left["goal_status"]) == ("finished", "interrupted")
+    assert Run(folder / "out").steps.tolist() == [1, 2, 3, 4, 5]  # what was recorded until then is kept
     assert not list((folder / "out").glob("*.part"))

@@ -40,7 +40,7 @@ def run_command(
             observers = () if progress is None else (progress,)
             run = run_scenario(scenario, folder, speed=factor, overwrite=force, observers=observers)
     except KeyboardInterrupt:
-        print(f"interrupted; the run folder {folder} is marked incomplete", file=sys.stderr)
+        print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
         return INTERRUPTED
     drawn = save_all(run) if pictures else []
     if quiet:

@@ -21,17 +21,25 @@ class Driving(Record):
     """
 
     tolerance_m: float = Field(default=0.1, gt=0, description="A goal is reached within this distance [m].")
-    heading_tolerance_rad: float = Field(default=0.05, gt=0, description="... and, where it has a heading, this angle [rad].")
+    heading_tolerance_rad: float = Field(
+        default=0.05, gt=0, description="... and, where it has a heading, this angle [rad]."
+    )
     wall_margin_m: float = Field(default=0.04, ge=0, description="Gap to walls that is kept while driving [m].")
     robot_margin_m: float = Field(default=0.03, ge=0, description="Half of the gap to other robots that is kept [m].")
-    comfort_m: float = Field(default=0.8, ge=0, description="Clearance from which on a way is not better for more of it [m].")
+    comfort_m: float = Field(
+        default=0.8, ge=0, description="Clearance from which on a way is not better for more of it [m]."
+    )
     clearance_weight: float = Field(default=6.0, ge=0, description="Cost of a metre of way at the least clearance.")
     unknown: Literal["optimistic", "pessimistic"] = Field(
         default="optimistic", description="Whether ways may lead through unknown cells."
     )
     progress_m: float = Field(default=0.3, gt=0, description="Moving this far counts as progress [m] ...")
-    recover_after_s: float = Field(default=5.0, gt=0, description="... without any for so long, the robot backs off [s] ...")
-    stuck_after_s: float = Field(default=40.0, gt=0, description="... and without any for so long, it gives up: stuck [s].")
+    recover_after_s: float = Field(
+        default=5.0, gt=0, description="... without any for so long, the robot backs off [s] ..."
+    )
+    stuck_after_s: float = Field(
+        default=40.0, gt=0, description="... and without any for so long, it gives up: stuck [s]."
+    )
 
 
 @dataclass(frozen=True)
