@@ -16,7 +16,7 @@ def rooms(walls, obstacles=()):
 
 
 def explore(world, name, **stop):
-    group = covey.Group("scout", covey.robots.disc(), [(-4.0, 0.0, 0.0)], controllers[name])
+    group = covey.Group("scout", covey.robots.disc(), [(-4.0, 0.0, 0.0)], controllers.get(name))
     sim = covey.Simulation(world, [group], seed=1, stop=Stop(**stop))
     return sim, sim.run()
 
