@@ -150,3 +150,59 @@ def test_unknown_controller_parameters_are_refused():
 
 async def square_with_speed(robot, *, speed=1.0):
     await robot.sleep(speed)
+
+
+def test_groups_have_their_own_control_period_and_phase():
+    times: dict[str, list[float]] = {"a": [], "b": []}
+
+    def note_time(robot):
+        times[robot.name[0]].append(round(robot.time, 9))
+
+    model = covey.robots.disc()
+    groups = [
+        covey.Group("a", model, np.array([[-1.0, 0, 0]]), covey.Program(note_time), control_every=3),
+        covey.Group("b", model, np.array([[1.0, 0, 0]]), covey.Program(note_time), control_every=2, phase=1),
+    ]
+    sim = covey.Simulation(covey.World.empty(6, 6), groups)
+    for _ in range(7):
+        sim.step()
+    sim.close()
+    assert times == {"a": [0.0, 0.3, 0.6], "b": [0.1, 0.3, 0.5]}
+
+
+def test_the_union_and_any_robot_stop_the_run_at_their_own_times():
+    found = {}
+    for of in ("any_robot", "union", "all_robots"):
+        scenario = covey.load_scenario("loop").replace("robots.scout.count", 2).replace("stop.explored", 0.15)
+        sim = scenario.replace("stop.of", of).build()
+        sim.run()
+        assert sim.status == "reached"
+        found[of] = sim.time
+    assert found["union"] <= found["any_robot"] <= found["all_robots"]
+
+
+def test_a_function_can_be_the_goal():
+    sim = covey.Simulation(covey.World.empty(8, 8), 1, wait_for_ever, stop=lambda sim: sim.time >= 1.0)
+    sim.run()
+    assert (sim.status, sim.time) == ("reached", 1.0)
+
+
+async def wait_for_ever(robot):
+    while True:
+        await robot.sleep(10)
+
+
+def test_speed_0_asks_before_each_step():
+    asked = []
+    sim = covey.Simulation(covey.World.empty(8, 8), 1, wait_for_ever)
+    sim.run(speed=0, wait=lambda: asked.append(sim.time), until_s=0.5)
+    assert asked == [0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_the_phases_sum_up_to_the_wall_time():
+    sim = covey.Simulation(covey.World.empty(8, 8), 2, square)
+    for _ in range(5):
+        sim.step()
+    assert sum(sim.stopwatch.seconds.values()) == pytest.approx(sim.stopwatch.elapsed_s, rel=1e-6)
+    assert {"sense", "localize", "map", "decide", "act", "score", "observe"} <= set(sim.stopwatch.seconds)
+    sim.close()

@@ -74,7 +74,15 @@ def build(
     from covey.sim.simulation import Simulation
 
     groups = [
-        Group(group.name, group.robot, poses, group.controller.program, group.localization)
+        Group(
+            group.name,
+            group.robot,
+            poses,
+            group.controller.program,
+            group.localization,
+            group.control_every,
+            group.control_phase,
+        )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
     return Simulation(
@@ -88,6 +96,7 @@ def build(
         share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
+        pose_every=execution.pose_every,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,

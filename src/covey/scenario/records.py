@@ -57,6 +57,18 @@ class RobotGroup(Record):
         description="What decides: a registered name, ./mine.py:Name, or {name: ..., parameter: ...}.",
     )
 
+    control_every: int = Field(default=1, ge=1, le=10_000, description="Control period in steps.")
+    control_phase: int = Field(
+        default=0, ge=0, description="The controller acts in steps k with k modulo control_every equal to this."
+    )
+
+    @model_validator(mode="after")
+    def _phase_within_period(self) -> "RobotGroup":
+        if self.control_phase >= self.control_every:
+            message = f"must be less than control_every, {self.control_every}; given: {self.control_phase}"
+            raise located([(("control_phase",), message, self.control_phase)])
+        return self
+
     @property
     def names(self) -> list[str]:
         """The names of the robots, in order."""
@@ -83,6 +95,7 @@ class Execution(Record):
     on_controller_error: Literal["stop_robot", "end_run"] = Field(
         default="stop_robot", description="What a controller that raises or returns nonsense leads to."
     )
+    pose_every: int = Field(default=1, ge=1, description="Poses are recorded at every so many steps.")
     step_budget_s: float = Field(
         default=10.0,
         gt=0,

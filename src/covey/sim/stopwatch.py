@@ -8,7 +8,12 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self._first = self._last = time.perf_counter()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Wall time from when it was made to the last lap [s]."""
+        return self._last - self._first
 
     def lap(self, phase: str) -> None:
         """Book the time since the last lap under ``phase``."""
