@@ -146,7 +146,8 @@ def _avoid(cost, others, x0, y0, resolution, radius, extra):
 
 def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
     """Return a copy in which occupied cells that hang together over less than `SMALL_M` are free."""
-    labels, _ = ndimage.label(occupancy > 50, np.ones((3, 3)))  # pyright: ignore
+    labels = np.empty(occupancy.shape, np.int32)
+    ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
     small = [False]
     for rows, columns in ndimage.find_objects(labels):
         extent = max(rows.stop - rows.start, columns.stop - columns.start)
