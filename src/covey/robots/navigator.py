@@ -337,7 +337,8 @@ class Navigator:
             return False
         if not self._planned:
             return True
-        if self._off > 1.0 or (self._short and time_s - self._plan_time > 2.0 * _REPLAN_S):
+        stands = self._short or self._stall.waited(time_s) > 3.0
+        if self._off > 1.0 or (stands and time_s - self._plan_time > 3.0 * _REPLAN_S):
             return True
         if belief.version == self._checked_version:
             return False
@@ -365,8 +366,10 @@ class Navigator:
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
+        met = self._met_s > -math.inf
+        others = self.others(x, y, heading)
         planned = route.plan(
-            belief.grid, (x, y), self._goal, self.radius, self.driving, self.others(x, y, heading), self._tolerance
+            belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, past_small=met
         )
         if isinstance(planned, str):
             self._planned = False
