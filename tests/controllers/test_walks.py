@@ -46,7 +46,9 @@ def test_the_ballistic_walk_turns_by_50_to_180_degrees_to_either_side():
 @pytest.mark.parametrize("name", ["random_ballistic_walk", "wander"])
 def test_walks_need_no_map(name):
     model = covey.robots.disc().model_copy(update={"mapping": None})
-    sim = covey.Simulation(covey.World.empty(4, 4), [covey.Group("w", model, [(0, 0, 0)], controllers.get(name))], seed=3)
+    sim = covey.Simulation(
+        covey.World.empty(4, 4), [covey.Group("w", model, [(0, 0, 0)], controllers.get(name))], seed=3
+    )
     sim.run(until_s=20)
     assert sim.state.distance_m[0] > 4.0
 
