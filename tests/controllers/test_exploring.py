@@ -1,8 +1,8 @@
 """Whole explorations: every strategy finishes, and a robot that can see no more says so."""
 
-import covey
 import pytest
 
+import covey
 from covey.controllers import controllers
 from covey.sim.stop import Stop
 

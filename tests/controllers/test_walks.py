@@ -1,9 +1,9 @@
 """Walks without a map: wander touches nothing; the ballistic walk turns after each contact by 50 to 180 degrees."""
 
-import covey
 import numpy as np
 import pytest
 
+import covey
 from covey.controllers import Wander, controllers
 
 
