@@ -1,9 +1,11 @@
 """What the frontier strategies share: choose, go, look again, until nothing is left to choose."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from covey.kernel import kernel
 from covey.mapping.frontiers import Frontiers
 from covey.planning.progress import Blacklist
 from covey.robots.handle import Robot
@@ -94,17 +96,24 @@ class _Watch:
         if belief is None or belief.version == self._version:
             return False
         self._version = belief.version
-        grid = belief.grid
-        row, column = grid.to_cells(self.goal)
-        reach = int(np.ceil(self.near_m / grid.resolution)) + 1
-        window = grid.cells[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
-        unknown = window == -1
-        if not unknown.any():
-            return True
-        free = window == 0
-        beside = np.zeros_like(unknown)
-        beside[1:] |= unknown[:-1]
-        beside[:-1] |= unknown[1:]
-        beside[:, 1:] |= unknown[:, :-1]
-        beside[:, :-1] |= unknown[:, 1:]
-        return not (free & beside).any()
+        grid = belief.beliefs.grid
+        row, column = (int(i) for i in grid.to_cells(self.goal))
+        reach = math.ceil(self.near_m / grid.resolution) + 1
+        return not _frontier_near(belief.occupancy(), row, column, reach)
+
+
+@kernel
+def _frontier_near(occupancy, row, column, reach):
+    """Return whether a free cell beside an unknown one lies in the square of half side ``reach`` around a cell."""
+    top, bottom = max(0, row - reach), min(occupancy.shape[0] - 1, row + reach)
+    left, right = max(0, column - reach), min(occupancy.shape[1] - 1, column + reach)
+    for r in range(top, bottom + 1):
+        for c in range(left, right + 1):
+            if occupancy[r, c] == -1 and (
+                (r > top and occupancy[r - 1, c] == 0)
+                or (r < bottom and occupancy[r + 1, c] == 0)
+                or (c > left and occupancy[r, c - 1] == 0)
+                or (c < right and occupancy[r, c + 1] == 0)
+            ):
+                return True
+    return False

@@ -128,7 +128,9 @@ def cast_ray(skip, frame, x, y, angle_world, max_range):
     u, v = to_grid(frame, x, y)
     dx, dy = math.cos(angle_world), math.sin(angle_world)
     du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
-    return min(max_range, march(skip, u, v, du, dv, max_range / frame[4]) * frame[4])
+    t_max = max_range / frame[4]
+    t = march(skip, u, v, du, dv, t_max)
+    return min(max_range, t * frame[4]) if t < t_max else max_range
 
 
 @kernel
@@ -155,9 +157,17 @@ def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
     a, b = math.cos(heading), math.sin(heading)
     c, s = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a
     t_max = max_range / frame[4]
+    row, column = math.floor(v), math.floor(u)
+    if row >= 0 and column >= 0 and row < skip.shape[1] and column < skip.shape[2]:
+        nearest = min(min(skip[0, row, column], skip[1, row, column]), min(skip[2, row, column], skip[3, row, column]))
+        if nearest - 1.0 >= t_max:  # no wall within the range in any direction
+            for i in range(directions.shape[0]):
+                distance[i] = max_range
+            return
     for i in range(directions.shape[0]):
         dx, dy = directions[i, 0], directions[i, 1]
-        distance[i] = min(max_range, march(skip, u, v, c * dx - s * dy, s * dx + c * dy, t_max) * frame[4])
+        t = march(skip, u, v, c * dx - s * dy, s * dx + c * dy, t_max)
+        distance[i] = min(max_range, t * frame[4]) if t < t_max else max_range
 
 
 @kernel

@@ -152,6 +152,13 @@ class Beliefs:
             self._team,
         )
 
+    def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """Return which robots have moved enough since the last scan that was used to use another, bool (m,)."""
+        last = self._mapped_pose[robots]
+        way = np.hypot(poses[:, 0] - last[:, 0], poses[:, 1] - last[:, 1])
+        turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
+        return ~((way < self._motion[0]) & (turned < self._motion[1]))
+
     def publish(self, robot: int) -> int:
         """Make the changed tiles of a robot's own evidence available to others; return how many there are."""
         needed = int(np.count_nonzero(self._dirty[robot]))

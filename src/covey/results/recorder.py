@@ -65,8 +65,8 @@ class Recorder:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
-        self._shares = np.empty((self._steps_in_block, len(STEP_COLUMNS), n))
-        self._poses = np.empty((self._steps_in_block, n, len(POSE_COLUMNS)))
+        self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
+        self._poses = np.empty((len(POSE_COLUMNS), self._steps_in_block, n))
         self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
@@ -94,12 +94,12 @@ class Recorder:
         """
         i = self._used
         for k, name in enumerate(STEP_COLUMNS):
-            self._shares[i, k] = getattr(frame, name)
+            self._shares[k, i] = getattr(frame, name)
         if frame.step % self.pose_every == 0:
-            row = self._poses[i]
-            row[:, :3], row[:, 3:6], row[:, 6:9], row[:, 9:] = frame.pose, frame.estimate, frame.twist, frame.command
+            for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
+                self._poses[3 * k : 3 * k + 3, i] = part.T
         else:
-            self._poses[i] = np.nan
+            self._poses[:, i] = np.nan
         self._team[i] = (frame.step, frame.time_s, *(getattr(frame, name) for name in TEAM_COLUMNS))
         self._used = i + 1
         if frame.events:
@@ -171,9 +171,9 @@ class Recorder:
         if steps:
             team: dict[str, Any] = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
-            robots = {name: self._shares[:steps, k].ravel() for k, name in enumerate(STEP_COLUMNS)}
+            robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
-            robots |= {name: self._poses[:steps, :, k].ravel() for k, name in enumerate(POSE_COLUMNS)}
+            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(POSE_COLUMNS)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
             robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
             robots["step"] = np.repeat(team["step"], n)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -20,13 +21,18 @@ class Table:
         self.path, self.schema = path, schema
         dictionaries: Any = [f.name for f in schema if pa.types.is_dictionary(f.type)]
         self._writer = pq.ParquetWriter(
-            part(path), schema, version="2.6", compression="zstd", compression_level=3, use_dictionary=dictionaries
+            part(path),
+            schema,
+            version="2.6",
+            compression="lz4",  # of motion it leaves 5 % more than zstd, in less than half of the time
+            use_dictionary=dictionaries,
+            write_statistics=[f.name for f in schema if f.name == "step"],
         )
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append one row group: a NumPy array, arrow array or list for each column; NaN becomes null."""
         arrays = [
-            c if isinstance(c, pa.Array) else pa.array(c, type=f.type, from_pandas=True)
+            c if isinstance(c, pa.Array) else pa.array(c, type=f.type, from_pandas=_has_nan(c))
             for f, c in ((f, columns[f.name]) for f in self.schema)
         ]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
@@ -43,3 +49,8 @@ class Table:
         except OSError:  # the disk is still full: the file goes anyway
             self._writer.is_open = False
         part(self.path).unlink(missing_ok=True)
+
+
+def _has_nan(column: Any) -> bool:
+    """Return whether NaNs must be looked for: without any, arrow takes an array as it is."""
+    return not isinstance(column, np.ndarray) or (column.dtype.kind == "f" and bool(np.isnan(column).any()))

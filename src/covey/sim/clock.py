@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from covey.errors import InvalidValueError
 
@@ -32,6 +33,7 @@ class Clock:
                 f"try step_s {float(max(1, round(ratio)) * exact(self.substep_s))}"
             )
         self.substeps_per_step = int(ratio)
+        self._num, self._den = exact(self.substep_s).as_integer_ratio()
 
     @property
     def step(self) -> int:
@@ -41,9 +43,10 @@ class Clock:
     @property
     def time_s(self) -> float:
         """Seconds since the start."""
-        return float(self.now * exact(self.substep_s))
+        return self.now * self._num / self._den
 
 
+@lru_cache(maxsize=64)
 def exact(number: float) -> Fraction:
     """Return the rational number that a person meant when typing ``number``: 0.1 is 1/10."""
     return Fraction(repr(float(number)))

@@ -61,6 +61,7 @@ def advance(
     partners,
     order,
     goals,
+    wanted,
     trace,
 ):
     """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin.
@@ -68,13 +69,16 @@ def advance(
     Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
     by substep, in the order of the team, each moving among the rest as they stand.
 
+    Args:
+        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k]``.
+
     Returns:
         float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m].
     """
     n = pose.shape[0]
     pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
     halted, distance, bearing, wall_contact = bare(halted), bare(distance), bare(bearing), bare(wall_contact)
-    limits, trace = bare(limits), bare(trace)
+    limits, trace, wanted = bare(limits), bare(trace), bare(wanted)
     team = (bare(kinematics), limits, bare(delay), bare(past), clock, dt)
     place, bodies = (bare(skip), bare(frame)), (bare(discs), bare(count), limits)
     reach = np.empty(n)
@@ -89,7 +93,7 @@ def advance(
         if clear > 0.0:
             wall_contact[i] = 0
             if first[i] == first[i + 1]:
-                _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, trace)
+                _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace)
                 continue
         busy[size] = i
         size += 1
@@ -98,13 +102,13 @@ def advance(
     if size > 0:
         near = (pairs, links, first)
         moving = (pose, twist, drive, goals, halted, distance, bearing, wall_contact)
-        begun = _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, trace, events)
+        begun = _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events)
     _remember(partners, pairs)
     return events[:begun]
 
 
 @kernel(inline=True)
-def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, trace, events):
+def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events):
     """Advance the busy robots by all substeps; write down the contacts that begin and return their number."""
     near = (bare(near[0]), bare(near[1]), bare(near[2]))
     pose, twist, drive, goals, halted, distance, bearing, wall_contact = moving
@@ -114,7 +118,7 @@ def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, trac
             i = busy[b]
             if not halted[i]:
                 _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
-            if len(trace) > 0:
+            if wanted[k]:
                 trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
         begun = _note(place, bodies, near[0], touch, wall_contact, busy, size, pose, bearing, k, events, begun)
     return begun
@@ -158,7 +162,7 @@ def _steer(team, i, k, goals, drive):
 
 
 @kernel(inline=True)
-def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, trace):
+def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace):
     """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
     dt = team[5]
     done = 0
@@ -167,8 +171,8 @@ def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, trace)
         vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
         span = substeps - done if steady else 1
         x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
-        if len(trace) > 0:
-            for k in range(span):
+        for k in range(span):
+            if wanted[done + k]:
                 px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
                 trace[done + k, i, 0], trace[done + k, i, 1], trace[done + k, i, 2] = px, py, angle
         pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)

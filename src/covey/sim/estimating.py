@@ -93,6 +93,11 @@ class Estimating:
             pose = self.pose[members]
             if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
                 pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
+            used = team.beliefs.moved(robots, pose)
+            if not used.any():
+                continue
+            if not used.all():
+                robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
             scan = bank.readings
             ranges = self._without_team_mates(bank, rows, members)
             team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)

@@ -1,9 +1,11 @@
 """Observing: what observers get to see after each step."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.kernel import kernel
 from covey.results.frame import Frame
 from covey.robots.team import TeamState
 
@@ -53,13 +55,23 @@ class Observing:
 
 def min_separation(state: TeamState) -> float:
     """Return the smallest distance between the centres of two robots [m]; NaN with one."""
-    from scipy.spatial import KDTree
-
     if len(state.pose) < 2:
-        return float("nan")
-    xy = state.pose[:, :2]
-    if len(xy) <= 64:
-        apart = np.hypot(xy[:, None, 0] - xy[None, :, 0], xy[:, None, 1] - xy[None, :, 1])
-        np.fill_diagonal(apart, np.inf)
-        return float(apart.min())
-    return float(KDTree(xy).query(xy, k=2)[0][:, 1].min())
+        return math.nan
+    return closest(state.pose, np.argsort(state.pose[:, 0], kind="stable"))
+
+
+@kernel
+def closest(pose, order):
+    """Return the smallest distance of two positions, float64 (n, 2 or more); ``order`` sorts them by x."""
+    best = math.inf
+    reach = math.inf
+    for a in range(pose.shape[0]):
+        x, y = pose[order[a], 0], pose[order[a], 1]
+        for b in range(a + 1, pose.shape[0]):
+            dx, dy = pose[order[b], 0] - x, pose[order[b], 1] - y
+            if dx >= reach:
+                break
+            if dx * dx + dy * dy < best:
+                best = dx * dx + dy * dy
+                reach = math.sqrt(best)
+    return math.sqrt(best)

@@ -38,7 +38,14 @@ class Contacts:
 class Physics(Protocol):
     """Moves the bodies of a team."""
 
-    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
+    def step(
+        self,
+        state: TeamState,
+        commands: np.ndarray,
+        substeps: int,
+        trace: np.ndarray | None = None,
+        wanted: np.ndarray | None = None,
+    ) -> Contacts:
         """Advance ``state`` in place by ``substeps`` while the commands are held; return the contacts that begin.
 
         Args:
@@ -46,5 +53,6 @@ class Physics(Protocol):
             commands: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] in the body frame.
             substeps: how many substeps to go.
             trace: float64 (substeps, n, 3), filled with the poses after each substep when given.
+            wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
         """
         ...

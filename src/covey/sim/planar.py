@@ -42,7 +42,14 @@ class PlanarPhysics:
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
 
-    def step(self, state: TeamState, commands: np.ndarray, substeps: int, trace: np.ndarray | None = None) -> Contacts:
+    def step(
+        self,
+        state: TeamState,
+        commands: np.ndarray,
+        substeps: int,
+        trace: np.ndarray | None = None,
+        wanted: np.ndarray | None = None,
+    ) -> Contacts:
         """Advance ``state`` in place; see `Physics.step`.
 
         Raises:
@@ -76,6 +83,7 @@ class PlanarPhysics:
             self._partners,
             self._order,
             self._goals,
+            np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps

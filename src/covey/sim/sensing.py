@@ -60,6 +60,8 @@ class Sensing:
             )
             for record, robots in records.items()
         ]
+        self._rates = sorted({bank.record.rate_hz for bank in self.banks})
+        self._identity = np.arange(len(names))
         self._before = -1  # the last substep whose samples were taken
 
     def take(self, state: TeamState, trace: np.ndarray) -> None:
@@ -70,27 +72,44 @@ class Sensing:
             trace: poses after each substep of the last control step, shape (substeps, n, 3).
         """
         now, first = self.clock.now, self.clock.now - len(trace) + 1
+        truths: dict[int, Truth] = {}
         for bank in self.banks:
             oldest, sample, substep = due(bank.record.rate_hz, self.clock.substep_s, self._before + 1, now + 1)
             bank.fresh = sample >= oldest
             if not bank.fresh:
                 continue
             pose = state.pose if substep == now else trace[substep - first]
-            truth = Truth(
-                skip=self.world.skip,
-                frame=self.world.grid.frame,
-                pose=pose,
-                pose_before=bank.pose,
-                twist=state.twist,
-                discs=self.model.discs,
-                disc_count=self.model.disc_count,
-                contact_bearing=state.contact_bearing,
-                identity=np.arange(len(pose)),
-                dt_s=(substep - max(bank.substep, 0)) * self.clock.substep_s,
+            dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
+            truth = (
+                truths[substep].since(bank.pose, dt_s)
+                if substep in truths
+                else Truth(
+                    skip=self.world.skip,
+                    frame=self.world.grid.frame,
+                    pose=pose,
+                    pose_before=bank.pose,
+                    twist=state.twist,
+                    discs=self.model.discs,
+                    disc_count=self.model.disc_count,
+                    contact_bearing=state.contact_bearing,
+                    identity=self._identity,
+                    dt_s=dt_s,
+                )
             )
+            truths[substep] = truth
             bank.readings = bank.record.read(truth, bank.members, bank.keys, sample)
             bank.pose_before, bank.pose, bank.substep = bank.pose, pose.copy(), substep
         self._before = now
+
+    def wanted(self, substeps: int) -> np.ndarray:
+        """Return at which of the coming substeps the next `take` will want the poses, uint8 (substeps,)."""
+        now = self.clock.now
+        wanted = np.zeros(substeps, np.uint8)
+        for rate_hz in self._rates:
+            oldest, sample, substep = due(rate_hz, self.clock.substep_s, now + 1, now + substeps + 1)
+            if sample >= oldest and substep < now + substeps:
+                wanted[substep - now - 1] = 1
+        return wanted
 
     def is_first(self, bank: SensorBank, robot: int) -> bool:
         """Return whether a bank holds the first sensor of its kind on a robot."""

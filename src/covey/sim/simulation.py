@@ -222,7 +222,8 @@ class Simulation:
 
     def _act(self) -> None:
         self._pose_before[:] = self.state.pose
-        contacts = self.physics.step(self.state, self.commands, self.clock.substeps_per_step, self._trace)
+        substeps = self.clock.substeps_per_step
+        contacts = self.physics.step(self.state, self.commands, substeps, self._trace, self.sensing.wanted(substeps))
         self.clock.now += self.clock.substeps_per_step
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
