@@ -423,6 +423,8 @@ class Navigator:
         if abs(angle) > 2.8 and abs(w) > 0.1:  # do not change the side while turning round
             angle = math.copysign(angle, w)
         rate = math.copysign(min(self._turn_gain * abs(angle), abs(self._turn_rate(angle))), angle)
+        if abs(angle) < self.limits.straight_angle:
+            rate = 0.0
         forward = wanted * max(math.cos(angle), 0.0) ** 2 if abs(angle) < 1.0 else 0.0
         return self._safe(v, w, forward, rate)
 
