@@ -264,9 +264,13 @@ class Belief:
 
         A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
         """
+        return self._occupancy
+
+    @cached_property
+    def _occupancy(self) -> np.ndarray:
         return _read_only(self.beliefs.occupancy[self.robot])
 
-    @property
+    @cached_property
     def grid(self) -> Grid:
         """The `occupancy` with its place in the world."""
         return self.beliefs.grid.with_cells(self.occupancy())

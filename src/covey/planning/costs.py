@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import ndimage
 
 from covey.kernel import kernel
 
@@ -68,6 +67,8 @@ def clearance(occupancy, resolution, cap_m):
 
 def clearance_reference(occupancy: np.ndarray, resolution: float, cap_m: float) -> np.ndarray:
     """Reference of `clearance` with scipy's exact distance transform."""
+    from scipy import ndimage
+
     if not np.any(occupancy > 50):
         return np.full(occupancy.shape, cap_m, np.float32)
     distance = ndimage.distance_transform_edt(occupancy <= 50)

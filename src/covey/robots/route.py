@@ -26,6 +26,7 @@ class Route(NamedTuple):
 SMALL_M = 1.0
 """What reaches less far than this from a goal may be another robot that stands there [m]."""
 NO_NARROW = np.empty((0, 2))
+_latest: list = []  # the newest cost of a map, with what it was computed from
 
 
 def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
@@ -49,10 +50,14 @@ def passage(
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
     _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
-    near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
-    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
-    lethal = lethal_clearance(radius, resolution)
-    cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+    key = (radius, driving, resolution)
+    if not _latest or _latest[0] != key or not np.array_equal(_latest[1], occupancy):
+        near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
+        unknown = 1.3 if driving.unknown == "optimistic" else np.inf
+        lethal = lethal_clearance(radius, resolution)
+        cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+        _latest[:] = (key, occupancy, cost)  # a goal is chosen, and then the way to it planned, over the same map
+    cost = _latest[2].copy()
     if len(others):
         _avoid(cost, others, x0, y0, resolution, 2.5 * radius, 8.0)
     soften(cost, occupancy, row, column, int(np.ceil((radius + 0.1) / resolution)))

@@ -30,6 +30,10 @@ def run_scenario(
         CoveyError: the map file is bad, the robots do not fit, or the folder cannot be written. Nothing is written
             before everything has been checked.
     """
-    from covey.scenario.build import build
+    from covey.scenario.build import build, set_up
+    from covey.scenario.rehearsal import compile_all, is_cold
 
+    if is_cold():
+        set_up(scenario)  # what is wrong is said before anything is compiled
+        compile_all()
     return build(scenario, folder=folder, overwrite=overwrite, observers=observers).run(speed=speed)

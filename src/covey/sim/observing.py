@@ -20,6 +20,7 @@ class Observing:
         self.sim = sim
         self._robots = {i: onboard.robot for i, onboard in sim.deciding.onboard.items()}
         self._notes = [""] * len(sim.names)
+        self._order = np.arange(len(sim.names))
 
     def frame(self, pose_before: np.ndarray) -> Frame:
         """Return the frame of the step that was just taken; its arrays belong to the simulation.
@@ -47,7 +48,7 @@ class Observing:
             collisions_robot=scoring.collisions_robot,
             collisions_wall=scoring.collisions_wall,
             energy_j=scoring.energy_j,
-            min_separation_m=min_separation(state),
+            min_separation_m=closest(state.pose, self._order),
             events=sim.events,
             notes=list(self._notes),
         )
@@ -55,14 +56,23 @@ class Observing:
 
 def min_separation(state: TeamState) -> float:
     """Return the smallest distance between the centres of two robots [m]; NaN with one."""
-    if len(state.pose) < 2:
-        return math.nan
-    return closest(state.pose, np.argsort(state.pose[:, 0], kind="stable"))
+    return closest(state.pose, np.arange(len(state.pose)))
 
 
 @kernel
 def closest(pose, order):
-    """Return the smallest distance of two positions, float64 (n, 2 or more); ``order`` sorts them by x."""
+    """Return the smallest distance of two positions, float64 (n, 2 or more); NaN when there are not two.
+
+    Sweep along x; ``order`` keeps them sorted by x from one call to the next.
+    """
+    if pose.shape[0] < 2:
+        return math.nan
+    for a in range(1, pose.shape[0]):
+        i, b = order[a], a
+        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
+            order[b] = order[b - 1]
+            b -= 1
+        order[b] = i
     best = math.inf
     reach = math.inf
     for a in range(pose.shape[0]):

@@ -252,14 +252,16 @@ def stamp_bits(recent, last, step):
 def cover(poses, discs, step, frame, goal, last):
     """Set the step in the cells whose centres lie under discs; return how many cells of ``goal`` are newly covered."""
     new = 0
-    origin = np.zeros(3)
     for i in range(poses.shape[0]):
-        u, v, c, s = sensor_in_grid(frame, poses[i], origin)
         for k in range(discs.shape[1]):
             radius = discs[i, k, 2] / frame[4]
             if radius > 0.0:
-                x = u + (c * discs[i, k, 0] - s * discs[i, k, 1]) / frame[4] - 0.5
-                y = v + (s * discs[i, k, 0] + c * discs[i, k, 1]) / frame[4] - 0.5
+                x, y = poses[i, 0] - frame[0], poses[i, 1] - frame[1]
+                if discs[i, k, 0] != 0.0 or discs[i, k, 1] != 0.0:
+                    c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+                    x += c * discs[i, k, 0] - s * discs[i, k, 1]
+                    y += s * discs[i, k, 0] + c * discs[i, k, 1]
+                x, y = (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
                 for row in range(max(math.ceil(y - radius), 0), min(math.floor(y + radius), last.shape[0] - 1) + 1):
                     half = math.sqrt(max(radius * radius - (row - y) ** 2, 0.0))
                     for column in range(max(math.ceil(x - half), 0), min(math.floor(x + half), last.shape[1] - 1) + 1):

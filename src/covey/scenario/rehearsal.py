@@ -1,0 +1,117 @@
+"""Compiling with a cold cache: two processes rehearse two halves of a run, so that its first step comes sooner."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+_HALF = "from covey.scenario.rehearsal import think; think()"
+
+
+def compile_all() -> None:
+    """Compile the kernels of a usual run into the cache.
+
+    A second process compiles those of maps, routes and driving where there is a second processor. Should it fail, they
+    are compiled when they are needed.
+    """
+    from covey.kernel import cache_root
+
+    helper = None
+    if _processors() > 1:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COVEY_CACHE_DIR": str(cache_root())}
+        command = [sys.executable, "-c", _HALF]
+        helper = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        move()
+        if helper is None:
+            think()
+        else:
+            helper.wait()
+    finally:
+        if helper is not None and helper.poll() is None:
+            helper.terminate()
+
+
+def move() -> None:
+    """Compile what senses, moves and scores: two Pioneers without a map take two steps in a small room."""
+    from covey.robots.catalogue import pioneer3dx
+    from covey.robots.controller import Program
+    from covey.robots.group import Group
+    from covey.sim.simulation import Simulation
+    from covey.world.world import World
+
+    pioneer = pioneer3dx().model_copy(update={"mapping": None})
+    start = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 3.0]])
+    group = Group("rehearsing", pioneer, start, Program(_ahead))
+    sim = Simulation(World.empty(6.0, 6.0, resolution_m=0.2), [group])
+    for _ in range(2):
+        sim.step()
+    sim.deciding.close()
+    sim._recorder.abandon("a rehearsal")
+
+
+def think() -> None:
+    """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
+    from covey.controllers.frontier_loop import _Watch
+    from covey.geometry import Pose
+    from covey.geometry.grid import Grid
+    from covey.mapping.belief import Beliefs
+    from covey.mapping.team_mates import hide_team_mates
+    from covey.robots.catalogue import pioneer3dx
+    from covey.robots.driving import DriveLimits
+    from covey.robots.handle import Robot
+    from covey.robots.navigator import Navigator
+    from covey.sensors.lidar import LidarReading
+    from covey.sensors.neighbours import NeighboursReading
+
+    model = pioneer3dx()
+    lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
+    beliefs = Beliefs.covering(Grid(np.zeros((40, 40), np.uint8), 0.2), ["a", "b"], model.mapping)
+    poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
+    one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
+    hide_team_mates(ranges, lidar.angles, lidar.mount, *one, np.full(2, 0.4))
+    beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
+    beliefs.share(~np.eye(2, dtype=bool))
+    navigator = Navigator(DriveLimits.of(model), model.body_discs)
+    robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
+    robot.map = beliefs[0]
+    other = np.array([1.5]), np.array([0.5]), np.array([1]), np.array([2.0])
+    robot.readings = {
+        "lidar": LidarReading(ranges[0].copy(), lidar.angles.copy(), lidar.range_m, lidar.mount.copy()),
+        "neighbours": NeighboursReading(*other),
+    }
+    goal = robot.nearest(robot.frontiers().cells) or (3.0, 2.5)
+    robot.goto(goal, until=_Watch(goal, "explore", 10.0, 1.0))
+    for step in range(4):
+        robot.time = 0.1 * step
+        robot._move()
+    _drive_past(navigator, beliefs[0])
+
+
+def _drive_past(navigator, belief) -> None:
+    """Compile what a drive needs only now and then: a blocked way, a narrow one, and others in it."""
+    from covey.robots import right_of_way, route
+
+    grid, line, others = belief.grid, np.array([[1.0, 2.0], [3.0, 2.0]]), np.zeros((1, 5))
+    place = grid.origin[0], grid.origin[1], grid.resolution
+    route.is_blocked(line, 0, 1.0, 2.0, belief.occupancy(), *place, 0.3, 6.0)
+    right_of_way.may_enter(line, 0.5, 1.0, 0.0, others, 0, 0.0)
+
+
+async def _ahead(robot) -> None:
+    robot.drive(0.5, 0.1)
+    await robot.sleep(10.0)
+
+
+def is_cold() -> bool:
+    """Return whether the kernels of a usual run have still to be compiled."""
+    from covey.kernel import is_compiled
+    from covey.planning.dynamic_window import dynamic_window
+    from covey.sim.crowd import advance
+
+    return not is_compiled(advance, dynamic_window)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
