@@ -1,9 +1,9 @@
 """Do teams of 1, 6 and 12 robots explore every world to 99 %, without a robot left stuck?
 
 The four terrains of Yan et al. (Robotics 6(3):21, 2017), and the depot, the map of a real building (without its file:
-the office that Covey generates), each with Pioneers and nearest frontier, for 10 seeds. What a seed changes is the noise
-of the sensors (and, with ``--localization noise``, that of the pose). The run folders are thrown away; one row per run
-goes to ``rows.jsonl`` in the ``--out`` folder, and a run that has its row there is not run again.
+the office that Covey generates), each with Pioneers and nearest frontier, for 10 seeds. A seed changes the noise of the
+sensors (and, with ``--localization noise``, that of the pose). The run folders are thrown away; one row per run goes to
+``rows.jsonl`` in the ``--out`` folder, and a run that has its row there is not run again.
 
     python benchmarks/exploration.py [--quick] [--jobs 2] [--worlds maze] [--robots 6] [--localization noise] [--write]
 
@@ -41,7 +41,7 @@ def depot() -> Path | None:
 
 
 def scenario(world: str, robots: int, localization: str, seed: int) -> Any:
-    """Return the scenario of one run; it ends by itself only when all is seen, when nobody goes on, or at its timeout."""
+    """Return the scenario of one run; it ends by itself when all is seen, when nobody goes on, or at its timeout."""
     from covey.scenario.load import load_scenario
 
     overrides: dict[str, Any] = {}
@@ -178,8 +178,8 @@ def table(rows: list[Row]) -> str:
 
 INTRODUCTION = """# Exploration of five worlds
 
-Pioneers with a SICK LMS500 (180 rays, 190°, 26 m), nearest frontier, shared maps, until 99 % of what can be explored has
-been seen; median [least–largest] over the seeds. The time of one map is that of the first robot whose own map holds
+Pioneers with a SICK LMS500 (180 rays, 190°, 26 m), nearest frontier, shared maps, until 99 % of what can be explored
+has been seen; median [least–largest] over the seeds. The time of one map is that of the first robot whose own map holds
 99 %. Cost and efficiency are those at the time of the union. Contacts and stuck robots (they hold a goal and move less
 than 0.1 m in 60 s) are sums over all runs. Made by `benchmarks/exploration.py`; `exploration.csv` holds every run.
 

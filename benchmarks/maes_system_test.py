@@ -1,6 +1,6 @@
-"""The system test of MAES 2.0, as far as it can be repeated here: one robot, 30 x 30 m building, first frontier, 99.9 %.
+"""MAES' system test, as far as it can be repeated here: one robot, 30 x 30 m building, first frontier, 99.9 %.
 
-MAES takes 1450, 1500 and 1480 ticks of 0.1 s in its ROS mode (Andreasen et al., Artificial Life and Robotics 28, 2023).
+MAES 2.0 takes 1450, 1500 and 1480 ticks of 0.1 s in its ROS mode (Andreasen et al., Artif. Life Robotics 28, 2023).
 Its building is not published as a map; here it is a floor of the office generator with the measures of MAES' generator
 (halls of 4 m, rooms of at least 5 m, doors of 2 m), without furniture, a different one for each seed. The robot has
 MAES' body and speed law; in ROS mode its controller caps the speed at half, 1.5 m/s.
@@ -33,7 +33,12 @@ def scenario(seed: int, speed_m_s: float) -> Scenario:
             },
             "robots": [
                 {
-                    "robot": {"base": "maes", "max_speed_m_s": speed_m_s, "max_wheel_speed_m_s": speed_m_s},
+                    "robot": {
+                        "base": "maes",
+                        "mapping": {"resolution_m": 0.2},
+                        "max_speed_m_s": speed_m_s,
+                        "max_wheel_speed_m_s": speed_m_s,
+                    },
                     "start": {"room": "largest"},
                     "controller": "first_frontier",
                 }

@@ -126,8 +126,15 @@ def test_a_scan_is_what_the_plain_reference_says():
 def plain_update(evidence, grid, sensor, ranges, angles, range_m):
     free, hits = set(), set()
     u, v = (sensor.x - grid.origin[0]) / grid.resolution, (sensor.y - grid.origin[1]) / grid.resolution
-    for r, angle in zip(ranges, angles + sensor.heading, strict=True):
-        length = range_m / grid.resolution if math.isinf(r) else max(r / grid.resolution - 0.5, 0.0)
+    x, y = ranges * np.cos(angles), ranges * np.sin(angles)  # returns in the frame of the sensor
+    for i, (r, angle) in enumerate(zip(ranges, angles + sensor.heading, strict=True)):
+        sines = []  # of the angles between the beam and the lines through its return and those beside it
+        for j in (i - 1, i + 1):
+            if 0 < i < len(ranges) - 1 and math.isfinite(r) and math.isfinite(ranges[j]):
+                dx, dy = x[j] - x[i], y[j] - y[i]
+                sines.append(abs(math.cos(angles[i]) * dy - math.sin(angles[i]) * dx) / math.hypot(dx, dy))
+        before = 0.5 / max([*sines, 1 / 20]) if sines else 0.5
+        length = range_m / grid.resolution if math.isinf(r) else max(r / grid.resolution - before, 0.0)
         free |= crossed_cells(u, v, u + length * math.cos(angle), v + length * math.sin(angle))
         if not math.isinf(r):
             end = r / grid.resolution + 0.5
@@ -138,6 +145,24 @@ def plain_update(evidence, grid, sensor, ranges, angles, range_m):
             if 0 <= r < grid.shape[0] and 0 <= c < grid.shape[1]:
                 evidence[r, c] = min(max(evidence[r, c] + delta, -40), 70) or sign
     return evidence
+
+
+def test_a_wall_that_beams_graze_is_never_taken_for_free():
+    # The wall begins at y = 1.1, in the middle of the cells from 1.0 to 1.2 m: until they end on it, beams run through
+    # the free half of these cells. One beam in eight ends in a given cell of them 10 m ahead, the others cross it.
+    belief = one(size=(32.0, 6.4))
+    angles = np.radians(np.linspace(-95, 95, 180))
+    with np.errstate(divide="ignore"):
+        distance = np.where(angles > 0, 1.0 / np.sin(angles), np.inf)
+    grid = belief.grid
+    for step in range(60):
+        x = 1.0 + 0.12 * step
+        ranges = np.where((distance < 25) & (x + distance * np.cos(angles) < 24), distance, np.inf)
+        belief.update((x, 0.1, 0.0), ranges, angles, (0, 0, 0), 25.0, step)
+    row, column = grid.to_cells((5.0, 1.1))
+    wall = belief.occupancy()[row, column : grid.to_cells((20.0, 1.1))[1]]
+    assert not (wall == 0).any()
+    assert (wall == 100).mean() > 0.9
 
 
 def test_the_version_moves_only_with_the_states_and_names_the_tiles():

@@ -10,9 +10,9 @@ from covey.robots.handle import Robot
 
 @controller("nearest_frontier")
 async def nearest_frontier(
-    robot: Robot, *, min_cells: int = 16, definition: str = "explore", replan_s: float = 10.0
+    robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
 ) -> None:
-    """Go to the frontier cell of the own map that is nearest by travel cost, again and again.
+    """Go to the frontier of the own map that is nearest by travel cost, again and again.
 
     Robots decide each for themselves; where maps are shared, that is the only coordination.
 
@@ -29,5 +29,9 @@ async def nearest_frontier(
 
 
 def choose_nearest(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-    """Return the centre [m] of the allowed frontier cell that is cheapest to drive to."""
-    return robot.nearest(frontiers.cells[allowed])
+    """Return the middle [m] of the frontier whose middle is cheapest to drive to: its cell nearest to its centroid.
+
+    Where no middle is allowed and can be reached, any other allowed cell will do.
+    """
+    middle = (frontiers.cells == frontiers.nearest[frontiers.label]).all(axis=1)
+    return robot.nearest(frontiers.cells[allowed & middle]) or robot.nearest(frontiers.cells[allowed & ~middle])

@@ -5,6 +5,9 @@ import math
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
+_LEAVE_S = 0.25
+"""Right after a turn the body still touches what it has hit: contacts count from this time on [s]."""
+
 
 @controller("random_ballistic_walk")
 async def random_ballistic_walk(
@@ -25,7 +28,8 @@ async def random_ballistic_walk(
     """
     v = speed * robot.model.max_speed_m_s
     while True:
-        await robot.drive(v, until=lambda r: r.collided)
+        free = robot.time + _LEAVE_S
+        await robot.drive(v, until=lambda r, free=free: r.collided and r.time > free)
         angle = math.radians(robot.random.uniform(min_turn_deg, max_turn_deg))
         side = 1.0 if robot.random.random() < 0.5 else -1.0
         if not await robot.turn(side * angle):  # a corner that holds the body: back off and turn then

@@ -11,15 +11,35 @@ TILE = 32
 """Side of a tile in cells."""
 
 _HIT = 2
+_LONGEST_SLANT = 20.0
+
+
+@kernel
+def _slant(directions, ranges, i):
+    """Return how much longer than across a surface the way of beam i through it is: 1 / sin of the angle between them.
+
+    The surface is that through the returns of the beam and of one of its neighbours, the one that makes the angle
+    wider: so the edge of an obstacle before a far wall is not taken for a surface. 1 without two neighbours.
+    """
+    if i == 0 or i == ranges.size - 1:
+        return 1.0
+    r, cotangent = ranges[i], math.inf
+    for j in (i - 1, i + 1):
+        across = abs(directions[i, 0] * directions[j, 1] - directions[i, 1] * directions[j, 0])
+        along = directions[i, 0] * directions[j, 0] + directions[i, 1] * directions[j, 1]
+        if ranges[j] > 0.0 and math.isfinite(ranges[j]) and across > 0.0:
+            cotangent = min(cotangent, abs(r - ranges[j] * along) / (ranges[j] * across))
+    return min(math.sqrt(1.0 + cotangent * cotangent), _LONGEST_SLANT) if cotangent < math.inf else 1.0
 
 
 @kernel
 def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_range, max_free):
     """Mark the cells that one scan says are free (1) or occupied (2), each cell once, occupied first.
 
-    The way is free up to half a cell before a return, and the occupied cell is the one half a cell behind it: a
-    return lies *on* the wall, and so a cell counts as wall where wall fills more than half of it (exactly so for a
-    beam across the wall), whatever side noise throws the return to.
+    The way is free up to where the beam is half a cell before the wall, and the occupied cell is the one half a cell
+    behind the return: a return lies *on* the wall, and so a cell counts as wall where wall fills more than half of it
+    (exactly so for a beam across the wall), whatever side noise throws the return to. A beam that meets a wall at a
+    grazing angle runs along the wall's own cells for long, which says nothing about them.
 
     Args:
         ranges: float64 (rays,) [m]; inf is no return, nan or <= 0 no measurement.
@@ -35,7 +55,10 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
         r = ranges[i]
         if not r > 0.0:
             continue
-        length = max(r / resolution - 0.5, 0.0) if r <= far else min(r, free if math.isinf(r) else far) / resolution
+        if r <= far:
+            length = max(r / resolution - 0.5 * _slant(directions, ranges, i), 0.0)
+        else:
+            length = min(r, free if math.isinf(r) else far) / resolution
         du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
         mark_beam(mark, u, v, u + length * du, v + length * dv, box)
     for i in range(ranges.size):

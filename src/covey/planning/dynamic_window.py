@@ -109,3 +109,30 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
         v = max(v0 - limits[4] * dt, 0.0) if v0 > 0.0 else min(v0 + limits[4] * dt, 0.0)
         return v, (w0 * v / v0 if abs(v0) > 1e-3 else 0.0), False
     return best_v, best_w, True
+
+
+@kernel
+def holonomic_window(v0x, v0y, want_x, want_y, points, count, tracks, limits, way):
+    """Return the safe velocity nearest to a wanted one for a robot that drives in any direction.
+
+    Args as in `dynamic_window`, velocities in the body frame [m/s].
+
+    Returns:
+        vx, vy, and whether a safe one was found; if not, the command brakes as hard as the robot can.
+    """
+    dt, v0 = limits[6], math.hypot(v0x, v0y)
+    for k in range(5):
+        vx, vy = want_x * (1.0 - 0.25 * k), want_y * (1.0 - 0.25 * k)
+        change = math.hypot(vx - v0x, vy - v0y)
+        most = dt * (limits[3] if math.hypot(vx, vy) > v0 else limits[4])
+        if change > most:
+            vx, vy = v0x + (vx - v0x) * most / change, v0y + (vy - v0y) * most / change
+        v = math.hypot(vx, vy)
+        length = v0 * limits[7] + 0.5 * (v0 + v) * dt + v * v / (2.0 * limits[4])
+        for i in range(way.shape[0]):
+            share = length * (i + 1) / way.shape[0]
+            way[i, 0], way[i, 1] = (share * vx / v, share * vy / v) if v > 0.0 else (0.0, 0.0)
+        if is_safe(way, points, count, tracks, limits):
+            return vx, vy, True
+    scale = max(v0 - limits[4] * dt, 0.0) / v0 if v0 > 0.0 else 0.0
+    return v0x * scale, v0y * scale, False

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from covey.kernel import kernel
 
 TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING, TRACK_STILL = range(8)
@@ -81,29 +83,49 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
 
 
 @kernel
-def lidar_points(points, count, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius):
-    """Append the hits of a scan to an array of obstacle points in the body frame; return the new count.
+def lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius):
+    """Fill an array with the hits of a scan as points in the body frame; return how many they are.
 
     Hits beyond ``reach`` [m] of the body's origin, hits on tracked robots (within ``other_radius`` [m] of one), and
     hits nearer than ``spacing`` [m] to the one before are left out.
     """
+    near, others = np.empty((tracks.shape[0], 2)), 0
+    for k in range(tracks.shape[0]):
+        if tracks[k, 5] != math.inf and math.hypot(tracks[k, 0], tracks[k, 1]) < reach + other_radius:
+            near[others, 0], near[others, 1] = tracks[k, 0], tracks[k, 1]
+            others += 1
+    count = 0
+    limit = reach + math.hypot(mount_x, mount_y)
     last_x, last_y = math.inf, math.inf
     for i in range(ranges.size):
-        if not ranges[i] < reach + 1.0 or count >= points.shape[0]:
+        if not ranges[i] < limit or count >= points.shape[0]:
             continue
         angle = mount_yaw + angles[i]
         x, y = mount_x + ranges[i] * math.cos(angle), mount_y + ranges[i] * math.sin(angle)
-        if x * x + y * y > reach * reach or math.hypot(x - last_x, y - last_y) < spacing:
+        if x * x + y * y > reach * reach or (x - last_x) ** 2 + (y - last_y) ** 2 < spacing * spacing:
             continue
         on_other = False
-        for k in range(tracks.shape[0]):
-            if tracks[k, 5] != math.inf and math.hypot(x - tracks[k, 0], y - tracks[k, 1]) < other_radius:
+        for k in range(others):
+            if (x - near[k, 0]) ** 2 + (y - near[k, 1]) ** 2 < other_radius * other_radius:
                 on_other = True
-        if on_other:
-            continue
-        points[count, 0], points[count, 1] = x, y
-        last_x, last_y, count = x, y, count + 1
+        if not on_other:
+            points[count, 0], points[count, 1] = x, y
+            last_x, last_y, count = x, y, count + 1
     return count
+
+
+@kernel
+def move_points(points, count, vx, vy, omega, elapsed):
+    """Take the first ``count`` points, in place, from the body frame of ``elapsed`` seconds ago to the present one.
+
+    The robot has moved with the twist (vx, vy [m/s], omega [rad/s]) meanwhile.
+    """
+    c, s = math.cos(omega * elapsed), math.sin(omega * elapsed)
+    middle_c, middle_s = math.cos(0.5 * omega * elapsed), math.sin(0.5 * omega * elapsed)
+    dx, dy = (middle_c * vx - middle_s * vy) * elapsed, (middle_s * vx + middle_c * vy) * elapsed
+    for i in range(count):
+        x, y = points[i, 0] - dx, points[i, 1] - dy
+        points[i, 0], points[i, 1] = c * x + s * y, -s * x + c * y
 
 
 @kernel

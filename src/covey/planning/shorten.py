@@ -50,12 +50,13 @@ def shorten(path, cost, slack):
     keep[0], kept, at = 0, 1, 0
     while at < m - 1:
         best, step, failures = at + 1, 2, 0
-        while at + step < m and failures < 3:
-            to = at + step
-            if line_cost(cost, path[at, 0], path[at, 1], path[to, 0], path[to, 1]) <= (1.0 + slack) * (
-                come[to] - come[at]
-            ):
+        while best < m - 1 and failures < 3:
+            to = min(at + step, m - 1)
+            direct = line_cost(cost, path[at, 0], path[at, 1], path[to, 0], path[to, 1])
+            if direct <= (1.0 + slack) * (come[to] - come[at]):
                 best, failures = to, 0
+            elif to == m - 1:
+                break
             else:
                 failures += 1
             step += 1 + step // 8

@@ -20,13 +20,14 @@ class Table:
     def __init__(self, path: Path, schema: pa.Schema):
         self.path, self.schema = path, schema
         dictionaries: Any = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+        counted: Any = ["step"]
         self._writer = pq.ParquetWriter(
             part(path),
             schema,
             version="2.6",
             compression="lz4",  # of motion it leaves 5 % more than zstd, in less than half of the time
             use_dictionary=dictionaries,
-            write_statistics=[f.name for f in schema if f.name == "step"],
+            write_statistics=counted,
         )
 
     def write(self, columns: dict[str, Any]) -> None:

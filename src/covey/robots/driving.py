@@ -53,6 +53,8 @@ class DriveLimits:
         reaction: time [s] from a command to its effect: delay and lag.
         max_wheel, semi_axis: differential: largest wheel speed [m/s] (inf: none), half the wheel distance [m].
         period: time between two commands [s].
+        straight_angle: a goal that lies less than this beside the heading [rad] is driven at without turning: for
+            drives that are slower as soon as they turn.
     """
 
     kinematics: str = "differential"
@@ -65,6 +67,7 @@ class DriveLimits:
     max_wheel: float = math.inf
     semi_axis: float = 0.0
     period: float = 0.1
+    straight_angle: float = 0.0
 
     @classmethod
     def of(cls, model: Any, period: float = 0.1) -> "DriveLimits":
@@ -81,6 +84,7 @@ class DriveLimits:
             max_wheel=model.max_wheel_speed_m_s or math.inf,
             semi_axis=model.wheel_semi_axis_m,
             period=period,
+            straight_angle=0.06 if model.max_wheel_speed_turning_m_s else 0.0,
         )
 
     def window(self, radius: float, driving: Driving) -> np.ndarray:

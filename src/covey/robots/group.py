@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.mapping.localization import Localization, Truth
 from covey.robots.controller import Program
 from covey.robots.model import RobotModel
@@ -18,19 +19,31 @@ class Group:
         name: robots are called ``<name>0``, ``<name>1``, …
         robot: what they are.
         start: poses at the start, shape (n, 3): x, y [m], heading [rad] in the world frame.
-        program: the controller; None leaves it to a controller of the whole team.
+        program: the controller, or it with its parameters as a `Program`; None leaves it to a controller of the whole
+            team.
         localization: how they know where they are.
         control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
         phase: see `control_every`.
+
+    Raises:
+        InvalidValueError: the start is not one or more rows of three finite numbers, or ``program`` no controller.
     """
 
     name: str
     robot: RobotModel
-    start: np.ndarray
-    program: Program | None = None
+    start: Any
+    program: Any = None
     localization: Localization = field(default_factory=Truth)
     control_every: int = 1
     phase: int = 0
+
+    def __post_init__(self) -> None:
+        start = np.array(self.start, float)
+        if start.ndim != 2 or start.shape[1] != 3 or not len(start) or not np.isfinite(start).all():
+            raise InvalidValueError(f"start is {self.start!r}; give a pose (x, y [m], heading [rad]) for each robot")
+        object.__setattr__(self, "start", start)
+        if self.program is not None and not isinstance(self.program, Program):
+            object.__setattr__(self, "program", Program(self.program))
 
     @property
     def names(self) -> list[str]:

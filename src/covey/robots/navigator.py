@@ -6,9 +6,9 @@ from typing import Any, Literal
 import numpy as np
 
 from covey.geometry import wrap_angle
-from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
+from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window, holonomic_window
 from covey.planning.follow import lookahead
-from covey.planning.obstacles import lidar_points, map_points, track
+from covey.planning.obstacles import lidar_points, map_points, move_points, track
 from covey.planning.progress import ProgressTimer
 from covey.planning.reciprocal import lane, reciprocal_velocity
 from covey.robots import right_of_way, route
@@ -58,6 +58,11 @@ class Navigator:
         self._count = 0
         self._time: float | None = None
         self._sighting: Any = None
+        self._scan: Any = None
+        self._scan_count, self._elapsed, self._twist = 0, 0.0, _STAND
+        self._belief: Any = None
+        self._place: Any = None
+        self._reach = 1.0 + 2.0 * self.radius + 0.5 * limits.max_speed
         self._met_s = -math.inf
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
@@ -135,6 +140,7 @@ class Navigator:
         """Take in a neighbour reading."""
         elapsed = self.limits.period if self._time is None else time_s - self._time
         self._time = time_s
+        self._elapsed, self._twist = elapsed, (float(twist[0]), float(twist[1]), float(twist[2]))
         if neighbours is None:
             return
         fresh = neighbours is not self._sighting
@@ -147,35 +153,28 @@ class Navigator:
             neighbours.ranges,
             neighbours.bearings,
             neighbours.headings,
-            float(twist[0]),
-            float(twist[1]),
-            float(twist[2]),
+            *self._twist,
             elapsed,
         )
 
     def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
         """Collect the obstacle points that matter now."""
-        reach = 1.0 + 2.0 * self.radius + 0.5 * self.limits.max_speed
         other = self.radius + 0.12
         self._count, seen_from, seen_to = 0, 1.0, -1.0
         if lidar is not None:
-            mount = lidar.mount
-            self._count = lidar_points(
-                self._points,
-                0,
-                lidar.ranges,
-                lidar.angles,
-                mount[0],
-                mount[1],
-                mount[2],
-                reach,
-                0.04,
-                self._tracks,
-                other,
-            )
-            seen_from, seen_to = mount[2] + float(lidar.angles[0]), mount[2] + float(lidar.angles[-1])
+            angles, (mx, my, yaw) = lidar.angles, lidar.mount.tolist()
+            if lidar is not self._scan:
+                self._scan = lidar
+                self._scan_count = lidar_points(
+                    self._points, lidar.ranges, angles, mx, my, yaw, self._reach, 0.04, self._tracks, other
+                )
+            else:
+                move_points(self._points, self._scan_count, *self._twist, self._elapsed)
+            self._count, seen_from, seen_to = self._scan_count, yaw + float(angles[0]), yaw + float(angles[-1])
         if belief is not None and seen_to - seen_from < 6.0:
-            grid = belief.grid
+            if belief is not self._belief:
+                self._belief, self._place = belief, belief.grid
+            grid = self._place
             self._count = map_points(
                 self._points,
                 self._count,
@@ -186,7 +185,7 @@ class Navigator:
                 x,
                 y,
                 heading,
-                min(reach, 1.0),
+                min(self._reach, 1.0),
                 seen_from,
                 seen_to,
                 self._tracks,
@@ -338,12 +337,13 @@ class Navigator:
             return False
         if not self._planned:
             return True
-        if self._off > 1.0 or (self._short and time_s - self._plan_time > 2.0 * _REPLAN_S):
+        stands = self._short or self._stall.waited(time_s) > 3.0
+        if self._off > 1.0 or (stands and time_s - self._plan_time > 3.0 * _REPLAN_S):
             return True
         if belief.version == self._checked_version:
             return False
         self._checked_version = belief.version
-        grid = belief.grid
+        grid = self._place if belief is self._belief else belief.grid
         lethal = route.lethal_clearance(self.radius, grid.resolution)
         return route.is_blocked(
             self.line,
@@ -366,8 +366,10 @@ class Navigator:
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
+        met = self._met_s > -math.inf
+        others = self.others(x, y, heading)
         planned = route.plan(
-            belief.grid, (x, y), self._goal, self.radius, self.driving, self.others(x, y, heading), self._tolerance
+            belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, past_small=met
         )
         if isinstance(planned, str):
             self._planned = False
@@ -400,8 +402,7 @@ class Navigator:
         vx, vy = reciprocal_velocity(
             scale * bx,
             scale * by,
-            v,
-            0.0,
+            *self._twist[:2],
             self.limits.max_speed,
             goal_distance,
             self._points,
@@ -409,6 +410,12 @@ class Navigator:
             self._tracks,
             self._avoidance,
         )
+        if self.limits.kinematics == "holonomic":
+            rate = 0.5 * self._turn_gain * math.atan2(vy, vx) if self.limits.max_turn > 0.0 else 0.0
+            vx, vy, _ = holonomic_window(
+                *self._twist[:2], vx, vy, self._points, self._count, self._tracks, self._window, self._way
+            )
+            return vx, vy, rate
         wanted = math.hypot(vx, vy)
         if wanted < 1e-3:
             return self._safe(v, w, 0.0, 0.0)
@@ -416,6 +423,8 @@ class Navigator:
         if abs(angle) > 2.8 and abs(w) > 0.1:  # do not change the side while turning round
             angle = math.copysign(angle, w)
         rate = math.copysign(min(self._turn_gain * abs(angle), abs(self._turn_rate(angle))), angle)
+        if abs(angle) < self.limits.straight_angle:
+            rate = 0.0
         forward = wanted * max(math.cos(angle), 0.0) ** 2 if abs(angle) < 1.0 else 0.0
         return self._safe(v, w, forward, rate)
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy import ndimage
 
 from covey.geometry import Grid
 from covey.kernel import kernel
@@ -71,6 +72,7 @@ def plan(
     driving: Driving,
     others: np.ndarray,
     tolerance: float,
+    past_small: bool = False,
 ) -> Route | str:
     """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
 
@@ -81,6 +83,8 @@ def plan(
         driving: how to plan.
         others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
         tolerance: how far from the goal the route may end [m].
+        past_small: where there is no way, look for one that ignores what is smaller than `SMALL_M` and may have been a
+            robot.
 
     Returns:
         the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
@@ -102,6 +106,11 @@ def plan(
             return "wall"
         goal = tuple(grid.to_world((row, column)).tolist())
     path, _ = astar(cost, (start_row, start_column), (row, column))
+    if not len(path) and past_small:
+        occupancy, cost = passage(
+            grid.with_cells(_without_small(grid.cells, resolution)), start, radius, driving, others
+        )
+        path, _ = astar(cost, (start_row, start_column), (row, column))
     if not len(path):
         return "no way"
     line = grid.to_world(shorten(path, cost, 0.02))
@@ -138,6 +147,19 @@ def _avoid(cost, others, x0, y0, resolution, radius, extra):
                 dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
                 if dx * dx + dy * dy <= radius * radius:
                     cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+
+
+def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
+    """Return a copy in which occupied cells that hang together over less than `SMALL_M` are free."""
+    labels = np.empty(occupancy.shape, np.int32)
+    ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
+    small = [False]
+    for rows, columns in ndimage.find_objects(labels):
+        extent = max(rows.stop - rows.start, columns.stop - columns.start)
+        small.append(extent * resolution < SMALL_M)
+    out = occupancy.copy()
+    out[np.array(small)[labels]] = 0
+    return out
 
 
 @kernel

@@ -21,6 +21,8 @@ _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT = range(5)
 _SIZE = 640
 """Longest side of the world in the animation [pixel]."""
 _HEADER = 26
+_NOTES, _NOTE_HEIGHT = 12, 18
+"""How many robots' notes are shown, in two columns under the picture, and the height of a line [pixel]."""
 
 
 def animation_gif(run: Run, frames: int = 60, per_second: float = 12.0) -> bytes | None:
@@ -83,17 +85,33 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     ways = np.stack(((run.poses[..., 0] - left) / pixel_m, (top - run.poses[..., 1]) / pixel_m + _HEADER), axis=-1)
     shares = np.interp(run.pose_times, run.times, run.series("explored_share_union"))
     steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    notes = _notes(run)
+    small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         cells = base.copy()
         cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
-        image = Image.fromarray(np.pad(cells, ((_HEADER, 0), (0, 0)), constant_values=_SEEN), mode="P")
+        image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
         image.putpalette(palette.tobytes())
         draw = ImageDraw.Draw(image)
         _draw_robots(draw, ways[: k + 1], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
         if not np.isnan(shares[k]):
             draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
+        for line, (robot, said) in enumerate(notes.items()):
+            latest = [text for time_s, text in said if time_s <= run.pose_times[k] + 1e-9]
+            at = (6 + line % 2 * width // 2, height + _HEADER + 2 + line // 2 * _NOTE_HEIGHT)
+            text = f"{run.names[robot]}: {latest[-1] if latest else ''}"[: width // 13]
+            draw.text(at, text, fill=len(_COLORS) + robot, font=small)
         yield image
+
+
+def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:
+    """Return what the first robots that said anything said, and when [s], by their index in the team."""
+    events = run.events
+    said: dict[int, list[tuple[float, str]]] = {}
+    for time_s, robot, text in events.filter(events["kind"] == "note").select("time_s", "robot", "text").rows():
+        said.setdefault(run.names.index(robot), []).append((time_s, text))
+    return {robot: said[robot] for robot in sorted(said)[:_NOTES]}
 
 
 def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, n: int) -> None:

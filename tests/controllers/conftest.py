@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from covey.geometry import Pose
+from covey.mapping.belief import Beliefs
+from covey.mapping.records import Mapping
+from covey.robots.catalogue import disc
+from covey.robots.driving import DriveLimits
+from covey.robots.handle import Robot
+from covey.robots.navigator import Navigator
+
+STATES = {"?": -1, ".": 0, "#": 100, "R": 0}
+
+
+@pytest.fixture
+def robot_on():
+    """Return a robot of radius 0.15 m at the centre of the cell R of a drawn map: 1 m a cell, the north on top."""
+
+    def make(drawing: str) -> Robot:
+        rows = drawing.split()[::-1]
+        belief = Beliefs(["r0"], (32, 32), (0.0, 0.0), Mapping(resolution_m=1.0))[0]
+        for i, row in enumerate(rows):
+            for j, letter in enumerate(row):
+                belief.beliefs.occupancy[0, i, j] = STATES[letter]
+                if letter == "R":
+                    home = Pose(j + 0.5, i + 0.5, 0.0)
+        model = disc()
+        navigator = Navigator(DriveLimits.of(model, 0.1), model.body_discs)
+        robot = Robot("r0", model, home, navigator, np.random.default_rng(0))
+        robot.map = belief
+        return robot
+
+    return make

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from covey.planning.costs import (
+    clearance,
+    clearance_reference,
+    soften,
+    traversal_cost,
+    traversal_cost_reference,
+)
+
+
+def random_map(seed, shape=(60, 80), occupied=0.02):
+    draw = np.random.default_rng(seed)
+    cells = np.where(draw.random(shape) < 0.2, -1, 0).astype(np.int8)
+    cells[draw.random(shape) < occupied] = 100
+    cells[20, 10:60] = 100
+    return cells
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("resolution", "cap"), [(0.05, 1.0), (0.1, 0.8), (0.2, 2.0)])
+def test_clearance_is_the_exact_distance_transform_of_scipy(seed, resolution, cap):
+    cells = random_map(seed)
+    assert clearance(cells, resolution, cap) == pytest.approx(clearance_reference(cells, resolution, cap), abs=1e-6)
+
+
+def test_clearance_of_a_map_without_walls_is_the_cap():
+    assert (clearance(np.zeros((5, 9), np.int8), 0.1, 0.7) == np.float32(0.7)).all()
+
+
+def test_clearance_counts_from_the_near_side_of_the_wall_cell():
+    cells = np.zeros((1, 6), np.int8)
+    cells[0, 0] = 100
+    assert clearance(cells, 0.2, 5.0)[0] == pytest.approx([0.0, 0.1, 0.3, 0.5, 0.7, 0.9])
+
+
+@pytest.mark.parametrize("unknown", [1.3, np.inf])
+def test_traversal_cost_agrees_with_numpy(unknown):
+    cells = random_map(3)
+    near = clearance(cells, 0.1, 1.0)
+    arguments = (cells, near, 0.2, 0.7, 6.0, unknown)
+    assert traversal_cost(*arguments) == pytest.approx(traversal_cost_reference(*arguments), rel=1e-5)
+
+
+def test_a_robot_that_stands_too_close_to_a_wall_finds_a_way_out_but_not_through_the_wall():
+    cells = np.zeros((9, 9), np.int8)
+    cells[:, 0] = 100
+    cost = traversal_cost(cells, clearance(cells, 0.1, 1.0), 0.25, 0.6, 6.0, 1.0)
+    assert np.isinf(cost[4, 1])
+    soften(cost, cells, 4, 1, 3)
+    assert cost[4, 1] == 50.0
+    assert np.isinf(cost[:, 0]).all()

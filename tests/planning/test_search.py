@@ -1,0 +1,108 @@
+"""Dijkstra and A* against networkx on random grids, and what a path is made of."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from covey.planning.astar import astar
+from covey.planning.dijkstra import dijkstra, trace
+from covey.planning.shorten import line_cost, shorten
+
+
+def random_costs(seed, shape=(17, 23)):
+    draw = np.random.default_rng(seed)
+    cost = (1.0 + 20.0 * draw.random(shape) ** 4).astype(np.float32)
+    cost[draw.random(shape) < 0.25] = np.inf
+    cost[0, 0] = cost[-1, -1] = 1.0
+    return cost
+
+
+def graph_of(cost):
+    """Return the same moves as a graph: 8-connected, diagonal only between two passable neighbours."""
+    graph = nx.Graph()
+    rows, columns = cost.shape
+    graph.add_node((0, 0))
+    for r in range(rows):
+        for c in range(columns):
+            for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                i, k = r + dr, c + dc
+                if not (i < rows and 0 <= k < columns) or np.isinf(cost[[r, i], [c, k]]).any():
+                    continue
+                if dr and dc and np.isinf([cost[r, k], cost[i, c]]).any():
+                    continue
+                weight = math.hypot(dr, dc) * 0.5 * (float(cost[r, c]) + float(cost[i, k]))
+                graph.add_edge((r, c), (i, k), weight=weight)
+    return graph
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_dijkstra_has_the_cost_to_come_of_networkx_everywhere(seed):
+    cost = random_costs(seed)
+    expected = np.full(cost.shape, np.inf)
+    for cell, length in nx.single_source_dijkstra_path_length(graph_of(cost), (0, 0)).items():
+        expected[cell] = length
+    assert dijkstra(cost, (0, 0)).cost == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_astar_finds_the_shortest_path_of_networkx(seed):
+    cost = random_costs(seed)
+    graph, target = graph_of(cost), (cost.shape[0] - 1, cost.shape[1] - 1)
+    path, length = astar(cost, (0, 0), target)
+    if target not in graph or not nx.has_path(graph, (0, 0), target):
+        assert len(path) == 0
+        assert length == math.inf
+        return
+    assert length == pytest.approx(nx.shortest_path_length(graph, (0, 0), target, "weight"), rel=1e-4)
+    steps = [tuple(cell) for cell in path.tolist()]
+    assert steps[0] == (0, 0)
+    assert steps[-1] == target
+    assert sum(graph.edges[a, b]["weight"] for a, b in itertools.pairwise(steps)) == pytest.approx(length, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_search_stops_at_the_cheapest_cell_of_a_mask(seed):
+    cost = random_costs(seed)
+    mask = np.random.default_rng(seed + 100).random(cost.shape) < 0.05
+    mask[0, 0] = False
+    come = dijkstra(cost, (0, 0)).cost
+    field = dijkstra(cost, (0, 0), mask)
+    reachable = mask & np.isfinite(come)
+    if not reachable.any():
+        assert field.hit == (-1, -1)
+    else:
+        assert field.cost[field.hit] == pytest.approx(come[reachable].min(), rel=1e-6)
+        assert tuple(trace(field.parent, *field.hit)[0]) == (0, 0)
+
+
+def test_a_diagonal_between_two_walls_is_closed():
+    cost = np.array([[1, np.inf], [np.inf, 1]], np.float32)
+    assert dijkstra(cost, (0, 0)).cost[1, 1] == np.inf
+    assert len(astar(cost, (0, 0), (1, 1))[0]) == 0
+
+
+def test_shortening_leaves_two_corners_in_the_open_and_one_more_around_an_obstacle():
+    cost = np.ones((40, 60), np.float32)
+    path, length = astar(cost, (2, 3), (31, 55))
+    assert shorten(path, cost, 0.01).tolist() == [[2, 3], [31, 55]]
+    assert line_cost(cost, 2, 3, 31, 55) == pytest.approx(math.hypot(29, 52))
+    assert math.hypot(29, 52) < length
+    cost[:30, 30] = np.inf
+    path, _ = astar(cost, (5, 5), (5, 55))
+    kept = shorten(path, cost, 0.01)
+    assert 3 <= len(kept) <= 5
+    for a, b in itertools.pairwise(kept):
+        assert math.isfinite(line_cost(cost, *a, *b))
+
+
+def test_shortening_does_not_trade_clearance_for_length():
+    cost = np.ones((21, 41), np.float32)
+    cost[9:12, 5:36] = 20.0  # expensive ground between start and goal
+    path, length = astar(cost, (10, 0), (10, 40))
+    kept = shorten(path, cost, 0.01)
+    total = sum(line_cost(cost, *a, *b) for a, b in itertools.pairwise(kept))
+    assert total <= 1.01 * length
+    assert np.abs(kept[:, 0] - 10).max() >= 2
