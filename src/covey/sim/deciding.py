@@ -112,9 +112,10 @@ class Deciding:
         onboard = self.onboard[index]
         robot = onboard.robot
         robot.pose, robot.time, robot.collided = pose, time_s, collided
-        fresh = {name: bank.readings.row(row) for name, bank, row in self._banks_of[index] if bank.fresh}
+        banks = self._banks_of[index]
+        fresh = {name: bank.readings.row(row) for name, bank, row in banks if bank.fresh}
         if fresh:
-            robot.readings = {**robot.readings, **fresh}
+            robot.readings = fresh if len(fresh) == len(banks) else robot.readings | fresh
         self.watchdog.restart()
         try:
             return onboard.step()
