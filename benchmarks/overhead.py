@@ -88,7 +88,9 @@ def simulation(controller, count: int) -> covey.Simulation:
     random = np.random.default_rng(2)
     places = apart(random.uniform(0.4 - 0.5 * side, 0.5 * side - 0.4, (8 * count, 2)), count, 0.5)
     poses = np.column_stack((places, random.uniform(-math.pi, math.pi, count)))
-    robot = RobotModel(kinematics="unicycle", radius_m=0.15, max_speed_m_s=0.5, max_turn_rad_s=3.0, sensors=[Proximity()])
+    robot = RobotModel(
+        kinematics="unicycle", radius_m=0.15, max_speed_m_s=0.5, max_turn_rad_s=3.0, sensors=[Proximity()]
+    )
     world = World.empty(side, side, resolution_m=0.1)
     return covey.Simulation(world, [Group("robot", robot, poses, covey.Program(controller))], seed=1)
 

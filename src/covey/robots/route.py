@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import ndimage
 
 from covey.geometry import Grid
 from covey.kernel import kernel
@@ -151,6 +150,8 @@ def _avoid(cost, others, x0, y0, resolution, radius, extra):
 
 def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
     """Return a copy in which occupied cells that hang together over less than `SMALL_M` are free."""
+    from scipy import ndimage  # takes a quarter of a second, which commands that plan nothing save
+
     labels = np.empty(occupancy.shape, np.int32)
     ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
     small = [False]

@@ -1,0 +1,14 @@
+"""The rehearsal of a run: both halves run, and leave nothing behind."""
+
+import tempfile
+from pathlib import Path
+
+from covey.scenario import rehearsal
+
+
+def test_both_halves_run_and_the_cache_is_warm_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    rehearsal.move()
+    rehearsal.think()
+    assert not rehearsal.is_cold()
+    assert not [p for p in Path(tmp_path).rglob("metrics.json")]
