@@ -23,7 +23,7 @@ async def explore(
     """Explore until the robot's own map holds no frontier that it can reach.
 
     A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable are passed over until
-    nothing else is left; then they are tried again, and after some looks in vain the robot is done.
+    nothing else is left; then they are tried again. After some such rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
@@ -34,15 +34,15 @@ async def explore(
         near_m: frontier cells within this distance of a goal keep it worth going to [m].
     """
     refused = Blacklist(tolerance_m=0.5)
-    in_vain = 0
+    in_vain, known = 0, -1
     while in_vain < _PATIENCE:
         goal = _next_goal(robot, choose, definition, min_cells, refused)
         if goal is None:
+            before, known = known, _known_cells(robot)
+            in_vain = 0 if known > before else in_vain + 1
             refused.goals.clear()
-            in_vain += 1
             await robot.sleep(_NEWS_S)  # others may still send what they saw
             continue
-        in_vain = 0
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
             robot.note(text)
         outcome = await robot.goto(goal, tolerance_m=0.3, until=_Watch(goal, definition, robot.time + replan_s, near_m))
@@ -58,6 +58,10 @@ def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, re
             if goal is not None:
                 return goal
     return None
+
+
+def _known_cells(robot: Robot) -> int:
+    return 0 if robot.map is None else int(np.count_nonzero(robot.map.occupancy() >= 0))
 
 
 def thresholds(min_cells: int) -> Iterator[int]:
