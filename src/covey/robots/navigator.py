@@ -80,7 +80,7 @@ class Navigator:
         self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
         self._checked_version = -1
         self._narrow = route.NO_NARROW
-        self._planned, self._waits, self._short = False, False, False
+        self._planned, self._waits, self._short, self._jammed = False, False, False, False
         self._plan_time, self._lost_s = -math.inf, math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
@@ -332,7 +332,7 @@ class Navigator:
                 float(self._avoidance[1]),
             )
             self._beside = (x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle))
-            self._beside_until = time_s + 1.5 + 0.3 * (self.identity % 5)
+            self._beside_until, self._jammed = time_s + 1.5 + 0.3 * (self.identity % 5), True
             self._stall.restart(time_s, x, y)
             return self._beside
         return None
@@ -355,7 +355,7 @@ class Navigator:
             return False
         if not self._planned:
             return True
-        stands = self._short or self._stall.waited(time_s) > 3.0
+        stands = self._short or self._jammed or self._stall.waited(time_s) > 3.0
         if self._off > 1.0 or (stands and time_s - self._plan_time > 3.0 * _REPLAN_S):
             return True
         if belief.version == self._checked_version:
@@ -378,7 +378,7 @@ class Navigator:
 
     def _plan(self, belief: Any, x: float, y: float, heading: float, time_s: float) -> str:
         """Plan the way from here; return what is wrong, or an empty string."""
-        self._segment, self._off, self._plan_time, self._planned = 0, 0.0, time_s, True
+        self._segment, self._off, self._plan_time, self._planned, self._jammed = 0, 0.0, time_s, True, False
         if belief is None:
             self.line, self._narrow = route.straight((x, y), self._goal)
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
