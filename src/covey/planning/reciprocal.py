@@ -100,6 +100,8 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
 def lane(dx, dy, points, count, tracks, wall_radius, keep):
     """Return how far to the right [m] to aim beside a point (dx, dy) ahead, because robots come the other way.
 
+    In a passage that is not much wider than two robots, any robot in sight counts.
+
     Args:
         dx, dy: the point [m], body frame, as all here.
         points, count: wall points float64 (k, 2) [m] and how many of them are filled.
@@ -111,10 +113,21 @@ def lane(dx, dy, points, count, tracks, wall_radius, keep):
     if length < 1e-6:
         return 0.0
     ux, uy = dx / length, dy / length
-    shift = 0.0
+    shift, left, right = 0.0, math.inf, math.inf
+    for i in range(count):
+        along, across = points[i, 0] * ux + points[i, 1] * uy, points[i, 1] * ux - points[i, 0] * uy
+        if abs(along - length) < 0.5 * keep:
+            if across > 0.0:
+                left = min(left, across)
+            else:
+                right = min(right, -across)
+    passage = left + right < 3.0 * keep
     for k in range(tracks.shape[0]):
         if tracks[k, 5] == math.inf:
             continue
+        if passage and math.hypot(tracks[k, 0], tracks[k, 1]) < 6.0:
+            shift = 0.5 * keep + 0.05
+            break
         along, across = tracks[k, 0] * ux + tracks[k, 1] * uy, tracks[k, 1] * ux - tracks[k, 0] * uy
         coming = tracks[k, 2] * ux + tracks[k, 3] * uy
         heading = math.cos(tracks[k, 6]) * ux + math.sin(tracks[k, 6]) * uy

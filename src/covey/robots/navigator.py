@@ -21,7 +21,8 @@ _STAND: Command = (0.0, 0.0, 0.0)
 _TRACKS = 24
 _POINTS = 256
 _NO_LINE = np.zeros((1, 2))
-_SEARCH_S = 8.0  # for how long a way that others may hide is looked for
+_SEARCH_S = 12.0  # for how long a way that others may hide is looked for
+_REMEMBER_S = 60.0  # for how long it is remembered where robots have been
 _NEAR_M = 6.0  # robots nearer than this may hide a way
 _REPLAN_S = 1.0
 _NOBODY = np.empty(0, np.int64)
@@ -63,7 +64,8 @@ class Navigator:
         self._belief: Any = None
         self._place: Any = None
         self._reach = 1.0 + 2.0 * self.radius + 0.5 * limits.max_speed
-        self._met_s = -math.inf
+        self._met_s, self._remember_s = -math.inf, -math.inf
+        self._been: dict[tuple[int, int], float] = {}  # decimetres at which robots were seen, and when last
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
         self._roaming = ProgressTimer(5.0 * self.driving.progress_m, 2.25 * self.driving.stuck_after_s)
@@ -78,8 +80,8 @@ class Navigator:
         self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
         self._checked_version = -1
         self._narrow = route.NO_NARROW
-        self._planned, self._waits, self._short = False, False, False
-        self._plan_time = -math.inf
+        self._planned, self._waits, self._short, self._jammed = False, False, False, False
+        self._plan_time, self._lost_s = -math.inf, math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
     def forward(self, distance_m: float) -> None:
@@ -118,6 +120,7 @@ class Navigator:
         x, y, heading = float(pose[0]), float(pose[1]), float(pose[2])
         v, w = float(twist[0]), float(twist[2])
         self._see(twist, neighbours, time_s)
+        self._remember(x, y, heading, time_s)
         if self._mode == "idle":
             return _STAND, self.state
         if self._fresh:
@@ -156,6 +159,16 @@ class Navigator:
             *self._twist,
             elapsed,
         )
+
+    def _remember(self, x: float, y: float, heading: float, time_s: float) -> None:
+        """Remember where the robots near by are: what the map will show there is no wall."""
+        if time_s < self._remember_s:
+            return
+        self._remember_s = time_s + 0.5
+        self._been = {place: seen for place, seen in self._been.items() if time_s - seen < _REMEMBER_S}
+        for ox, oy in self.others(x, y, heading).tolist():
+            if math.hypot(ox - x, oy - y) < _NEAR_M:
+                self._been[round(10.0 * ox), round(10.0 * oy)] = time_s
 
     def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
         """Collect the obstacle points that matter now."""
@@ -246,10 +259,9 @@ class Navigator:
             return self._finish("reached")
         if self._must_replan(belief, x, y, time_s):
             self._problem = self._plan(belief, x, y, heading, time_s)
+        self._lost_s = min(self._lost_s, time_s) if self._problem else math.inf
         if self._problem:
-            if self._problem == "no way" and time_s - self._met_s < _SEARCH_S:
-                if self._progress.expired(time_s, x, y):
-                    return self._finish("unreachable")
+            if self._problem == "no way" and time_s - min(self._met_s, self._lost_s) < _SEARCH_S:
                 return self._safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide it: look around
             return self._finish("unreachable")
         if self._progress.expired(time_s, x, y) or self._roaming.expired(time_s, x, y):
@@ -310,11 +322,17 @@ class Navigator:
                 return self._beside
         self._waits = False
         if stalled > 2.0 and self._must_yield(stalled):
+            _, _, course = right_of_way.point_on(self.line, s)
             angle = heading + right_of_way.way_out(
-                self._points, self._count, self._tracks, float(self._avoidance[0]), float(self._avoidance[1])
+                course - heading,
+                self._points,
+                self._count,
+                self._tracks,
+                float(self._avoidance[0]),
+                float(self._avoidance[1]),
             )
             self._beside = (x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle))
-            self._beside_until = time_s + 1.5 + 0.3 * (self.identity % 5)
+            self._beside_until, self._jammed = time_s + 1.5 + 0.3 * (self.identity % 5), True
             self._stall.restart(time_s, x, y)
             return self._beside
         return None
@@ -337,7 +355,7 @@ class Navigator:
             return False
         if not self._planned:
             return True
-        stands = self._short or self._stall.waited(time_s) > 3.0
+        stands = self._short or self._jammed or self._stall.waited(time_s) > 3.0
         if self._off > 1.0 or (stands and time_s - self._plan_time > 3.0 * _REPLAN_S):
             return True
         if belief.version == self._checked_version:
@@ -360,16 +378,16 @@ class Navigator:
 
     def _plan(self, belief: Any, x: float, y: float, heading: float, time_s: float) -> str:
         """Plan the way from here; return what is wrong, or an empty string."""
-        self._segment, self._off, self._plan_time, self._planned = 0, 0.0, time_s, True
+        self._segment, self._off, self._plan_time, self._planned, self._jammed = 0, 0.0, time_s, True, False
         if belief is None:
             self.line, self._narrow = route.straight((x, y), self._goal)
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
-        met = self._met_s > -math.inf
         others = self.others(x, y, heading)
+        been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
         planned = route.plan(
-            belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, past_small=met
+            belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been
         )
         if isinstance(planned, str):
             self._planned = False

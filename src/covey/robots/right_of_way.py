@@ -154,17 +154,18 @@ def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radi
 
 
 @kernel
-def way_out(points, count, tracks, wall_radius, keep):
-    """Return the direction [rad, body frame] with most room to back off to from other robots, rather backwards.
+def way_out(course, points, count, tracks, wall_radius, keep):
+    """Return the direction [rad, body frame] with most room to back off to from other robots, rather back.
 
     Args:
+        course: of the own way [rad, body frame].
         points, count: wall points in the body frame [m].
         tracks: of others, see `covey.planning.obstacles`.
         wall_radius, keep: distance to keep from walls and from the centres of others [m].
     """
-    best, best_angle = -math.inf, math.pi
+    best, best_angle = -math.inf, course + math.pi
     for d in range(16):
-        angle = math.pi - math.pi * ((d + 1) // 2) / 8.0 * (-1.0 if d % 2 else 1.0)
+        angle = course + math.pi - math.pi * ((d + 1) // 2) / 8.0 * (-1.0 if d % 2 else 1.0)
         ux, uy = math.cos(angle), math.sin(angle)
         room = 1.0
         for i in range(count):

@@ -71,7 +71,7 @@ def plan(
     driving: Driving,
     others: np.ndarray,
     tolerance: float,
-    past_small: bool = False,
+    been: np.ndarray | None = None,
 ) -> Route | str:
     """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
 
@@ -82,8 +82,8 @@ def plan(
         driving: how to plan.
         others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
         tolerance: how far from the goal the route may end [m].
-        past_small: where there is no way, look for one that ignores what is smaller than `SMALL_M` and may have been a
-            robot.
+        been: float64 (k, 2), where robots have been seen lately [m]: where there is no way, look for one that takes
+            what the map shows there, and what is smaller than `SMALL_M`, for no wall. None: do not.
 
     Returns:
         the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
@@ -105,10 +105,10 @@ def plan(
             return "wall"
         goal = tuple(grid.to_world((row, column)).tolist())
     path, _ = astar(cost, (start_row, start_column), (row, column))
-    if not len(path) and past_small:
-        occupancy, cost = passage(
-            grid.with_cells(_without_small(grid.cells, resolution)), start, radius, driving, others
-        )
+    if not len(path) and been is not None:
+        cells = grid.cells.copy()
+        _paint(cells, been, x0, y0, resolution, radius + 0.5 * resolution)
+        occupancy, cost = passage(grid.with_cells(_without_small(cells, resolution)), start, radius, driving, others)
         path, _ = astar(cost, (start_row, start_column), (row, column))
     if not len(path):
         return "no way"
