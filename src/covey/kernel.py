@@ -46,7 +46,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
 
 def is_compiled(*functions: Any) -> bool:
     """Return True when each of these kernels can be loaded from the cache instead of being compiled."""
-    return all(any(Path(f._cache.cache_path).glob(f"{f._cache._name}*.nbi")) for f in functions)
+    return all(Path(f._cache.cache_path, f"{f._cache._impl.filename_base}.nbi").is_file() for f in functions)
 
 
 @cache
