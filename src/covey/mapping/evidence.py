@@ -129,7 +129,7 @@ def use_marks(mark, box, own, log_odds, occupancy, seen, dirty, changed, version
                 if turned:
                     changed[tile] = version
                     any_changed = True
-            words[row, word : word + 4] = 0
+            words[row, word] = words[row, word + 1] = words[row, word + 2] = words[row, word + 3] = 0
     return any_changed
 
 
@@ -253,7 +253,8 @@ def exchange(hears, before, order, slots, clock, store, store_version, log_odds,
         taken: int64 (robots,), set to the number of tiles that each took.
     """
     n = hears.shape[0]
-    taken[:] = 0
+    for robot in range(taken.size):
+        taken[robot] = 0
     for origin in range(n):
         for k in range(n):
             holder = order[k, origin]

@@ -68,7 +68,8 @@ def _padded(cost):
     width = columns + 2
     out = np.full((rows + 2) * width, np.float32(np.inf), np.float32)
     for r in range(rows):
-        out[(r + 1) * width + 1 : (r + 1) * width + 1 + columns] = cost[r]
+        for c in range(columns):
+            out[(r + 1) * width + 1 + c] = cost[r, c]
     return out
 
 
@@ -146,8 +147,8 @@ def search(cost, source_row, source_column, target_row, target_column, mask):
             entries, waiting = entries + 1, waiting + 1
     field, parent = np.empty((rows, columns), np.float32), np.empty((rows, columns), np.int8)
     for r in range(rows):
-        field[r] = come[(r + 1) * width + 1 : (r + 1) * width + 1 + columns]
-        parent[r] = move[(r + 1) * width + 1 : (r + 1) * width + 1 + columns]
+        for c in range(columns):
+            field[r, c], parent[r, c] = come[(r + 1) * width + 1 + c], move[(r + 1) * width + 1 + c]
     return field, parent, -1 if hit < 0 else (hit // width - 1) * columns + hit % width - 1
 
 

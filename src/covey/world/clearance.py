@@ -37,7 +37,8 @@ def _clearance(solid, resolution):
                 column_gap[r, c] = 0
             elif last[c] >= 0:
                 column_gap[r, c] = 2 * (r - last[c]) - 1
-    last[:] = -1
+    for c in range(columns):
+        last[c] = -1
     for r in range(rows - 1, -1, -1):
         for c in range(columns):
             if solid[r, c]:

@@ -215,7 +215,7 @@ def explore(
                 if marks[at] | marks[at + 1] | marks[at + 2] | marks[at + 3] == 0:
                     continue
                 crossed = bits_of(marks, at) & goal[row, word]
-                marks[at : at + 4] = 0
+                marks[at] = marks[at + 1] = marks[at + 2] = marks[at + 3] = 0
                 recent[row, word] |= crossed
                 new = crossed & ~np.uint64(each[robot, row, word])
                 if new == 0:
