@@ -41,7 +41,7 @@ def depot() -> Path | None:
 
 
 def scenario(world: str, robots: int, localization: str, seed: int) -> Any:
-    """Return the scenario of one run; it ends by itself when all is seen, when nobody goes on, or at its timeout."""
+    """Return the scenario of one run; it ends by itself when nobody goes on, or at its timeout."""
     from covey.scenario.load import load_scenario
 
     overrides: dict[str, Any] = {}
@@ -54,7 +54,7 @@ def scenario(world: str, robots: int, localization: str, seed: int) -> Any:
     overrides |= {
         "robots.scout.count": robots,
         "robots.scout.localization": localization,
-        "stop.explored": 1.0,
+        "stop.explored": None,
         "seed": seed,
     }
     return load_scenario(name, overrides)
@@ -113,7 +113,7 @@ def run(key: tuple[str, int, str, int]) -> Row:
     done = sim.close()
     cost = observer.cost_m
     return dict(zip(KEY, key, strict=True)) | {
-        "status": "reached" if observer.union_s is not None else done.status,
+        "status": "reached" if observer.union_s else "exhausted" if sim.deciding.all_done else done.status,
         "time_union_s": observer.union_s,
         "time_one_map_s": observer.one_map_s,
         "cost_m": cost and round(cost, 2),
