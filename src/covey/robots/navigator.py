@@ -402,9 +402,7 @@ class Navigator:
         self._checked_version = belief.version
         others = self.others(x, y, heading)
         been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
-        planned = route.plan(
-            belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been
-        )
+        planned = route.plan(belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been)
         if isinstance(planned, str):
             self._planned = False
             return planned
