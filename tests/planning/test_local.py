@@ -96,6 +96,13 @@ def test_robots_that_meet_head_on_pass_on_the_right():
     assert lane(1.0, 0.0, np.empty((1, 2)), 0, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == 0.0
 
 
+def test_in_a_passage_for_two_the_lane_is_on_the_right_whichever_way_the_other_drives():
+    walls = np.array([(1.0, 0.75), (1.0, -0.75)])
+    assert lane(1.0, 0.0, walls, 2, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == pytest.approx(0.39)
+    assert lane(1.0, 0.0, walls, 2, one_track(7.0, 0.0, 1.0), 0.33, 0.68) == 0.0
+    assert lane(1.0, 0.0, 2.0 * walls - (1.0, 0.0), 2, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == 0.0
+
+
 def test_the_free_way_is_taken_as_wanted_and_a_wall_ahead_is_not():
     free = reciprocal_velocity(1.0, 0.0, 1.0, 0.0, 1.2, 9.0, np.empty((1, 2)), 0, no_tracks(), PARAMS)
     assert free == pytest.approx((1.0, 0.0))

@@ -16,6 +16,7 @@ from covey.robots.right_of_way import GO, RETREAT, WAIT, may_enter, point_on, pr
 from covey.robots.route import Route, is_blocked, plan
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors import Lidar
+from covey.sensors.neighbours import NeighboursReading
 from covey.sensors.truth import Truth
 from covey.sim.planar import PlanarPhysics
 from covey.world.world import World
@@ -159,6 +160,56 @@ def test_a_route_is_planned_again_when_a_wall_appears_on_it():
     assert isinstance(around, Route)
     assert around.line[:, 1].min() < 0.9
     assert not is_blocked(around.line, 0, 0.5, 2.0, cells, *place)
+
+
+def test_a_robot_that_the_map_shows_in_a_doorway_does_not_close_it():
+    grid = Known(two_rooms()).grid
+    ends = ((-3.0, -2.0), (3.0, -2.0))
+    columns, rows = np.meshgrid(np.arange(grid.shape[1]), np.arange(grid.shape[0]))
+    centres = grid.to_world(np.stack((rows, columns), -1))
+    robot = np.hypot(centres[..., 0], centres[..., 1] - 2.0) < 0.34
+    jammed = grid.with_cells(np.where(robot, 100, grid.cells).astype(np.int8))
+    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1) == "no way"
+    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, np.array([(3.0, 1.0)])) == "no way"
+    assert isinstance(plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, np.array([(0.0, 2.0)])), Route)
+    there = ((-3.0, -2.0), (0.0, 2.0))  # the goal is where the map shows the robot, at one with the wall
+    assert plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1) == "wall"
+    assert isinstance(plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1, np.array([(0.0, 2.0)])), Route)
+
+
+def beside(distance, time_s):
+    """Return what a robot reads of one neighbour straight ahead that rocks to and fro, so that it is not parked."""
+    ranges = np.array([distance + 0.1 * math.sin(3.0 * time_s)])
+    one = np.zeros(1)
+    return NeighboursReading(ranges, one, np.array([0]), np.array([math.nan]))
+
+
+def test_where_robots_may_hide_the_way_a_closed_room_is_looked_at_for_some_seconds():
+    wall = [[(-0.1, -3), (0.1, -3), (0.1, 3), (-0.1, 3)]]
+    known = Known(World.polygons([(-4, -3), (4, -3), (4, 3), (-4, 3)], obstacles_m=wall, resolution_m=0.1))
+    model = robots.get("pioneer3dx")()
+    navigator = Navigator(DriveLimits.of(model), np.array(model.body_discs), identity=1)
+    navigator.start((3.0, 0.0))
+    state, step = "driving", 0
+    while state == "driving" and step < 600:
+        step += 1
+        _, state = navigator.command((-3.0, 0.0, 0.0), (0, 0, 0), known, None, beside(1.5, 0.1 * step), 0.1 * step)
+    assert state == "unreachable"
+    assert 5.0 < 0.1 * step < 20.0
+
+
+@pytest.mark.parametrize(("moves", "least_s", "most_s"), [(False, 40.0, 90.0), (True, 200.0, 300.0)])
+def test_a_robot_waits_longer_for_one_that_still_moves_than_for_one_that_stands(moves, least_s, most_s):
+    model = robots.get("pioneer3dx")()
+    navigator = Navigator(DriveLimits.of(model), np.array(model.body_discs), identity=1)
+    navigator.start((3.0, 0.0))
+    state, step = "driving", 0
+    while state == "driving" and step < 4000:
+        step += 1
+        near = beside(0.9, 0.1 * step if moves else 0.0)
+        _, state = navigator.command((0.0, 0.0, 0.0), (0, 0, 0), None, None, near, 0.1 * step)
+    assert state == "stuck"
+    assert least_s <= 0.1 * step <= most_s
 
 
 def test_a_doorway_is_a_narrow_stretch_and_a_corridor_for_two_is_not():

@@ -25,6 +25,9 @@ _SEARCH_S = 12.0  # for how long a way that others may hide is looked for
 _REMEMBER_S = 60.0  # for how long it is remembered where robots have been
 _NEAR_M = 6.0  # robots nearer than this may hide a way
 _REPLAN_S = 1.0
+_QUEUE_M = 2.0  # robots nearer than this that move now and then are waited for
+_TURN = 3.0  # ... for so many times as long as for anything else
+_GOLDEN = 0.618034
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -81,6 +84,7 @@ class Navigator:
         self._checked_version = -1
         self._narrow = route.NO_NARROW
         self._planned, self._waits, self._short, self._jammed = False, False, False, False
+        self._jams = 0
         self._plan_time, self._lost_s = -math.inf, math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
 
@@ -264,7 +268,8 @@ class Navigator:
             if self._problem == "no way" and time_s - min(self._met_s, self._lost_s) < _SEARCH_S:
                 return self._safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide it: look around
             return self._finish("unreachable")
-        if self._progress.expired(time_s, x, y) or self._roaming.expired(time_s, x, y):
+        stands, roams = self._progress.expired(time_s, x, y), self._roaming.expired(time_s, x, y)
+        if (stands or roams) and not self._waits_its_turn(time_s):
             return self._finish("stuck")
         ahead = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
         tx, ty, self._segment, left, self._off = lookahead(self.line, self._segment, x, y, ahead)
@@ -332,10 +337,21 @@ class Navigator:
                 float(self._avoidance[1]),
             )
             self._beside = (x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle))
-            self._beside_until, self._jammed = time_s + 1.5 + 0.3 * (self.identity % 5), True
+            self._jams += 1
+            pause = 1.3 + 1.7 * (_GOLDEN * (self.identity + 1) * self._jams % 1.0)  # no two keep the same rhythm
+            self._beside_until, self._jammed = time_s + pause, True
             self._stall.restart(time_s, x, y)
             return self._beside
         return None
+
+    def _waits_its_turn(self, time_s: float) -> bool:
+        """Return whether robots that still move are in the way, and have not been for very long."""
+        if self._roaming.waited(time_s) > _TURN * self._roaming.timeout_s:
+            return False
+        for row in self._tracks:
+            if row[5] < math.inf and math.hypot(row[0], row[1]) < _QUEUE_M and row[7] < self.driving.stuck_after_s:
+                return True
+        return False
 
     def _must_yield(self, stalled: float) -> bool:
         """Return whether a robot with the right of way is close, or this one has waited for very long."""

@@ -89,6 +89,25 @@ def plan(
         the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
         something smaller than `SMALL_M` stands at the goal, which may be a robot, the route ends as near as it can.
     """
+    route = _plan(grid, start, goal, radius, driving, others, tolerance)
+    if isinstance(route, Route) or been is None:
+        return route
+    cells = grid.cells.copy()
+    _paint(cells, been, grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
+    cells = _without_small(cells, grid.resolution)
+    return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance)
+
+
+def _plan(
+    grid: Grid,
+    start: tuple[float, float],
+    goal: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    tolerance: float,
+) -> Route | str:
+    """Plan on the map as it is; see `plan`."""
     rows, columns = grid.shape
     (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
     if not (0 <= row < rows and 0 <= column < columns):
@@ -105,11 +124,6 @@ def plan(
             return "wall"
         goal = tuple(grid.to_world((row, column)).tolist())
     path, _ = astar(cost, (start_row, start_column), (row, column))
-    if not len(path) and been is not None:
-        cells = grid.cells.copy()
-        _paint(cells, been, x0, y0, resolution, radius + 0.5 * resolution)
-        occupancy, cost = passage(grid.with_cells(_without_small(cells, resolution)), start, radius, driving, others)
-        path, _ = astar(cost, (start_row, start_column), (row, column))
     if not len(path):
         return "no way"
     line = grid.to_world(shorten(path, cost, 0.02))
