@@ -206,3 +206,27 @@ def test_the_phases_sum_up_to_the_wall_time():
     assert sum(sim.stopwatch.seconds.values()) == pytest.approx(sim.stopwatch.elapsed_s, rel=1e-6)
     assert {"sense", "localize", "map", "decide", "act", "score", "observe"} <= set(sim.stopwatch.seconds)
     sim.close()
+
+
+def test_groups_with_equal_sensors_see_their_own_readings_and_no_truth():
+    seen = {}
+
+    @covey.controller(scope="group", sees=("proximity", "lidar"))
+    def look(group):
+        seen[group.name] = group.proximity.ranges.copy(), group.lidar.true_ranges, group.lidar.angles.shape
+        return np.zeros((group.count, 3))
+
+    model = covey.robots.disc()
+    by_wall, in_the_middle = np.array([[2.7, 0, 0], [2.7, 1.0, 0]]), np.array([[0.0, 0, 0]])
+    groups = [
+        covey.Group("a", model, by_wall, covey.Program(look)),
+        covey.Group("b", model, in_the_middle, covey.Program(look)),
+    ]
+    sim = covey.Simulation(covey.World.empty(6, 6), groups)
+    sim.step()
+    sim.close()
+    assert [seen[name][0].shape[0] for name in "ab"] == [2, 1]
+    assert np.isfinite(seen["a"][0]).any(axis=1).all()
+    assert not np.isfinite(seen["b"][0]).any()
+    assert seen["a"][1] is None
+    assert seen["a"][2] == seen["b"][2]

@@ -1,5 +1,6 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
+import dataclasses
 import traceback
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,11 @@ from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
 from covey.sim.estimating import Estimating
-from covey.sim.sensing import Sensing
+from covey.sim.sensing import Sensing, SensorBank
 from covey.sim.watchdog import StepBudgetError, Watchdog
+
+SHARED_FIELDS = ("angles", "mount")
+"""Fields of readings that are the same for all robots, and have no axis of robots."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +157,10 @@ class Deciding:
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
         known: dict[str, Any] = {"pose": self.estimating.pose[part], "collided": collided[part]}
-        for bank in self.sensing.banks:
-            if bank.readings is not None and len(bank.members) and bank.members[0] in members:
-                known[bank.record.name] = bank.readings
+        wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
+        for bank in wanted:
+            if bank.readings is not None and members[0] in bank.row_of:
+                known[bank.record.name] = _readings_of(bank, members)
         if "full" in sees:
             known["true_pose"] = self.estimating.state.pose[part]
             return known
@@ -165,3 +170,17 @@ class Deciding:
         self._failed.update(robots)
         text = "".join(traceback.format_exception(error)[-6:])
         self.failures.append(Failure(robots, error, text, isinstance(error, StepBudgetError)))
+
+
+def _readings_of(bank: SensorBank, members: range) -> Any:
+    """Return the readings of one group, whose robots stand together in a bank, without what only scoring may see."""
+    first = bank.row_of[members[0]]
+    rows, count = slice(first, first + len(members)), len(bank.members)
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(bank.readings):
+        value = getattr(bank.readings, field.name)
+        if field.name == "true_ranges":
+            changes[field.name] = None
+        elif isinstance(value, np.ndarray) and value.ndim and len(value) == count and field.name not in SHARED_FIELDS:
+            changes[field.name] = value[rows]
+    return dataclasses.replace(bank.readings, **changes)
