@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.kernel import kernel
 from covey.mapping.frontiers import Frontiers
-from covey.planning.progress import Blacklist
+from covey.planning.progress import Blacklist, ProgressTimer
 from covey.robots.handle import Robot
 
 Goal = tuple[float, float]
@@ -15,6 +15,7 @@ Choose = Callable[[Robot, Frontiers, np.ndarray], Goal | None]
 
 _PATIENCE = 5
 _NEWS_S = 2.0
+_STALL_S = 15.0
 
 
 async def explore(
@@ -22,8 +23,9 @@ async def explore(
 ) -> None:
     """Explore until the robot's own map holds no frontier that it can reach.
 
-    A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable are passed over until
-    nothing else is left; then they are tried again. After some such rounds without a newly known cell the robot is done.
+    A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable, or towards which the
+    robot has not moved for long (maps have holes where walls have none), are passed over until nothing else is left;
+    then they are tried again. After some such rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
@@ -33,7 +35,8 @@ async def explore(
         replan_s: how often the choice is made anew on the way [s].
         near_m: frontier cells within this distance of a goal keep it worth going to [m].
     """
-    refused = Blacklist(tolerance_m=0.5)
+    refused = Blacklist(tolerance_m=1.0)
+    progress = ProgressTimer(0.3, _STALL_S)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
         goal = _next_goal(robot, choose, definition, min_cells, refused)
@@ -42,12 +45,15 @@ async def explore(
             in_vain = 0 if known > before else in_vain + 1
             refused.goals.clear()
             await robot.sleep(_NEWS_S)  # others may still send what they saw
+            progress.restart(robot.time, *robot.pose[:2])
             continue
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
             robot.note(text)
-        outcome = await robot.goto(goal, tolerance_m=0.3, until=_Watch(goal, definition, robot.time + replan_s, near_m))
-        if outcome.state in ("unreachable", "stuck") or outcome:
+        watch = _Watch(goal, robot.time + replan_s, near_m, progress)
+        outcome = await robot.goto(goal, tolerance_m=0.3, until=watch)
+        if outcome or outcome.state in ("unreachable", "stuck") or watch.stalled:
             refused.add(goal)
+            progress.restart(robot.time, *robot.pose[:2])
 
 
 def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, refused: Blacklist) -> Goal | None:
@@ -87,14 +93,16 @@ def _allowed(robot: Robot, frontiers: Frontiers, refused: Blacklist) -> np.ndarr
 
 
 class _Watch:
-    """True when it is time to choose again, or when no frontier is left near the goal."""
+    """True when it is time to choose again, when the robot stands, or when no frontier is left near the goal."""
 
-    def __init__(self, goal: Goal, definition: str, deadline_s: float, near_m: float):
-        self.goal, self.definition, self.deadline_s, self.near_m = goal, definition, deadline_s, near_m
+    def __init__(self, goal: Goal, deadline_s: float, near_m: float, progress: ProgressTimer):
+        self.goal, self.deadline_s, self.near_m, self.progress = goal, deadline_s, near_m, progress
+        self.stalled = False
         self._version = -1
 
     def __call__(self, robot: Robot) -> bool:
-        if robot.time >= self.deadline_s - 1e-9:
+        self.stalled = self.progress.expired(robot.time, robot.pose[0], robot.pose[1])
+        if self.stalled or robot.time >= self.deadline_s - 1e-9:
             return True
         belief = robot.map
         if belief is None or belief.version == self._version:
