@@ -23,7 +23,7 @@ async def explore(
     """Explore until the robot's own map holds no frontier that it can reach.
 
     A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable are passed over until
-    nothing else is left; then they are tried again. After some such rounds without a newly known cell the robot is done.
+    nothing else is left; then they are tried again. After some rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
