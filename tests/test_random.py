@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import special
 
 from covey import random
 
@@ -18,14 +19,19 @@ def test_philox_gives_the_published_words():
     assert words == ["408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"]
 
 
-@pytest.mark.parametrize("name", ["uniform2", "normal2"])
+@pytest.mark.parametrize("name", ["uniform2", "normal2", "normal4"])
 def test_kernel_agrees_with_numpy(name):
     compiled, reference = getattr(random, name), getattr(random, f"{name}_numpy")
     key = random.stream_key(7, "some stream")
     expected = reference(key, np.arange(50)[:, None], np.arange(20)[None, :])
     got = np.array([[compiled(key, s, e) for e in range(20)] for s in range(50)])
-    np.testing.assert_allclose(got[..., 0], expected[0], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(got[..., 1], expected[1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(got, np.stack(expected, axis=-1), rtol=0, atol=1e-12)
+
+
+def test_the_normal_quantile_is_that_of_scipy_also_far_out():
+    u = np.concatenate((np.logspace(-15, -0.31, 400), 1 - np.logspace(-15, -0.31, 400), np.linspace(0.01, 0.99, 401)))
+    got = [random.normal_quantile(p) for p in u]
+    np.testing.assert_allclose(got, special.ndtri(u), rtol=1e-11, atol=1e-13)
 
 
 def test_normal_has_the_moments_of_a_normal():

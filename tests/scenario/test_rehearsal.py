@@ -11,4 +11,4 @@ def test_both_halves_run_and_the_cache_is_warm_then(tmp_path, monkeypatch):
     rehearsal.move()
     rehearsal.think()
     assert not rehearsal.is_cold()
-    assert not [p for p in Path(tmp_path).rglob("metrics.json")]
+    assert not list(Path(tmp_path).rglob("metrics.json"))

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from covey.kernel import kernel
-from covey.random import normal2, normal2_numpy, uniform2, uniform2_numpy
+from covey.random import normal4, normal4_numpy, uniform2, uniform2_numpy
 from covey.sensors.scan import scan
 from covey.sensors.sensor import SensorRecord, fan_angles
 from covey.sensors.truth import Truth
@@ -111,33 +111,38 @@ def _angles(rays: int, fov_rad: float) -> np.ndarray:
 
 @kernel
 def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, ranges):
-    """Add noise and dropout: rays 2 e and 2 e + 1 take the two normal (and uniform) numbers of element e."""
+    """Add noise and dropout: rays 4 e … 4 e + 3 take the normal numbers of element e."""
     rays = true_ranges.shape[1]
     for i in range(true_ranges.shape[0]):
-        for first in range(0, rays, 2):
-            last = min(first + 2, rays)
-            if dropout == 0.0 and true_ranges[i, first] >= range_m and true_ranges[i, last - 1] >= range_m:
-                for j in range(first, last):
-                    ranges[i, j] = math.inf
-                continue
-            noise, next_noise, chance, next_chance = 0.0, 0.0, 1.0, 1.0
+        for first in range(0, rays, 4):
+            last = min(first + 4, rays)
+            n0, n1, n2, n3 = 0.0, 0.0, 0.0, 0.0
             if sigma > 0.0:
-                noise, next_noise = normal2(keys[i], sample, first >> 1)
-            if dropout > 0.0:
-                chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
+                hits = 0
+                for j in range(first, last):
+                    hits += true_ranges[i, j] < range_m
+                if hits > 0:
+                    n0, n1, n2, n3 = normal4(keys[i], sample, first >> 2)
             for j in range(first, last):
-                value = max(true_ranges[i, j] + sigma * noise, min_range)
+                value = max(true_ranges[i, j] + sigma * n0, min_range)
                 beyond = true_ranges[i, j] >= range_m or value > range_m
-                ranges[i, j] = math.nan if chance < dropout else (math.inf if beyond else value)
-                noise, chance = next_noise, next_chance
+                ranges[i, j] = math.inf if beyond else value
+                n0, n1, n2 = n1, n2, n3
+        if dropout > 0.0:
+            for first in range(0, rays, 2):
+                chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
+                for j in range(first, min(first + 2, rays)):
+                    if chance < dropout:
+                        ranges[i, j] = math.nan
+                    chance = next_chance
 
 
 def measure_reference(true_ranges, keys, sample, sigma, dropout, min_range, range_m) -> np.ndarray:
     """NumPy reference of the noise of `Lidar`: true distances (m, rays) -> measured ones."""
     rays = true_ranges.shape[1]
-    elements = np.arange((rays + 1) // 2)
-    noise = np.stack(normal2_numpy(keys[:, None], sample, elements), -1).reshape(len(keys), -1)[:, :rays]
-    chance = np.stack(uniform2_numpy(keys[:, None], sample, elements + 2**32), -1).reshape(len(keys), -1)[:, :rays]
+    quads, pairs = np.arange((rays + 3) // 4), np.arange((rays + 1) // 2)
+    noise = np.stack(normal4_numpy(keys[:, None], sample, quads), -1).reshape(len(keys), -1)[:, :rays]
+    chance = np.stack(uniform2_numpy(keys[:, None], sample, pairs + 2**32), -1).reshape(len(keys), -1)[:, :rays]
     value = np.maximum(true_ranges + sigma * noise, min_range)
     beyond = (true_ranges >= range_m) | (value > range_m)
     return np.where((chance < dropout) & (dropout > 0), np.nan, np.where(beyond, np.inf, value))
