@@ -53,15 +53,17 @@ def move() -> None:
 
 def think() -> None:
     """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
-    from covey.controllers.frontier_loop import _Watch
+    from covey.controllers.nearest_frontier import nearest_frontier
     from covey.geometry import Pose
     from covey.geometry.grid import Grid
     from covey.mapping.belief import Beliefs
     from covey.mapping.team_mates import hide_team_mates
     from covey.robots.catalogue import pioneer3dx
+    from covey.robots.controller import Program
     from covey.robots.driving import DriveLimits
     from covey.robots.handle import Robot
     from covey.robots.navigator import Navigator
+    from covey.robots.onboard import Onboard
     from covey.sensors.lidar import LidarReading
     from covey.sensors.neighbours import NeighboursReading
 
@@ -81,11 +83,11 @@ def think() -> None:
         "lidar": LidarReading(ranges[0].copy(), lidar.angles.copy(), lidar.range_m, lidar.mount.copy()),
         "neighbours": NeighboursReading(*other),
     }
-    goal = robot.nearest(robot.frontiers().cells) or (3.0, 2.5)
-    robot.goto(goal, until=_Watch(goal, "explore", 10.0, 1.0))
+    onboard = Onboard(robot, Program(nearest_frontier))
     for step in range(4):
         robot.time = 0.1 * step
-        robot._move()
+        onboard.step()
+    onboard.close()
     _drive_past(navigator, beliefs[0])
 
 
