@@ -17,6 +17,7 @@ import multiprocessing
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -149,7 +150,8 @@ def study(keys: Iterable[tuple[str, int, str, int]], file: Path, jobs: int) -> N
 
 def spread(values: list[Any], form: str) -> str:
     """Return the median and the range of some numbers, as text; a missing one counts as infinite."""
-    low, middle, high = np.quantile([np.inf if v is None else v for v in values], (0, 0.5, 1), method="nearest")
+    numbers = [np.inf if v is None else v for v in values]
+    low, middle, high = min(numbers), median(numbers), max(numbers)
     return f"{middle:{form}} [{low:{form}}–{high:{form}}]" if high > low else f"{middle:{form}}"
 
 
