@@ -3,6 +3,7 @@
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.mapping.compare import KnownShare, ground_truth
 from covey.results.maps import Maps
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
@@ -12,10 +13,7 @@ from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import Sensing
 from covey.world.explorable import explorable
 from covey.world.explored import Coverage, ExploredTruth
-from covey.world.world import OPEN, World
-
-KNOWN_EVERY_S = 1.0
-"""How often the share that the maps hold as known is counted [s]; between, the last value stands."""
+from covey.world.world import OPEN, WALL, World
 
 
 class Scoring:
@@ -26,6 +24,7 @@ class Scoring:
         explored: which cells of G have been seen, by whom, and when; None when no robot can see.
         covered: which cells bodies have been over.
         known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
+        known_share_union: the same of the robots that map together; NaN without maps.
         collisions_robot, collisions_wall: contacts that began, int64 (n,); between robots they count for both.
     """
 
@@ -59,8 +58,11 @@ class Scoring:
         self.mask = mask
         self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
         self.covered = Coverage(world.grid.with_cells(mask if mask.any() else world.free))
-        self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
-        self._masks = [_resampled(mask, world.grid, team.beliefs.grid) for team in estimating.teams]
+        wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
+        teams = estimating.teams if mask.any() else []
+        self._known = [
+            (team.members, KnownShare(team.beliefs, ground_truth(wall, goal, team.beliefs.grid))) for team in teams
+        ]
 
     def score(self, sensing: Sensing) -> None:
         """Take in the beams and bodies of this step."""
@@ -70,8 +72,8 @@ class Scoring:
                 scan, poses = bank.readings, bank.pose[bank.members]
                 self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, scan.mount, step)
         self.covered.mark(self.state.pose, self.model.discs, step)
-        if step % self._known_every == 0:
-            self._count_known()
+        for members, known in self._known:
+            self.known_share[members], self.known_share_union = known.update()
 
     @property
     def energy_j(self) -> np.ndarray:
@@ -132,18 +134,3 @@ class Scoring:
         beliefs = self.estimating.teams[0].beliefs
         total = beliefs.own.sum(axis=0, dtype=np.int32)  # each robot's own evidence counts once
         return beliefs.grid.with_cells(np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8))
-
-    def _count_known(self) -> None:
-        for team, weight in zip(self.estimating.teams, self._masks, strict=True):
-            for k, robot in enumerate(team.members):
-                self.known_share[robot] = team.beliefs[k].known_share(weight)
-
-
-def _resampled(mask: np.ndarray, world: Grid, belief: Grid) -> np.ndarray:
-    """Return which cells of a belief have their centre on a cell of ``mask``."""
-    rows, columns = belief.shape
-    centres = belief.to_world(np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1))
-    cells = world.to_cells(centres)
-    inside = world.inside(cells)
-    at = np.where(inside[..., None], cells, 0)
-    return inside & mask[at[..., 0], at[..., 1]]
