@@ -99,6 +99,7 @@ class _Watch:
         self.goal, self.deadline_s, self.near_m, self.progress = goal, deadline_s, near_m, progress
         self.stalled = False
         self._version = -1
+        self._cell: tuple[int, int, int] | None = None
 
     def __call__(self, robot: Robot) -> bool:
         self.stalled = self.progress.expired(robot.time, robot.pose[0], robot.pose[1])
@@ -108,10 +109,11 @@ class _Watch:
         if belief is None or belief.version == self._version:
             return False
         self._version = belief.version
-        grid = belief.beliefs.grid
-        row, column = (int(i) for i in grid.to_cells(self.goal))
-        reach = math.ceil(self.near_m / grid.resolution) + 1
-        return not _frontier_near(belief.occupancy(), row, column, reach)
+        if self._cell is None:
+            grid = belief.beliefs.grid
+            row, column = (int(i) for i in grid.to_cells(self.goal))
+            self._cell = row, column, math.ceil(self.near_m / grid.resolution) + 1
+        return not _frontier_near(belief.occupancy(), *self._cell)
 
 
 @kernel

@@ -26,7 +26,8 @@ class Group:
         phase: see `control_every`.
 
     Raises:
-        InvalidValueError: the start is not one or more rows of three finite numbers, or ``program`` no controller.
+        InvalidValueError: the start is not one or more rows of three finite numbers, ``program`` no
+            controller, or odometry asked of a robot without it.
     """
 
     name: str
@@ -44,6 +45,11 @@ class Group:
         object.__setattr__(self, "start", start)
         if self.program is not None and not isinstance(self.program, Program):
             object.__setattr__(self, "program", Program(self.program))
+        if self.localization.kind == "odometry" and not any(s.kind == "odometry" for s in self.robot.sensors):
+            raise InvalidValueError(
+                f"group {self.name!r} localizes by odometry, but its robot {self.robot.name!r} has no odometry sensor; "
+                "add {kind: odometry} to its sensors, or choose localization truth or noise"
+            )
 
     @property
     def names(self) -> list[str]:

@@ -68,6 +68,7 @@ class Navigator:
         self._place: Any = None
         self._reach = 1.0 + 2.0 * self.radius + 0.5 * limits.max_speed
         self._met_s, self._remember_s = -math.inf, -math.inf
+        self._forget_s = 0.0
         self._been: dict[tuple[int, int], float] = {}  # decimetres at which robots were seen, and when last
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
         self._progress = ProgressTimer(self.driving.progress_m, self.driving.stuck_after_s)
@@ -151,7 +152,7 @@ class Navigator:
         if neighbours is None:
             return
         fresh = neighbours is not self._sighting
-        if len(neighbours.ranges) and neighbours.ranges.min() < _NEAR_M:
+        if len(neighbours.ranges) and neighbours.ranges[0] < _NEAR_M:  # the nearest comes first
             self._met_s = time_s
         self._sighting = neighbours
         track(
@@ -169,7 +170,9 @@ class Navigator:
         if time_s < self._remember_s:
             return
         self._remember_s = time_s + 0.5
-        self._been = {place: seen for place, seen in self._been.items() if time_s - seen < _REMEMBER_S}
+        if time_s >= self._forget_s:
+            self._forget_s = time_s + 5.0
+            self._been = {place: seen for place, seen in self._been.items() if time_s - seen < _REMEMBER_S}
         for ox, oy in self.others(x, y, heading).tolist():
             if math.hypot(ox - x, oy - y) < _NEAR_M:
                 self._been[round(10.0 * ox), round(10.0 * oy)] = time_s

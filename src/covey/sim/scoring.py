@@ -15,6 +15,9 @@ from covey.world.explorable import explorable
 from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, WALL, World
 
+KNOWN_EVERY_S = 1.0
+"""How often the share that the maps hold as known is brought up to date [s]; between, the last value stands."""
+
 
 class Scoring:
     """The truth about what a team has achieved.
@@ -47,6 +50,7 @@ class Scoring:
         self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._nothing = np.full(n, np.nan)
         self._inside = np.ones(n, bool)
+        self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
         self._banks = sensing.of_kind("lidar")
         seeing = np.zeros(n)
         for bank in self._banks:
@@ -72,8 +76,9 @@ class Scoring:
                 scan, poses = bank.readings, bank.pose[bank.members]
                 self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, scan.mount, step)
         self.covered.mark(self.state.pose, self.model.discs, step)
-        for members, known in self._known:
-            self.known_share[members], self.known_share_union = known.update()
+        if step % self._known_every == 0:
+            for members, known in self._known:
+                self.known_share[members], self.known_share_union = known.update()
 
     @property
     def energy_j(self) -> np.ndarray:
