@@ -1,5 +1,6 @@
 """Sensors by name and in files, and the same laws over everything registered."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -81,11 +82,11 @@ def test_every_registered_sensor_repeats_its_readings_and_survives_pickling(make
     members, keys = np.arange(3), sensor_keys(0, sensor.name, ["a", "b", "c"])
     first, again = sensor.read(truth, members, keys, 2), sensor.read(truth, members, keys, 2)
     for i in range(3):
-        one, two = vars(first.row(i)), vars(again.row(i))
+        one, two = dataclasses.asdict(first.row(i)), dataclasses.asdict(again.row(i))
         assert one.keys() == two.keys()
         for field, value in one.items():
             np.testing.assert_array_equal(value, two[field])
-            assert not isinstance(value, np.ndarray) or value.base is None
+            assert not isinstance(value, np.ndarray) or getattr(first.row(i), field).base is None
 
 
 def test_a_registered_name_cannot_be_taken_twice():

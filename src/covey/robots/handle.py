@@ -194,7 +194,8 @@ class Robot:
         """Let the motion in force choose the twist of this step."""
         motion, command = self._motion, STILL
         if motion is not None and motion.outcome is None:
-            motion.look(self)
+            if motion.until is not None:
+                motion.look(self)
             if motion.outcome is None:
                 twist = motion.twist(self)  # looks at the command in force until now
                 command = twist if motion.outcome is None else STILL

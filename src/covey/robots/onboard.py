@@ -1,12 +1,13 @@
 """The software of one robot: its controller, stepped once per control period."""
 
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from covey.errors import ControllerError
 from covey.robots.controller import Program
 from covey.robots.handle import Robot
-from covey.robots.motions import STILL, Twist, Waiting, finite_twist
+from covey.robots.motions import STILL, Twist, Waiting
 
 
 class Sequential:
@@ -72,9 +73,14 @@ class Onboard:
         self._runner.step(robot)
         if robot.finished:
             robot._command = STILL
-        command = finite_twist(robot._command)
-        if command is None:
-            raise ControllerError(f"the command is {robot._command!r}; it must be three finite numbers")
+        command = robot._command
+        try:
+            vx, vy, omega = command
+            finite = math.isfinite(vx + vy + omega)
+        except (TypeError, ValueError):
+            finite = False
+        if not finite:
+            raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
         robot.history.append((robot.time, robot.readings, command))
         return command
 

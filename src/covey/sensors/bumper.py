@@ -10,7 +10,7 @@ from covey.sensors.sensor import SensorRecord
 from covey.sensors.truth import Truth
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class BumperReading:
     """Attributes: ``pressed``; ``bearing`` [rad] of the contact in the body frame, NaN when there is none."""
 

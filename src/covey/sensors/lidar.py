@@ -15,7 +15,7 @@ from covey.sensors.sensor import SensorRecord, fan_angles
 from covey.sensors.truth import Truth
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class LidarReading:
     """One scan of one robot.
 
@@ -53,8 +53,8 @@ class LidarReadings:
     mount: np.ndarray
 
     def row(self, i: int) -> LidarReading:
-        """Return the scan of the i-th robot; its arrays are copies."""
-        return LidarReading(self.ranges[i].copy(), self.angles.copy(), self.range_m, self.mount.copy())
+        """Return the scan of the i-th robot; its arrays are copies, but for the constant angles."""
+        return LidarReading(self.ranges[i].copy(), self.angles, self.range_m, self.mount.copy())
 
 
 class Lidar(SensorRecord):
@@ -104,7 +104,7 @@ class Lidar(SensorRecord):
 
 @lru_cache(maxsize=64)
 def _angles(rays: int, fov_rad: float) -> np.ndarray:
-    angles = fan_angles(rays, fov_rad)
+    angles = fan_angles(rays, fov_rad).copy()  # no view of what made it
     angles.flags.writeable = False
     return angles
 

@@ -15,7 +15,7 @@ from covey.sensors.sensor import SensorRecord
 from covey.sensors.truth import Truth, bucket_window
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class NeighboursReading:
     """The robots that one robot senses, nearest first.
 

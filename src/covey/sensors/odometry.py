@@ -74,7 +74,7 @@ OdometryNoise = Annotated[
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class OdometryReading:
     """Motion since the previous sample in the body frame of that time: dx, dy [m], dheading [rad]."""
 

@@ -15,7 +15,7 @@ from covey.sensors.truth import Truth
 _CENTRE = np.zeros(3)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class ProximityReading:
     """What one robot's ring senses; ``reading[i]`` is the presence in sector i.
 
@@ -50,8 +50,8 @@ class ProximityReadings:
     angles: np.ndarray
 
     def row(self, i: int) -> ProximityReading:
-        """Return the reading of the i-th robot; its arrays are copies."""
-        return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles.copy())
+        """Return the reading of the i-th robot; its arrays are copies, but for the constant angles."""
+        return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles)
 
 
 class Proximity(SensorRecord):
