@@ -230,3 +230,32 @@ def test_groups_with_equal_sensors_see_their_own_readings_and_no_truth():
     assert not np.isfinite(seen["b"][0]).any()
     assert seen["a"][1] is None
     assert seen["a"][2] == seen["b"][2]
+
+
+def test_a_team_controller_gets_all_groups_and_answers_for_all():
+    @covey.controller(scope="team", sees=("pose",))
+    def lead(team):
+        assert {name: view.count for name, view in team.items()} == {"a": 1, "b": 2}
+        return {name: np.tile([0.0, 0.0, 1.0 if name == "a" else -1.0], (view.count, 1)) for name, view in team.items()}
+
+    model = covey.robots.disc()
+    groups = [covey.Group("a", model, [[-1, 0, 0]]), covey.Group("b", model, [[1, 0, 0], [1, 1, 0]])]
+    sim = covey.Simulation(covey.World.empty(6, 6), groups, lead)
+    for _ in range(10):
+        sim.step()
+    np.testing.assert_allclose(sim.state.twist[:, 2], [1.0, -1.0, -1.0])
+    sim.close()
+
+
+async def out_of_the_world(robot):
+    await robot.drive(1.0, for_s=8.0)
+
+
+def test_leaving_an_open_world_is_an_event():
+    sim = covey.Simulation(
+        covey.World.empty(6, 6, border="open"), [covey.Group("a", covey.robots.disc(), [[0, 0, 0]], out_of_the_world)]
+    )
+    run = sim.run()
+    left = run.events.filter(run.events["kind"] == "left_world").row(0, named=True)
+    assert left["robot"] == "a0"
+    assert 3.0 <= left["x_m"] < 3.2
