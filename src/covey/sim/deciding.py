@@ -2,6 +2,7 @@
 
 import dataclasses
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +59,11 @@ class Deciding:
             if group.program is not None and group.program.scope == "robot":
                 for i, name in enumerate(group.names):
                     self._board(int(first) + i, name, group, seed, period_s)
-        self._banks_of = {
-            i: [(b.record.name, b, b.row_of[i]) for b in sensing.banks if i in b.row_of] for i in self.onboard
-        }
+        self._banks_of = {g.name: [b for b in sensing.banks if int(first) in b.row_of] for g, first in self._parts()}
+
+    def _parts(self) -> Iterator[tuple[Group, int]]:
+        """Yield each group and the team index of its first robot."""
+        yield from zip(self.groups, self.starts.tolist(), strict=False)
 
     @property
     def all_done(self) -> bool:
@@ -80,8 +83,13 @@ class Deciding:
                 if group.program.scope == "robot":
                     part = slice(members.start, members.stop)
                     poses, touches = self.estimating.pose[part].tolist(), collided[part].tolist()
+                    banks = self._banks_of[group.name]
+                    fresh = [
+                        (b.record.name, b.readings.row, b.row_of[members[0]] - members[0]) for b in banks if b.fresh
+                    ]
+                    whole = len(fresh) == len(banks)
                     commands[part] = [
-                        STILL if i in self._failed else self._decide_one(i, Pose(*pose), touch, time_s)
+                        STILL if i in self._failed else self._decide_one(i, Pose(*pose), touch, time_s, fresh, whole)
                         for i, pose, touch in zip(members, poses, touches, strict=True)
                     ]
                 elif members[0] not in self._failed:
@@ -112,14 +120,15 @@ class Deciding:
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
-    def _decide_one(self, index: int, pose: Pose, collided: bool, time_s: float) -> Twist:
+    def _decide_one(
+        self, index: int, pose: Pose, collided: bool, time_s: float, fresh: list[tuple[str, Any, int]], whole: bool
+    ) -> Twist:
         onboard = self.onboard[index]
         robot = onboard.robot
         robot.pose, robot.time, robot.collided = pose, time_s, collided
-        banks = self._banks_of[index]
-        fresh = {name: bank.readings.row(row) for name, bank, row in banks if bank.fresh}
-        if fresh:
-            robot.readings = fresh if len(fresh) == len(banks) else robot.readings | fresh
+        if fresh:  # the robots of a group stand together in a bank
+            readings = {name: row(index + shift) for name, row, shift in fresh}
+            robot.readings = readings if whole else robot.readings | readings
         self.watchdog.restart()
         try:
             return onboard.step()
