@@ -53,7 +53,6 @@ class Robot:
         self._navigator = navigator
         self._motion: Motion | None = None
         self._command: Twist = STILL
-        self._new_notes: list[str] = []
 
     def __repr__(self) -> str:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
@@ -163,7 +162,6 @@ class Robot:
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""
         self.text = str(text)
-        self._new_notes.append(self.text)
 
     def finish(self) -> None:
         """Declare the task done: the robot stands still from now on."""

@@ -1,4 +1,4 @@
-"""The records of a scenario: the world, the team, the radio, the mission and when the run ends."""
+"""The records of a scenario: the world, the team, the radio and when the run ends."""
 
 from collections import Counter
 from pathlib import Path
@@ -113,7 +113,7 @@ class Execution(Record):
 
 
 class Scenario(Record):
-    """A world, a team and a mission: everything about a run except where it is written."""
+    """A world, a team and a goal: everything about a run except where it is written."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
     name: str = Field(default="", max_length=100, description="Title; names the folder of runs.")
@@ -122,7 +122,6 @@ class Scenario(Record):
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
     radio: Radio = Field(default=Radio(), description="Who hears whom.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
-    mission: Literal["exploration"] = Field(default="exploration", description="What the team is scored by.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
