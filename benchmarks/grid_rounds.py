@@ -11,10 +11,10 @@ cells, around other robots; of equally near goals nearest frontier takes the las
 Which of equally short ways is taken hangs in their program on the order of a hash table, and decides much in open
 mazes (48 to 69 rounds alone). It is not published; of the orders tried here, the figures fit best with cells tried by
 falling row (``results``, nearest frontier), by falling column (``results_submaps``), and at random (MinPos).
-Robots move one after
-another. Sets: ``results``, one map for all, a goal is kept until it is seen; ``results_submaps``, each robot
-has a map of its own, shares it with those within a quarter of the side, decides every round, and looks for goals in
-its Voronoi cell (Manhattan, of the start positions), then in the one with the nearest cell that nobody has seen.
+Robots move one after another. Sets: ``results``, one map for all, a goal is kept until it is seen;
+``results_submaps``, each robot has a map of its own, shares it with those within a quarter of the side, decides every
+round, and looks for goals in its Voronoi cell (Manhattan, of the start positions), then in the one with the nearest
+cell that nobody has seen.
 
     python benchmarks/grid_rounds.py --published linardakis2024_results.csv [--runs 200] [--write]
 

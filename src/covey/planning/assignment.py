@@ -1,8 +1,8 @@
 """Who goes where: goals for a team from what each robot pays for each goal.
 
 All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are
-dealt out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and a robot
-that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
+dealt out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and
+a robot that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
 
 References:
     J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015 (greedy,
