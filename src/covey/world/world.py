@@ -11,6 +11,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.world.doors import Door
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
@@ -33,6 +34,7 @@ class World:
         materials: uint8 of the shape of the cells, index into ``material_names``, or None.
         material_names: names of the materials.
         version: grows by one with each change of the cells.
+        doors: rectangles that can be shut, each of a name of its own.
     """
 
     grid: Grid
@@ -42,6 +44,7 @@ class World:
     materials: np.ndarray | None = None
     material_names: tuple[str, ...] = ()
     version: int = 0
+    doors: tuple[Door, ...] = ()
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
