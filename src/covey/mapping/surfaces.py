@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import ndimage
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from covey.geometry.grid import Grid
 
@@ -42,9 +43,9 @@ class Surfaces:
         return max(0.15, 1.5 * self.grid.resolution)
 
     @cached_property
-    def tree(self) -> cKDTree:
+    def tree(self) -> Any:
         """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
-        return cKDTree(np.hstack((self.points, NORMAL_M * self.normals)))
+        return KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
     def open_cells(self) -> np.ndarray:
@@ -77,8 +78,8 @@ def find_surfaces(grid: Grid) -> Surfaces | None:
     wall = np.pad(cells == 100, 1)
     beside = wall[2:, 1:-1] | wall[:-2, 1:-1] | wall[1:-1, 2:] | wall[1:-1, :-2]
     dense = (cells == 100).astype(np.float32)
-    du = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(0, 1))
-    dv = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(1, 0))
+    du = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(0, 1))  # pyright: ignore[reportArgumentType]
+    dv = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(1, 0))  # pyright: ignore[reportArgumentType]
     slope = np.hypot(du, dv)
     at = np.argwhere((cells == 0) & beside & (slope > _LEAST_SLOPE))
     if not len(at):
