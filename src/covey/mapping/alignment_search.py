@@ -134,6 +134,6 @@ class _Search:
 
 
 def _open_points(surfaces: Surfaces, side: float) -> np.ndarray:
-    """Return points [m] (m, 2), half a cell of the search apart, that keep such a cell free of walls around them."""
+    """Return points [m] (m, 2), half a cell of the search apart, that keep such a cell free around them."""
     every = max(1, round(0.5 * side / surfaces.grid.resolution))
-    return surfaces.grid.to_world(np.argwhere(surfaces.free_beyond(side)[::every, ::every]) * every)
+    return surfaces.grid.to_world(np.argwhere(surfaces.open_within(side)[::every, ::every]) * every)

@@ -49,14 +49,16 @@ class Surfaces:
 
     @cached_property
     def open_cells(self) -> np.ndarray:
-        """Bool (rows, columns): free cells with no wall within `reach_m`."""
-        return self.free_beyond(self.reach_m)
+        """Bool (rows, columns): cells around which all is free within `reach_m`."""
+        return self.open_within(self.reach_m)
 
-    def free_beyond(self, clearance_m: float) -> np.ndarray:
-        """Return the free cells, bool (rows, columns), that have no wall within a square of that half side [m]."""
+    def open_within(self, clearance_m: float) -> np.ndarray:
+        """Return the cells, bool (rows, columns), with nothing but free cells in a square of that half side [m].
+
+        Free cells beside unknown ones are left out: there a wall may be that only the other robot has seen.
+        """
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
-        near = ndimage.maximum_filter((self.grid.cells == 100).astype(np.uint8), 2 * reach + 1)
-        return (self.grid.cells == 0) & (near == 0)
+        return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
     def look_up(self, mask: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return what ``mask``, bool (rows, columns), says at points [m] (m, 2); False outside."""
