@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, ValidationInfo, WithJsonSchema, model_validator
 
 from covey.comms.links import Disc, LinkModel, Unlimited
 from covey.comms.named import resolve
-from covey.errors import InvalidValueError
+from covey.comms.presets import PRESETS
+from covey.errors import InvalidValueError, did_you_mean
 from covey.records import Record
 
 DEFAULT_RANGE_M = 200.0
@@ -27,7 +28,7 @@ Link = Annotated[
 
 
 class Radio(Record):
-    """A radio that every robot of the team carries."""
+    """A radio that every robot of the team carries; ``preset`` names one of `PRESETS`, which other keys change."""
 
     name: str = Field(default="radio", min_length=1, description="What robot.send(..., radio=...) calls it.")
     range_m: float | None = Field(
@@ -56,6 +57,17 @@ class Radio(Record):
     queue_bytes: int | None = Field(
         default=None, ge=0, description="What may wait to be transmitted [bytes]; more is dropped; null: any amount."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, value: Any) -> Any:
+        given = {"preset": value} if isinstance(value, str) else value
+        if not isinstance(given, dict) or "preset" not in given:
+            return given
+        name = given["preset"]
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}{did_you_mean(str(name), PRESETS)}")
+        return PRESETS[name] | {key: item for key, item in given.items() if key != "preset"}
 
     @property
     def models(self) -> tuple[LinkModel, ...]:

@@ -1,5 +1,6 @@
 """What lies between two robots: which pairs are near, and what their rays go through. Compiled when first used."""
 
+import itertools
 import math
 
 import numpy as np
@@ -154,7 +155,7 @@ def through_reference(solid, material, frame, start, end, per_metre, per_wall) -
             cuts |= set(((lines - p) / (q - p)).tolist())
     at = sorted(t for t in cuts if 0.0 <= t <= 1.0)
     length, cost, inside = math.hypot(end[0] - start[0], end[1] - start[1]), 0.0, -1
-    for t0, t1 in zip(at, at[1:], strict=False):
+    for t0, t1 in itertools.pairwise(at):
         if t1 - t0 < 1e-12:
             continue
         middle = 0.5 * (t0 + t1)
