@@ -70,7 +70,9 @@ def test_what_rays_go_through_is_what_a_plain_walk_finds():
     metres, each = {"brick": 1.0, "wood": 2.0, "metal": 4.0}, {"brick": 0.1, "wood": 0.2, "metal": 0.7}
     cost = pairs.wall_loss(metres, each, (0.0, 0.0), np.full(len(a), np.inf))
     wanted = [
-        through_reference(world.solid, world.materials, world.grid.frame, xy[i], xy[j], [1.0, 2.0, 4.0], [0.1, 0.2, 0.7])
+        through_reference(
+            world.solid, world.materials, world.grid.frame, xy[i], xy[j], [1.0, 2.0, 4.0], [0.1, 0.2, 0.7]
+        )
         for i, j in zip(a, b, strict=True)
     ]
     np.testing.assert_allclose(cost, wanted, atol=1e-7)
@@ -151,14 +153,15 @@ def test_the_check_of_gz_sim_holds():
 
 def test_packets_are_decoded_by_their_bits():
     radio = Radio(receiver="qpsk", noise_dbm=-90.0)
-    snr = 10.0 ** 0.6
+    snr = 10.0**0.6
     wrong = math.erfc(math.sqrt(snr))
     got = radio.decoded(np.full(2, -84.0), np.array([10.0, 100.0]))
     assert got == pytest.approx([(1 - wrong) ** 80, (1 - wrong) ** 800])
 
 
 @pytest.mark.parametrize(
-    "model", [Disc(range_m=8), LineOfSight(), WallLength(max_m=1.0), Materials(), MultiWall(), LogDistance(same_within_m=2.0)]
+    "model",
+    [Disc(range_m=8), LineOfSight(), WallLength(max_m=1.0), Materials(), MultiWall(), LogDistance(same_within_m=2.0)],
 )
 def test_links_are_the_same_in_both_directions(model):
     world = messy()

@@ -38,7 +38,9 @@ class Named(Record):
     @classmethod
     def of_function(cls, function: Any, reference: str) -> Any:
         """Return the record that a plain function of a file stands for; most kinds have none."""
-        raise InvalidValueError(f"{reference!r} is a function; a {cls.registry.kind} is a class that derives {cls.__name__}")
+        raise InvalidValueError(
+            f"{reference!r} is a function; a {cls.registry.kind} is a class that derives {cls.__name__}"
+        )
 
 
 def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from covey.comms.links import Disc, LinkModel, Unlimited
 from covey.comms.named import resolve

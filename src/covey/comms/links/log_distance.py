@@ -35,7 +35,10 @@ class LogDistance(PowerModel):
     exponent: float = Field(default=2.5, ge=0, le=20, description="Path loss exponent n.")
     sigma_db: float = Field(default=10.0, ge=0, le=100, description="Standard deviation of the shadowing [dB].")
     same_within_m: float = Field(
-        default=0.0, ge=0, le=1e6, description="Side of the squares within which shadowing is the same [m]; 0: per packet."
+        default=0.0,
+        ge=0,
+        le=1e6,
+        description="Side of the squares within which shadowing is the same [m]; 0: per packet.",
     )
 
     def loss_db(self, pairs: Pairs, spare_db: np.ndarray) -> np.ndarray:

@@ -27,7 +27,9 @@ class MultiWall(PowerModel):
 
     l0_db: float = Field(default=40.0, ge=-200, le=200, description="Loss at 1 m [dB].")
     exponent: float = Field(default=2.0, ge=0, le=20, description="Path loss exponent n of free space.")
-    wall_db: dict[str, float] = Field(default={}, description="Loss of a wall by material, in place of the table's [dB].")
+    wall_db: dict[str, float] = Field(
+        default={}, description="Loss of a wall by material, in place of the table's [dB]."
+    )
     unnamed_db: float = Field(
         default=6.9, ge=0, le=1000, description="Loss of a wall of no known material [dB]: COST 231's heavy wall."
     )

@@ -26,7 +26,8 @@ class WallLength(LinkModel):
 
     max_m: float = Field(default=0.0, ge=0, description="Longest way through walls that is heard through [m].")
     function: Any = Field(
-        default=None, description="f(distance_m, through_walls_m) -> bool or probability; ./mine.py:name. Replaces max_m."
+        default=None,
+        description="f(distance_m, through_walls_m) -> bool or probability; ./mine.py:name. Replaces max_m.",
     )
 
     @field_validator("function", mode="before")
