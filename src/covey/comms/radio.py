@@ -17,10 +17,12 @@ from pydantic import (
 from covey.comms.links import Disc, LinkModel, Unlimited
 from covey.comms.named import resolve
 from covey.comms.presets import PRESETS
+from covey.comms.protocols.protocol import Direct, Protocol
 from covey.errors import InvalidValueError, did_you_mean
 from covey.records import Record
 
 DEFAULT_RANGE_M = 200.0
+_NAMED = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]})
 
 
 def _link(value: Any, info: ValidationInfo) -> LinkModel:
@@ -30,9 +32,17 @@ def _link(value: Any, info: ValidationInfo) -> LinkModel:
 Link = Annotated[
     SerializeAsAny[LinkModel],
     BeforeValidator(_link),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}),
+    _NAMED,
 ]
 """Field type of a link model in a file."""
+
+
+def _protocol(value: Any, info: ValidationInfo) -> Protocol:
+    return resolve(value, Protocol, info)
+
+
+ProtocolField = Annotated[SerializeAsAny[Protocol], BeforeValidator(_protocol), _NAMED]
+"""Field type of a protocol in a file."""
 
 
 class Radio(Record):
@@ -61,6 +71,16 @@ class Radio(Record):
     channel: str = Field(default="1", min_length=1, description="Radios on the same channel can disturb each other.")
     interference: bool = Field(
         default=False, description="Packets that are on a channel at the same time disturb each other."
+    )
+    sinr_db: float = Field(
+        default=10.0,
+        ge=-100,
+        le=100,
+        description="How far a packet must stand above noise and others, by threshold [dB].",
+    )
+    protocol: ProtocolField = Field(
+        default=Direct(),
+        description="Between mailbox and radio: direct, acknowledged, store_and_forward, …; see radio.md.",
     )
     queue_bytes: int | None = Field(
         default=None, ge=0, description="What may wait to be transmitted [bytes]; more is dropped; null: any amount."
