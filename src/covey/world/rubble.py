@@ -8,6 +8,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.materials import MATERIALS, made_of, with_materials
+from covey.world.tiles import label_over_edges
 from covey.world.world import FREE, WALL, World
 
 _SIDES = 6
@@ -72,7 +73,7 @@ def rubble(
         kind = int(random.integers(len(MATERIALS)))
         window, outside_m = _around(world, block, reach)
         left = passable[window] & (outside_m > reach)
-        if np.array_equal(left, passable[window]) or _in_one_piece(left):
+        if np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1:
             filled = (outside_m <= 0) & (cells[window] == FREE)
             passable[window] = left
             cells[window][filled] = WALL
@@ -115,16 +116,8 @@ def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, s
     return window, depth
 
 
-def _in_one_piece(mask: np.ndarray) -> bool:
-    from scipy import ndimage
-
-    return ndimage.label(mask)[1] == 1  # pyright: ignore
-
-
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
     """Fill the free cells that cannot be reached over edges from those that are passable."""
-    from scipy import ndimage
-
-    labels, _ = ndimage.label(cells == FREE)  # pyright: ignore
+    labels, _ = label_over_edges(cells == FREE)
     reached = np.unique(labels[passable])
     cells[(cells == FREE) & ~np.isin(labels, reached)] = WALL
