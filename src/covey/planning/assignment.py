@@ -1,8 +1,8 @@
 """Who goes where: goals for a team from what each robot pays for each goal.
 
-All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are dealt
-out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and a robot
-that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
+All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are
+dealt out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and a
+robot that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
 
 References:
     J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015 (greedy,
@@ -75,7 +75,7 @@ def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment  # takes a quarter of a second
 
     goals = np.full(len(costs), -1, np.int64)
-    finite = np.isfinite(costs)
+    finite: np.ndarray = np.isfinite(costs)
     if finite.any():
         never = 1.0 + len(costs) * costs[finite].max()
         robots, chosen = linear_sum_assignment(np.where(finite, costs, never))
