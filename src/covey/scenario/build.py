@@ -98,6 +98,8 @@ def build(
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
         pose_every=execution.pose_every,
+        links_every_s=execution.links_every_s,
+        log_messages=execution.log_messages,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,
