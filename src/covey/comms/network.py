@@ -114,10 +114,8 @@ class Network:
         numbers = self._number + 1 + np.arange(m)
         self._number += m
         kinds, sent = np.full(m, self.traffic.kind(kind)), np.full(m, self.now_s)
-        columns = (np.asarray(c, np.int64) for c in (senders, tos))
-        packets = Packets.written(
-            numbers, *columns, kinds, np.asarray(sizes, np.int64), sent, sent + ttl_s, objects(payloads)
-        )
+        origin, final, size = (np.asarray(column, np.int64) for column in (senders, tos, sizes))
+        packets = Packets.written(numbers, origin, final, kinds, size, sent, sent + ttl_s, objects(payloads))
         self._batches.append((self._lane(radio), packets))
 
     def links(self, world: World, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:

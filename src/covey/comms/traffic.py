@@ -75,7 +75,7 @@ class Traffic:
 
     def drop(self, robots: np.ndarray, kinds: np.ndarray, causes: np.ndarray | int) -> None:
         """Count drops of packets of these senders."""
-        np.add.at(self.dropped, (robots, kinds, causes), 1)
+        np.add.at(self.dropped, (robots, kinds, np.broadcast_to(causes, robots.shape)), 1)
 
     def note(self, packets: Packets, receiver: np.ndarray, cause: np.ndarray | int, arrived_s: np.ndarray | float):
         """Remember single packets for the log, when it asks for such: those that arrived have cause 0."""
