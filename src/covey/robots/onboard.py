@@ -6,6 +6,7 @@ from typing import Any
 
 from covey.errors import ControllerError
 from covey.robots.controller import Program
+from covey.robots.declared import Declared
 from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist, Waiting
 
@@ -14,16 +15,18 @@ class Sequential:
     """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
 
     def __init__(self, robot: Robot, start: Callable[[Robot], Coroutine[Waiting, Any, Any]]):
-        self._coroutine = start(robot)
+        self._coroutine = start(robot.face)
         self._waiting: Waiting | None = None
 
     def step(self, robot: Robot) -> None:
         robot._move()
-        if self._waiting is not None:
-            self._waiting.look(robot)
-            if self._waiting.outcome is None:
+        waiting, motion, outcome = self._waiting, robot._motion, None
+        if waiting is not None:
+            if waiting is not motion:  # a motion has just looked
+                waiting.look(robot)
+            outcome = waiting.outcome
+            if outcome is None:
                 return
-        motion, outcome = robot._motion, self._waiting and self._waiting.outcome
         try:
             waiting = self._coroutine.send(outcome)
         except StopIteration:
@@ -46,7 +49,7 @@ class Reactive:
         self._call = call
 
     def step(self, robot: Robot) -> None:
-        self._call(robot)
+        self._call(robot.face)
         robot._move()
 
     def close(self) -> None:
@@ -58,6 +61,8 @@ class Onboard:
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
+        if program.sees is not None:
+            robot.face = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
 
     def step(self) -> Twist:

@@ -1,11 +1,16 @@
 """Where a robot can get to over its own map, and what it costs."""
 
+import math
+
 import numpy as np
 
 from covey.geometry import Grid
+from covey.planning.costs import soften
 from covey.planning.dijkstra import Field, dijkstra
 from covey.robots.driving import Driving
-from covey.robots.route import passage
+from covey.robots.route import lethal_clearance, passage, without_robots
+
+_NOBODY = np.empty((0, 2))
 
 
 def travel(
@@ -34,3 +39,44 @@ def travel(
         return None
     _, cost = passage(grid, start, radius, driving, others)
     return dijkstra(cost, (row, column), mask)
+
+
+def travel_from(grid: Grid, starts: np.ndarray, radius: float, driving: Driving, cells: np.ndarray) -> np.ndarray:
+    """Estimate what it costs to drive from some places to some cells, in metres of open floor.
+
+    The search goes over blocks of cells, each as cheap as its cheapest cell: so large that no wall with the clearance
+    that is kept on its two sides is leapt over.
+
+    Args:
+        grid: the belief, int8 (-1 unknown, 0 free, 100 occupied), yaw 0.
+        starts: float64 (n, 2), x, y [m]; what the map shows there is no wall but a robot.
+        radius: of the robots' bodies [m].
+        driving: how they plan.
+        cells: int64 (k, 2), rows and columns.
+
+    Returns:
+        float64 (n, k); inf where no way is known, or the start lies outside the grid.
+    """
+    grid = without_robots(grid, starts, radius)
+    _, cost = passage(grid, tuple(starts[0]), radius, driving, _NOBODY)
+    sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
+    block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
+    coarse = _blocks(cost, block, np.inf).min(axis=(1, 3))
+    solid = _blocks(grid.cells, block, 100).max(axis=(1, 3))
+    out = np.full((len(starts), len(cells)), np.inf)
+    reach = math.ceil((radius + 0.1) / (block * grid.resolution))
+    at = cells // block
+    for i, start in enumerate(starts):
+        row, column = (int(v) // block for v in grid.to_cells(start))
+        if 0 <= row < coarse.shape[0] and 0 <= column < coarse.shape[1]:
+            own = coarse.copy()
+            soften(own, solid, row, column, reach)
+            out[i] = dijkstra(own, (row, column)).cost[at[:, 0], at[:, 1]]
+    return out * (block * grid.resolution)
+
+
+def _blocks(cells: np.ndarray, block: int, outside: float) -> np.ndarray:
+    """Return an array in blocks, shape (rows, block, columns, block), filled up with ``outside``."""
+    rows, columns = cells.shape
+    padded = np.pad(cells, ((0, -rows % block), (0, -columns % block)), constant_values=outside)
+    return padded.reshape(padded.shape[0] // block, block, -1, block)

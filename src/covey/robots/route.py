@@ -63,6 +63,13 @@ def passage(
     return occupancy, cost
 
 
+def without_robots(grid: Grid, robots: np.ndarray, radius: float) -> Grid:
+    """Return a grid that is free where robots, float64 (k, 2) [m], stand."""
+    cells = grid.cells.copy()
+    _paint(cells, robots, grid.origin[0], grid.origin[1], grid.resolution, radius)
+    return grid.with_cells(cells)
+
+
 def plan(
     grid: Grid,
     start: tuple[float, float],
