@@ -89,7 +89,7 @@ def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment  # takes a quarter of a second
 
     goals = np.full(len(costs), -1, np.int64)
-    finite: np.ndarray = np.isfinite(costs)
+    finite = np.isfinite(costs)
     if finite.any():
         never = 1.0 + len(costs) * costs[finite].max()
         robots, chosen = linear_sum_assignment(np.where(finite, costs, never))
