@@ -128,14 +128,15 @@ class Robot:
         """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
 
         Args:
-            starts: x, y [m], shape (n, 2), such as where team mates say they are; what the map shows there is no wall.
+            starts: x, y [m], shape (n, 2), such as where team mates say they are.
             cells: rows and columns in its own map, int (k, 2).
 
         Returns:
             float64 (n, k); inf where no way is known.
         """
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
-        return travel_from(self._belief().grid, points, navigator.radius, navigator.driving, np.asarray(cells))
+        others, grid = navigator.others(*self.pose), self._belief().grid
+        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
