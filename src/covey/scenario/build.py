@@ -92,7 +92,7 @@ def build(
         step_s=execution.step_s,
         substep_s=execution.substep_s,
         stop=scenario.stop,
-        radio_range_m=scenario.radio.range_m,
+        radio=scenario.radio,
         share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
         tags=scenario.tags,
         on_controller_error=execution.on_controller_error,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
+from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
 from covey.records import Record
@@ -76,12 +77,6 @@ class RobotGroup(Record):
         return [f"{self.name}{i}" for i in range(self.count)]
 
 
-class Radio(Record):
-    """The radio of the team."""
-
-    range_m: float = Field(default=200.0, ge=0, description="Robots within this distance of each other can talk [m].")
-
-
 class ShareMaps(Record):
     """Robots that hear each other take each other's evidence into their maps."""
 
@@ -121,7 +116,7 @@ class Scenario(Record):
     description: str = Field(default="", max_length=10_000, description="What the scenario shows, for readers.")
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
-    radio: Radio = Field(default=Radio(), description="Who hears whom.")
+    radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import InvalidValueError
 from covey.results.frame import Event, Frame
@@ -43,7 +44,7 @@ class Simulation:
         step_s: control period [s], a multiple of ``substep_s``.
         substep_s: physics substep [s].
         stop: when the run ends; also a function of the simulation that returns True at the goal.
-        radio_range_m: who hears whom [m].
+        radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
         share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
         tags: reach of the tags that robots leave in the environment.
         on_controller_error: a controller that fails stops its robot, or ends the run.
@@ -79,7 +80,7 @@ class Simulation:
         step_s: float = 0.1,
         substep_s: float = 0.01,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
-        radio_range_m: float = np.inf,
+        radio: float | Radio | Sequence[Radio] = np.inf,
         share_maps_every_s: float | None = None,
         tags: Tags | None = None,
         on_controller_error: OnError = "stop_robot",
@@ -106,9 +107,11 @@ class Simulation:
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
-        self.talking = Talking(self.names, radio_range_m, tags or Tags())
+        radios = radios_of(radio)
+        self.talking = Talking(self.names, radios, tags or Tags(), seed)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        self.sharing = Sharing(self.estimating.teams, shares, radio_range_m, share_maps_every_s, self.clock)
+        reach_m = self.talking.network.lanes[0].air.reach_m
+        self.sharing = Sharing(self.estimating.teams, shares, reach_m, share_maps_every_s, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
