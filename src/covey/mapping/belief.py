@@ -93,7 +93,12 @@ class Beliefs:
 
     @classmethod
     def covering(
-        cls, grid: Grid, names: Sequence[str], mapping: Mapping | None = None, margin_m: float = 0.0
+        cls,
+        grid: Grid,
+        names: Sequence[str],
+        mapping: Mapping | None = None,
+        margin_m: float = 0.0,
+        rule: Rule = "probabilistic",
     ) -> "Beliefs":
         """Return empty beliefs that cover a grid (the world's, of any yaw), and a margin [m] around it."""
         rows, columns = grid.shape
@@ -101,7 +106,7 @@ class Beliefs:
         resolution = (mapping or Mapping()).resolution_m
         margin = resolution * math.ceil(margin_m / resolution)
         low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
-        return cls(names, tuple(high - low), tuple(low), mapping)
+        return cls(names, tuple(high - low), tuple(low), mapping, rule)
 
     def __len__(self) -> int:
         return len(self.names)
