@@ -93,7 +93,7 @@ def build(
         substep_s=execution.substep_s,
         stop=scenario.stop,
         radio=scenario.radio,
-        share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
+        share_maps=scenario.share_maps,
         tags=scenario.tags,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,

@@ -15,6 +15,7 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
+from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.records import WorldRecord
 from covey.world.starts import Start, TogetherStart
@@ -75,12 +76,6 @@ class RobotGroup(Record):
     def names(self) -> list[str]:
         """The names of the robots, in order."""
         return [f"{self.name}{i}" for i in range(self.count)]
-
-
-class ShareMaps(Record):
-    """Robots that hear each other take each other's evidence into their maps."""
-
-    every_s: float = Field(default=1.0, gt=0, description="Time between two exchanges [s].")
 
 
 class Execution(Record):
@@ -154,7 +149,7 @@ class Scenario(Record):
     def _rates_divide(self) -> "Scenario":
         errors: list[tuple[tuple[str | int, ...], str, Any]] = []
         step, substep = self.execution.step_s, self.execution.substep_s
-        if self.share_maps:
+        if self.share_maps and self.share_maps.policy == "every":
             steps = self.share_maps.every_s / step
             if steps < 1 - 1e-9 or abs(steps - round(steps)) > 1e-9 * steps:
                 message = f"{self.share_maps.every_s:g} s is not a multiple of the step of {step:g} s"

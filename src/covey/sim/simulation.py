@@ -23,6 +23,7 @@ from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
+from covey.sim.share_maps import ShareMaps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
@@ -45,7 +46,8 @@ class Simulation:
         substep_s: physics substep [s].
         stop: when the run ends; also a function of the simulation that returns True at the goal.
         radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
-        share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
+        share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
+            None: only when their controllers ask.
         tags: reach of the tags that robots leave in the environment.
         on_controller_error: a controller that fails stops its robot, or ends the run.
         step_budget_s: wall time [s] that a controller may take for one step.
@@ -81,7 +83,7 @@ class Simulation:
         substep_s: float = 0.01,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
         radio: float | Radio | Sequence[Radio] = np.inf,
-        share_maps_every_s: float | None = None,
+        share_maps: ShareMaps | float | None = None,
         tags: Tags | None = None,
         on_controller_error: OnError = "stop_robot",
         step_budget_s: float = 10.0,
@@ -106,12 +108,13 @@ class Simulation:
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
+        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
+        rule = (sharing or ShareMaps()).rule
+        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        reach_m = self.talking.network.lanes[0].air.reach_m
-        self.sharing = Sharing(self.estimating.teams, shares, reach_m, share_maps_every_s, self.clock)
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
@@ -166,7 +169,7 @@ class Simulation:
         self.estimating.map()
         lap("map")
         self.talking.exchange(self.world, self.state, self._robots, ~self.state.halted, self.time)
-        self.sharing.exchange(self.state.pose, self.state.halted)
+        self.sharing.exchange(self.world, self.state.pose, ~self.state.halted, self._robots)
         lap("communicate")
         self._decide()
         lap("decide")
