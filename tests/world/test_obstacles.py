@@ -49,7 +49,7 @@ def test_a_turned_grid_is_filled_where_the_shape_is():
     cells = np.argwhere(painted(shape_patch(grid, shape), grid.shape))
     centres = grid.to_world(cells)
     assert np.hypot(*(centres - grid.to_world((30, 40))).T).max() <= 1.0
-    assert len(cells) == pytest.approx(math.pi / 0.01, rel=0.02)
+    assert len(cells) == pytest.approx(math.pi / 0.01, rel=0.05)
 
 
 def test_nothing_is_filled_outside():

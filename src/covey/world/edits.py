@@ -49,7 +49,7 @@ def edit(world: World, row: int, column: int, cells: np.ndarray, materials: np.n
     object.__setattr__(world, "version", world.version + 1)
 
 
-def with_materials(world: World, names: tuple[str, ...]) -> None:
+def allow_materials(world: World, names: tuple[str, ...]) -> None:
     """Give an `editable` world in place the materials ``names``, of which its own are the first; all cells have one."""
     if world.materials is None:
         object.__setattr__(world, "materials", np.zeros(world.grid.shape, np.uint8))
