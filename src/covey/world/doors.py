@@ -30,6 +30,5 @@ class Door:
         corners = (self.x0_m, self.y0_m, self.x1_m, self.y1_m)
         if not all(math.isfinite(value) for value in corners) or self.x0_m >= self.x1_m or self.y0_m >= self.y1_m:
             raise InvalidValueError(
-                f"door {self.name!r} has the corners {corners}; they must be finite metres, x0_m < x1_m and "
-                "y0_m < y1_m"
+                f"door {self.name!r} has the corners {corners}; they must be finite metres, x0_m < x1_m and y0_m < y1_m"
             )

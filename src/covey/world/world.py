@@ -37,6 +37,7 @@ class World:
         material_names: names of the materials.
         version: grows by one with each change of the cells.
         doors: rectangles that can be shut, each of a name of its own.
+        halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
     """
 
     grid: Grid
@@ -47,6 +48,7 @@ class World:
     material_names: tuple[str, ...] = ()
     version: int = 0
     doors: tuple[Door, ...] = ()
+    halls: tuple[tuple[float, float, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
@@ -66,6 +68,10 @@ class World:
                     f"a cell has material {int(self.materials.max())}, but there are only "
                     f"{len(self.material_names)} material_names"
                 )
+        names = [door.name for door in self.doors]
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
+            raise InvalidValueError(f"{len(twice)} door names stand twice, {twice[0]!r} first; each needs its own")
 
     def replace(self, **changes: Any) -> "World":
         """Return a copy with other attributes."""
@@ -198,6 +204,34 @@ class World:
         from covey.world.office import office
 
         return office(**options)
+
+    @staticmethod
+    def cave(**options: Any) -> "World":
+        """Return a generated cave; see `covey.world.caves.cave` for the options."""
+        from covey.world.caves import cave
+
+        return cave(**options)
+
+    @staticmethod
+    def building(**options: Any) -> "World":
+        """Return a generated building; see `covey.world.buildings.building` for the options."""
+        from covey.world.buildings import building
+
+        return building(**options)
+
+    @staticmethod
+    def rooms(**options: Any) -> "World":
+        """Return a generated grid of rooms; see `covey.world.rooms.rooms` for the options."""
+        from covey.world.rooms import rooms
+
+        return rooms(**options)
+
+    @staticmethod
+    def rubble(**options: Any) -> "World":
+        """Return a generated field of rubble; see `covey.world.rubble.rubble` for the options."""
+        from covey.world.rubble import rubble
+
+        return rubble(**options)
 
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
