@@ -1,8 +1,8 @@
 """Who goes where: goals for a team from what each robot pays for each goal.
 
-All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are dealt
-out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and a robot
-that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
+All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are
+dealt out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and
+a robot that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
 
 References:
     J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015 (greedy,
@@ -12,6 +12,20 @@ References:
 from collections.abc import Callable
 
 import numpy as np
+
+
+def nearest(costs: np.ndarray) -> int:
+    """Return the cheapest goal of one robot, given what each costs it, float64 (k,); -1 when it can reach none.
+
+    References:
+        B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998.
+
+    Examples:
+        >>> nearest(np.array([3.0, 2.0, np.inf]))
+        1
+    """
+    best = int(costs.argmin()) if len(costs) else -1
+    return best if best >= 0 and np.isfinite(costs[best]) else -1
 
 
 def greedy_assignment(costs: np.ndarray) -> np.ndarray:
@@ -30,7 +44,7 @@ def greedy_assignment(costs: np.ndarray) -> np.ndarray:
     goals = np.full(len(costs), -1, np.int64)
     free = np.ones(costs.shape[1], bool)
     for i, row in enumerate(costs):
-        goals[i] = _cheapest(np.where(free, row, np.inf))
+        goals[i] = nearest(np.where(free, row, np.inf))
         free[goals[i : i + 1]] &= goals[i] < 0
     return _with_rest(goals, costs)
 
@@ -138,13 +152,8 @@ def cost_utility(costs: np.ndarray, reduction: Callable[[int], np.ndarray], beta
     return goals
 
 
-def _cheapest(row: np.ndarray) -> int:
-    best = int(row.argmin()) if len(row) else -1
-    return best if best >= 0 and np.isfinite(row[best]) else -1
-
-
 def _with_rest(goals: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """Give the robots without a goal the cheapest that they can reach."""
     for i in np.flatnonzero(goals < 0):
-        goals[i] = _cheapest(costs[i])
+        goals[i] = nearest(costs[i])
     return goals
