@@ -40,6 +40,7 @@ class Estimating:
         revision: counts the loop closures of each robot's localizer, shape (n,).
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
+        carried: the estimates at the end of the last step, shape (n, 3).
         jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
     """
 
@@ -48,7 +49,7 @@ class Estimating:
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
         self.revision = np.zeros(len(self.pose), np.int64)
-        self._carried = self.pose.copy()
+        self.carried = self.pose.copy()
         self.jumps: dict[int, Pose] = {}
         self._localizers = []
         first = 0
@@ -86,8 +87,8 @@ class Estimating:
 
         The estimate is made at the begin of a step, records are taken at its end; odometry bridges the step exactly.
         """
-        carry(self.pose, pose_before, self.state.pose, self._carried)
-        return self._carried
+        carry(self.pose, pose_before, self.state.pose, self.carried)
+        return self.carried
 
     def map(self) -> None:
         """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""

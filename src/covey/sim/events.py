@@ -94,14 +94,14 @@ class Outline(Record):
 
 def _wall_kind(value: Any) -> str:
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    return "polygon_m" if "polygon_m" in keys else "from"
+    return "outline" if "polygon_m" in keys else "segment"
 
 
 class WallEvent(When):
     """A wall is put up."""
 
     wall: Annotated[
-        Annotated[Segment, Tag("from")] | Annotated[Outline, Tag("polygon_m")], Discriminator(_wall_kind)
+        Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
     ] = Field(description="The wall: {from, to, thickness_m} or {polygon_m}.")
     name: str = Field(default="", max_length=50, description="What remove calls it.")
 
@@ -161,14 +161,15 @@ class RemoveEvent(When):
 
 def _kind(value: Any) -> str | None:
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    return next((key for key in ("door", "wall", "obstacle", "remove") if key in keys), None)
+    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "remove": "removal"}
+    return next((kind for key, kind in kinds.items() if key in keys), None)
 
 
 WorldEvent = Annotated[
-    Annotated[DoorEvent, Tag("door")]
-    | Annotated[WallEvent, Tag("wall")]
-    | Annotated[ObstacleEvent, Tag("obstacle")]
-    | Annotated[RemoveEvent, Tag("remove")],
+    Annotated[DoorEvent, Tag("door event")]
+    | Annotated[WallEvent, Tag("wall event")]
+    | Annotated[ObstacleEvent, Tag("obstacle event")]
+    | Annotated[RemoveEvent, Tag("removal")],
     Discriminator(
         _kind,
         custom_error_type="event_kind",

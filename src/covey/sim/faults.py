@@ -123,7 +123,7 @@ class Faults:
             offset = (fault.sigma_m * x, fault.sigma_m * y, fault.sigma_deg * turn)
             fault = fault.model_copy(update={"offset": offset})
         assert fault.offset is not None
-        before = Pose(*self.sim.estimating.pose[robot].tolist())
+        before = Pose(*self.sim.estimating.carried[robot].tolist())
         after = Pose(before.x + fault.offset[0], before.y + fault.offset[1], before.heading + math.radians(fault.offset[2]))
         return fault, after @ before.inverse()
 
