@@ -214,3 +214,34 @@ def test_calls_that_make_no_sense_are_refused_at_once(event, why):
         sim.do(event)
     sim.close()
     assert why in str(error.value)
+
+
+def test_the_run_knows_the_world_at_every_step():
+    events = [
+        {"every_s": 0.4, "door": "d", "to": "toggle"},
+        {"obstacle": {"path_m": [[6.0, 1.0], [6.0, 3.0]], "speed_m_s": 1.0, "radius_m": 0.3}, "at_s": 0.5},
+    ]
+    sim = simulation(events=events)
+    cells = [sim.world.grid.cells.copy()]
+    for _ in range(30):
+        sim.step()
+        cells.append(sim.world.grid.cells.copy())
+    maps = sim.close().maps
+    for step, then in enumerate(cells):
+        assert np.array_equal(maps.truth_at(step).cells, then)
+
+
+@pytest.mark.parametrize(("events", "scans"), [([(5, "closed")], 3), ([(5, "closed"), (25, "open")], 9)])
+def test_a_door_is_mapped_anew_by_whoever_sees_it(events, scans):
+    """From the bound of no, -2.0, hits of 0.85 turn a cell in 3 scans; from that of yes, 3.5, misses of 0.4 in 9."""
+    sim = simulation((2.0, 2.0, 0.0), events=[{"at_step": step, "door": "d", "to": to} for step, to in events])
+    belief = sim.estimating.belief_of[0]
+    row, column = belief.grid.to_cells((3.95, 2.05))
+    seen = []
+    for _ in range(45):
+        sim.step()
+        seen.append(int(belief.occupancy()[row, column]))
+    sim.close()
+    last, to = events[-1]
+    changed = seen.index(100 if to == "closed" else 0, last)
+    assert changed - last + 1 == scans

@@ -82,6 +82,8 @@ class Inputs:
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
         sim = self.sim
+        if self._ground is not None:
+            self._ground.step = sim.clock.step + 1
         self.faults.recover()
         for name in list(self._obstacles):
             self._move(name)
@@ -180,7 +182,13 @@ class Inputs:
         """What stands in the world; made when it first changes."""
         if self._ground is None:
             self._ground = ChangingWorld(self.sim.world)
+            self._ground.step = self.sim.clock.step + 1
         return self._ground
+
+    @property
+    def changed(self) -> np.ndarray:
+        """How the world changed so far, int32 (k, 4), see `covey.results.maps.Maps`."""
+        return np.concatenate([np.empty((0, 4), np.int32), *(self._ground.changed if self._ground is not None else ())])
 
     # -- what takes more than one step -----------------------------------------------------------------------------------
 

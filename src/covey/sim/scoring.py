@@ -120,8 +120,8 @@ class Scoring:
         left, self._inside = np.flatnonzero(self._inside & ~inside), inside
         return left
 
-    def maps(self) -> Maps:
-        """Return what was explored and believed, for the run folder."""
+    def maps(self, changed: np.ndarray) -> Maps:
+        """Return what was explored and believed, for the run folder; ``changed`` as in `Maps`."""
         beliefs = [self.estimating.belief_of.get(i) for i in range(len(self.state.pose))]
         robots = [None if b is None else b.grid.with_cells(b.occupancy().copy()) for b in beliefs]
         never = np.full(self.mask.shape, -1, np.int32)
@@ -133,6 +133,7 @@ class Scoring:
             last_covered=self.covered.last_step,
             union=self._union(),
             robots=robots,
+            changed=changed,
         )
 
     def _union(self) -> Grid | None:

@@ -226,7 +226,7 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
-            self._run = self._recorder.close(self.status, self.scoring.maps())
+            self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
     # -- what one sends in: it happens at the begin of the next step, and is an event ------------------------------------

@@ -55,12 +55,19 @@ class ChangingWorld:
 
     Args:
         world: an `editable` world; its cells are changed in place.
+
+    Attributes:
+        doors: the cells of each door, by its name.
+        step: stamped on changes.
+        changed: int32 (k, 4) of each change: step, cell (row x columns + column), value before and after.
     """
 
     def __init__(self, world: World):
         self.world = world
         self._cells = with_doors_open(world).grid.cells.copy()
         self._things: dict[str, tuple[Patch, int | None]] = {}
+        self.step = 0
+        self.changed: list[np.ndarray] = []
         self.doors = {door.name: door_patch(world, door) for door in world.doors}
         for door in world.doors:
             if not door.open:
@@ -127,6 +134,14 @@ class ChangingWorld:
             if material is not None and self.world.materials is not None:
                 materials = _part(self.world.materials, window).copy() if materials is None else materials
                 materials[mask] = material
+        before = _part(self.world.grid.cells, window)
+        rows, columns = np.nonzero(before != cells)
+        if not len(rows) and materials is None:
+            return
+        change = np.empty((len(rows), 4), np.int32)
+        change[:, 0], change[:, 2], change[:, 3] = self.step, before[rows, columns], cells[rows, columns]
+        change[:, 1] = (rows + window.row) * self.world.grid.shape[1] + columns + window.column
+        self.changed.append(change)
         edit(self.world, window.row, window.column, cells, materials)
 
     def _material(self, name: str) -> int:
