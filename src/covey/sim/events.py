@@ -115,6 +115,7 @@ class Track(Record):
 
     path_m: list[Point] = Field(min_length=1, description="Points [x, y] of the path of its centre [m].")
     speed_m_s: float = Field(default=0.5, ge=0, le=100, description="Speed [m/s].")
+    gap_m: float = Field(default=0.3, ge=0, le=100, description="How far before a robot it stops [m].")
     repeat: Repeat = Field(
         default="back_and_forth", description="At the end of the path: loop to the first point, back_and_forth, once."
     )

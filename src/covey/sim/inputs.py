@@ -209,7 +209,7 @@ class Inputs:
         distance_m = moving.distance_m + moving.track.speed_m_s * self.sim.clock.step_s
         patch = self._patch(moving.track, moving.way, distance_m)
         if patch is not None and not patch.same(moving.patch):
-            robot = self._robot_in(patch)
+            robot = self._robot_in(patch, moving.track.gap_m)
             if robot >= 0:
                 if not moving.waits:
                     x, y, _ = moving.way.place(moving.distance_m)
@@ -257,13 +257,14 @@ class Inputs:
             return False
         return True
 
-    def _robot_in(self, patch: Patch) -> int:
-        """Return a robot that stands on passable cells of a patch, or -1."""
+    def _robot_in(self, patch: Patch, gap_m: float = 0.0) -> int:
+        """Return a robot that stands on passable cells of a patch, or within a gap [m] of them, or -1."""
         model, pose = self.sim.model, self.sim.state.pose
         c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
         bodies = model.discs.copy()
         bodies[..., 0] = pose[:, 0, None] + c * model.discs[..., 0] - s * model.discs[..., 1]
         bodies[..., 1] = pose[:, 1, None] + s * model.discs[..., 0] + c * model.discs[..., 1]
+        bodies[..., 2] += gap_m * (model.discs[..., 2] > 0)
         bodies[model.disc_count == 0, :, 2] = 0.0  # vanished
         return robot_in(self.sim.world, self.ground.newly_solid(patch), bodies)
 
