@@ -5,6 +5,7 @@ from covey.controllers.first_frontier import first_frontier
 from covey.controllers.nearest_frontier import nearest_frontier
 from covey.controllers.random_ballistic_walk import random_ballistic_walk
 from covey.controllers.still import still
+from covey.controllers.wall_follower import wall_follower
 from covey.controllers.wander import Wander
 from covey.robots.controller import controller, controllers
 
@@ -17,4 +18,5 @@ __all__ = [
     "nearest_frontier",
     "random_ballistic_walk",
     "still",
+    "wall_follower",
 ]

@@ -9,7 +9,7 @@ _LEAVE_S = 0.25
 """Right after a turn the body still touches what it has hit: contacts count from this time on [s]."""
 
 
-@controller("random_ballistic_walk")
+@controller("random_ballistic_walk", sees=("collided",))
 async def random_ballistic_walk(
     robot: Robot, *, speed: float = 1.0, min_turn_deg: float = 50.0, max_turn_deg: float = 180.0
 ) -> None:
