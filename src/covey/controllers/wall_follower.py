@@ -1,7 +1,7 @@
 """Wall follower: along the wall with the left hand on it, cell by cell."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -103,15 +103,12 @@ def gap_along(ranges: np.ndarray, angles: np.ndarray, bearing: float, half_width
 
 
 def _gap(robot: Robot, bearing: float) -> float:
-    reading: Any = robot.readings.get("lidar")
-    if reading is None:
-        reading = robot.readings.get("proximity")
-        return math.inf if reading is None else _gap_of(robot, reading.angles, reading, bearing)
-    return _gap_of(robot, reading.angles + reading.mount[2], reading, bearing)
-
-
-def _gap_of(robot: Robot, angles: np.ndarray, reading: Any, bearing: float) -> float:
-    return gap_along(reading.ranges, angles, bearing, robot.model.outer_radius_m + 0.05)
+    half_width = robot.model.outer_radius_m + 0.05
+    lidar = getattr(robot, "lidar", None)
+    if lidar is not None:
+        return gap_along(lidar.ranges, lidar.angles + lidar.mount[2], bearing, half_width)
+    ring = getattr(robot, "proximity", None)
+    return math.inf if ring is None else gap_along(ring.ranges, ring.angles, bearing, half_width)
 
 
 async def _face(robot: Robot, heading: float) -> None:
