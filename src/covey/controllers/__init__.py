@@ -7,6 +7,7 @@ from covey.controllers.greed import greed
 from covey.controllers.lvd import lvd
 from covey.controllers.nearest_frontier import nearest_frontier
 from covey.controllers.random_ballistic_walk import random_ballistic_walk
+from covey.controllers.ssb import ssb
 from covey.controllers.still import still
 from covey.controllers.tnf import tnf
 from covey.controllers.wall_follower import wall_follower
@@ -24,6 +25,7 @@ __all__ = [
     "lvd",
     "nearest_frontier",
     "random_ballistic_walk",
+    "ssb",
     "still",
     "tnf",
     "wall_follower",
