@@ -1,5 +1,6 @@
 """The shelf of controllers, one file each; `controllers` finds them by name."""
 
+from covey.controllers.brick_and_mortar import brick_and_mortar
 from covey.controllers.cost_frontier import cost_frontier
 from covey.controllers.fftnf import fftnf
 from covey.controllers.first_frontier import first_frontier
@@ -18,6 +19,7 @@ __all__ = [
     "Wander",
     "controller",
     "controllers",
+    "brick_and_mortar",
     "cost_frontier",
     "fftnf",
     "first_frontier",
