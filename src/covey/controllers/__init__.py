@@ -6,6 +6,7 @@ from covey.controllers.fftnf import fftnf
 from covey.controllers.first_frontier import first_frontier
 from covey.controllers.greed import greed
 from covey.controllers.lvd import lvd
+from covey.controllers.minotaur import minotaur
 from covey.controllers.nearest_frontier import nearest_frontier
 from covey.controllers.random_ballistic_walk import random_ballistic_walk
 from covey.controllers.ssb import ssb
@@ -25,6 +26,7 @@ __all__ = [
     "first_frontier",
     "greed",
     "lvd",
+    "minotaur",
     "nearest_frontier",
     "random_ballistic_walk",
     "ssb",
