@@ -8,9 +8,7 @@ from covey.geometry import Grid
 from covey.planning.costs import soften
 from covey.planning.dijkstra import Field, dijkstra
 from covey.robots.driving import Driving
-from covey.robots.route import lethal_clearance, passage, without_robots
-
-_NOBODY = np.empty((0, 2))
+from covey.robots.route import ground, lethal_clearance, passage
 
 
 def travel(
@@ -41,7 +39,15 @@ def travel(
     return dijkstra(cost, (row, column), mask)
 
 
-def travel_from(grid: Grid, starts: np.ndarray, radius: float, driving: Driving, cells: np.ndarray) -> np.ndarray:
+def travel_from(
+    grid: Grid,
+    here: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    starts: np.ndarray,
+    cells: np.ndarray,
+) -> np.ndarray:
     """Estimate what it costs to drive from some places to some cells, in metres of open floor.
 
     The search goes over blocks of cells, each as cheap as its cheapest cell: so large that no wall with the clearance
@@ -49,20 +55,20 @@ def travel_from(grid: Grid, starts: np.ndarray, radius: float, driving: Driving,
 
     Args:
         grid: the belief, int8 (-1 unknown, 0 free, 100 occupied), yaw 0.
-        starts: float64 (n, 2), x, y [m]; what the map shows there is no wall but a robot.
+        here: x, y [m], where the robot stands whose belief it is.
         radius: of the robots' bodies [m].
         driving: how they plan.
+        others: float64 (k, 2), robots in sight [m], which are no walls.
+        starts: float64 (n, 2), x, y [m].
         cells: int64 (k, 2), rows and columns.
 
     Returns:
         float64 (n, k); inf where no way is known, or the start lies outside the grid.
     """
-    grid = without_robots(grid, starts, radius)
-    _, cost = passage(grid, tuple(starts[0]), radius, driving, _NOBODY)
+    occupancy, cost = ground(grid, here, radius, driving, others)
     sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
     block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
-    coarse = _blocks(cost, block, np.inf).min(axis=(1, 3))
-    solid = _blocks(grid.cells, block, 100).max(axis=(1, 3))
+    coarse, solid = _blocks(cost, block, np.minimum), _blocks(occupancy, block, np.maximum)
     out = np.full((len(starts), len(cells)), np.inf)
     reach = math.ceil((radius + 0.1) / (block * grid.resolution))
     at = cells // block
@@ -75,8 +81,7 @@ def travel_from(grid: Grid, starts: np.ndarray, radius: float, driving: Driving,
     return out * (block * grid.resolution)
 
 
-def _blocks(cells: np.ndarray, block: int, outside: float) -> np.ndarray:
-    """Return an array in blocks, shape (rows, block, columns, block), filled up with ``outside``."""
-    rows, columns = cells.shape
-    padded = np.pad(cells, ((0, -rows % block), (0, -columns % block)), constant_values=outside)
-    return padded.reshape(padded.shape[0] // block, block, -1, block)
+def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
+    """Return one cell for each block of cells, the least or the greatest of them; the last ones may be smaller."""
+    rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
+    return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)
