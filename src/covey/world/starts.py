@@ -61,7 +61,7 @@ class Spread(Record):
 class SpreadStart(Record):
     """Robots as far from each other as the world allows, from a random first one."""
 
-    spread: Spread = Field(default=Spread(), description="The spread.")
+    spread: Spread = Field(description="The spread.")
 
 
 class Apart(Record):
@@ -74,7 +74,7 @@ class Apart(Record):
 class ApartStart(Record):
     """Robots at random places, each as likely as any other."""
 
-    apart: Apart = Field(default=Apart(), description="The places.")
+    apart: Apart = Field(description="The places.")
 
 
 class HallwayEnds(Record):
@@ -87,7 +87,7 @@ class HallwayEnds(Record):
 class HallwayEndsStart(Record):
     """Robots in the halls of a generated building, those places first that are nearest to the edge of the world."""
 
-    hallway_ends: HallwayEnds = Field(default=HallwayEnds(), description="The places.")
+    hallway_ends: HallwayEnds = Field(description="The places.")
 
 
 Poses = list[tuple[float, float, float]]
