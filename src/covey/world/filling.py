@@ -83,7 +83,7 @@ class Filling:
         """
         if not self.world.halls:
             raise PlacementError(
-                f"{self.world.name} knows no halls, so nothing can start at their ends; use a generated building, or "
+                f"{self.world.name} knows no halls, so nothing can start at their ends; use a generated building or office, or "
                 "{together: {}}, {spread: {}}, {apart: {}} or {room: largest}"
             )
         grid = self.world.grid
