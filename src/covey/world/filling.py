@@ -83,8 +83,8 @@ class Filling:
         """
         if not self.world.halls:
             raise PlacementError(
-                f"{self.world.name} knows no halls, so nothing can start at their ends; use a generated building or office, or "
-                "{together: {}}, {spread: {}}, {apart: {}} or {room: largest}"
+                f"{self.world.name} knows no halls, so nothing can start at their ends; use a generated building or "
+                "office, or {together: {}}, {spread: {}}, {apart: {}} or {room: largest}"
             )
         grid = self.world.grid
         cells = np.argwhere(self._inside(None))
