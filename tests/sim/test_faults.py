@@ -77,7 +77,7 @@ def test_a_run_ends_when_all_that_are_left_are_done():
 
 
 def test_a_dead_radio_passes_no_maps_on():
-    sim = simulation(share_maps_every_s=0.5, faults=[fault("radio_dies", for_s=2.0)])
+    sim = simulation(share_maps=0.5, faults=[fault("radio_dies", for_s=2.0)])
     received = []
     while sim.time < 4:
         sim.step()
@@ -198,7 +198,7 @@ def test_nearest_frontier_lives_with_every_fault(struck):
     start = place(TogetherStart(), world, np.full(3, model.outer_radius_m), np.random.default_rng(1))
     group = Group("scout", model, start, nearest_frontier)
     faults = [{"at_s": 1.0, "robot": "scout1", **struck}, {"every_s": 3.0, "robot": "any", **struck}]
-    run = Simulation(world, [group], share_maps_every_s=1.0, faults=faults).run(until_s=12)
+    run = Simulation(world, [group], share_maps=1.0, faults=faults).run(until_s=12)
     kinds = [kind for _, kind, _, _ in happened(run)]
     assert "controller_failed" not in kinds
     assert kinds.count("fault") >= 2
