@@ -80,6 +80,8 @@ def test_list_and_show_know_everything_registered(capsys):
         "scenarios",
         "robots",
         "sensors",
+        "links",
+        "protocols",
         "controllers",
     ]
     for name in [line.split()[0] for line in out.splitlines() if line.startswith("  ")]:

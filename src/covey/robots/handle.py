@@ -217,7 +217,15 @@ class Robot:
         """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
 
-    def send(self, payload: Any, to: str | None = None, *, kind: str = "", ttl_s: float | None = None) -> None:
+    def send(
+        self,
+        payload: Any,
+        to: str | None = None,
+        *,
+        kind: str = "",
+        ttl_s: float | None = None,
+        radio: str | None = None,
+    ) -> None:
         """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
 
         Args:
@@ -225,8 +233,9 @@ class Robot:
             to: name of a robot; None is a broadcast.
             kind: what it is about; `messages` and `receive` select by it.
             ttl_s: it is dropped when it has not arrived after this time [s].
+            radio: by which radio; None: the first.
         """
-        self._mailbox.send(payload, to, kind, ttl_s)
+        self._mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""

@@ -2,12 +2,13 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.scenario.shipped import find_scenario, library
 
-KINDS = ("scenarios", "robots", "sensors", "controllers")
+KINDS = ("scenarios", "robots", "sensors", "links", "protocols", "controllers")
 
 
 def names(kind: str) -> list[str]:
@@ -35,7 +36,8 @@ def describe(name: str) -> str:
         ScenarioError: the scenario is bad.
         UnknownNameError: nothing has this name.
     """
-    writers: dict[str, Callable[[str], str]] = {"robots": _robot, "sensors": _sensor, "controllers": _controller}
+    records = {kind: partial(_record, kind) for kind in ("sensors", "links", "protocols")}
+    writers: dict[str, Callable[[str], str]] = {"robots": _robot, **records, "controllers": _controller}
     parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
@@ -53,6 +55,10 @@ def _registry(kind: str) -> Any:
         from covey.robots.catalogue import robots as registry
     elif kind == "sensors":
         from covey.sensors import sensors as registry
+    elif kind == "links":
+        from covey.comms.links import links as registry
+    elif kind == "protocols":
+        from covey.comms.protocols import protocols as registry
     else:
         from covey.controllers import controllers as registry
     return registry
@@ -63,8 +69,8 @@ def _robot(name: str) -> str:
     return f"{_doc(make)}\n\n{_text(make())}"
 
 
-def _sensor(name: str) -> str:
-    record = _registry("sensors").get(name)
+def _record(kind: str, name: str) -> str:
+    record = _registry(kind).get(name)
     if not hasattr(record, "model_fields"):
         return f"{_doc(record)}\n\n{_text(record())}"
     fields = [f"  {n} = {f.default!r}: {f.description or ''}" for n, f in record.model_fields.items()]
