@@ -63,7 +63,7 @@ def test_a_robot_that_vanishes_is_in_nobodys_way_or_sight():
 
 def test_a_robot_that_recovers_goes_on():
     run = simulation(faults=[fault("dies", for_s=2.0)]).run(until_s=5)
-    assert [row for row in happened(run)] == [(11, "fault", "scout0", "dies"), (31, "recovered", "scout0", "dies")]
+    assert happened(run) == [(11, "fault", "scout0", "dies"), (31, "recovered", "scout0", "dies")]
     assert x_of(run, 1, 5) - x_of(run, 0, 5) == pytest.approx(2.0 * 0.3, abs=0.02)
 
 
