@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
+from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
 from covey.records import Record
@@ -16,6 +17,7 @@ from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
+from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.doors import Door
 from covey.world.records import WorldRecord
@@ -79,18 +81,6 @@ class RobotGroup(Record):
         return [f"{self.name}{i}" for i in range(self.count)]
 
 
-class Radio(Record):
-    """The radio of the team."""
-
-    range_m: float = Field(default=200.0, ge=0, description="Robots within this distance of each other can talk [m].")
-
-
-class ShareMaps(Record):
-    """Robots that hear each other take each other's evidence into their maps."""
-
-    every_s: float = Field(default=1.0, gt=0, description="Time between two exchanges [s].")
-
-
 class DeclaredDoor(Record):
     """A door that the world itself does not have; where it is, there is floor while it is open."""
 
@@ -142,7 +132,7 @@ class Scenario(Record):
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
     doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
-    radio: Radio = Field(default=Radio(), description="Who hears whom.")
+    radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
     events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
@@ -182,7 +172,7 @@ class Scenario(Record):
     def _rates_divide(self) -> "Scenario":
         errors: list[tuple[tuple[str | int, ...], str, Any]] = []
         step, substep = self.execution.step_s, self.execution.substep_s
-        if self.share_maps:
+        if self.share_maps and self.share_maps.policy == "every":
             steps = self.share_maps.every_s / step
             if steps < 1 - 1e-9 or abs(steps - round(steps)) > 1e-9 * steps:
                 message = f"{self.share_maps.every_s:g} s is not a multiple of the step of {step:g} s"

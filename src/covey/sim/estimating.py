@@ -9,6 +9,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.rules import Rule
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
@@ -44,7 +45,16 @@ class Estimating:
         jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
     """
 
-    def __init__(self, groups: list[Group], state: TeamState, sensing: Sensing, clock: Clock, grid: Grid, seed: int):
+    def __init__(
+        self,
+        groups: list[Group],
+        state: TeamState,
+        sensing: Sensing,
+        clock: Clock,
+        grid: Grid,
+        seed: int,
+        rule: Rule = "probabilistic",
+    ):
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
@@ -62,7 +72,10 @@ class Estimating:
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
         self.teams = [
-            MappedTeam(np.array([i for i, _ in robots]), Beliefs.covering(grid, [name for _, name in robots], record))
+            MappedTeam(
+                np.array([i for i, _ in robots]),
+                Beliefs.covering(grid, [name for _, name in robots], record, rule=rule),
+            )
             for record, robots in mapping.items()
         ]
         self.belief_of: dict[int, Belief] = {

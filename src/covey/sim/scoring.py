@@ -140,5 +140,4 @@ class Scoring:
         if not self.estimating.teams:
             return None
         beliefs = self.estimating.teams[0].beliefs
-        total = beliefs.own.sum(axis=0, dtype=np.int32)  # each robot's own evidence counts once
-        return beliefs.grid.with_cells(np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8))
+        return beliefs.grid.with_cells(beliefs.union())

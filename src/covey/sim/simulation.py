@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import InvalidValueError
 from covey.results.frame import Event, Frame
@@ -23,6 +24,7 @@ from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
+from covey.sim.share_maps import ShareMaps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
@@ -45,8 +47,9 @@ class Simulation:
         step_s: control period [s], a multiple of ``substep_s``.
         substep_s: physics substep [s].
         stop: when the run ends; also a function of the simulation that returns True at the goal.
-        radio_range_m: who hears whom [m].
-        share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
+        radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
+        share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
+            None: only when their controllers ask.
         tags: reach of the tags that robots leave in the environment.
         events: changes of the world, records of `covey.sim.events` or plain data as in a scenario.
         faults: what goes wrong with robots, records of `covey.sim.fault_records` or plain data.
@@ -85,8 +88,8 @@ class Simulation:
         step_s: float = 0.1,
         substep_s: float = 0.01,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
-        radio_range_m: float = np.inf,
-        share_maps_every_s: float | None = None,
+        radio: float | Radio | Sequence[Radio] = np.inf,
+        share_maps: ShareMaps | float | None = None,
         tags: Tags | None = None,
         events: Sequence[Any] = (),
         faults: Sequence[Any] = (),
@@ -113,10 +116,13 @@ class Simulation:
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
-        self.talking = Talking(self.names, radio_range_m, tags or Tags())
+        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
+        rule = (sharing or ShareMaps()).rule
+        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
+        radios = radios_of(radio)
+        self.talking = Talking(self.names, radios, tags or Tags(), seed)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        self.sharing = Sharing(self.estimating.teams, shares, radio_range_m, share_maps_every_s, self.clock)
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
@@ -176,7 +182,7 @@ class Simulation:
         lap("map")
         speaks = self.radio_alive & ~self.state.halted
         self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
-        self.sharing.exchange(self.state.pose, ~speaks)
+        self.sharing.exchange(self.world, self.state.pose, speaks, self._robots)
         lap("communicate")
         self._decide()
         lap("decide")
