@@ -243,7 +243,7 @@ class Simulation:
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
-    # -- what one sends in: it happens at the begin of the next step, and is an event ------------------------------------
+    # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
 
     def do(self, event: Any) -> None:
         """Let something happen, given as a record or as plain data: ``sim.do({"door": "d3", "to": "closed"})``.
