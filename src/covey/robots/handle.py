@@ -75,6 +75,7 @@ class Robot:
         self.board = Notices(board or Board())
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
+        self._map_wishes: set[str] = set()
         self.face: Any = self
         self.pose = home
         self.time = 0.0
@@ -234,6 +235,16 @@ class Robot:
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
         self._left_tags.append((copied(content)[0], float(lifetime_s)))
+
+    def request_maps(self) -> None:
+        """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
+        self._belief()
+        self._map_wishes.add("request")
+
+    def share_map(self) -> None:
+        """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
+        self._belief()
+        self._map_wishes.add("share")
 
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""
