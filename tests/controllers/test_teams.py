@@ -21,9 +21,7 @@ STRATEGIES = [
     "rrt_frontier",
 ]
 # Three rooms of 4 x 6 m in a row, with doors of 1.2 m between them.
-DOORS = [
-    [(x, a), (x, b)] for x, gap in ((-2.0, -1.5), (2.0, 1.5)) for a, b in ((-3.0, gap - 0.6), (gap + 0.6, 3.0))
-]
+DOORS = [[(x, a), (x, b)] for x, gap in ((-2.0, -1.5), (2.0, 1.5)) for a, b in ((-3.0, gap - 0.6), (gap + 0.6, 3.0))]
 STARTS = [(-0.8, 0.0, 0.0), (0.0, 0.0, 1.5), (0.8, 0.0, 3.0)]
 
 
