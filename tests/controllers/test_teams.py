@@ -20,8 +20,8 @@ STRATEGIES = [
     "next_best_view",
     "rrt_frontier",
 ]
-# Three rooms of 4 x 6 m in a row, with doors of 1.2 m between them.
-DOORS = [[(x, a), (x, b)] for x, gap in ((-2.0, -1.5), (2.0, 1.5)) for a, b in ((-3.0, gap - 0.6), (gap + 0.6, 3.0))]
+# Three rooms of 4 x 6 m in a row, with doors of 2 m between them.
+DOORS = [[(x, a), (x, b)] for x, gap in ((-2.0, -1.6), (2.0, 1.6)) for a, b in ((-3.0, gap - 1.0), (gap + 1.0, 3.0))]
 STARTS = [(-0.8, 0.0, 0.0), (0.0, 0.0, 1.5), (0.8, 0.0, 3.0)]
 
 
@@ -29,15 +29,15 @@ def team(name, *, robots=3, stop=None, **options):
     world = covey.World.polygons([(-6, -3), (6, -3), (6, 3), (-6, 3)], walls_m=DOORS, resolution_m=0.1)
     program = covey.Program(controllers.get(name), options.pop("parameters", {}))
     group = covey.Group("scout", covey.robots.disc(), STARTS[:robots], program)
-    return covey.Simulation(world, [group], seed=1, share_maps_every_s=1.0, stop=stop, **options)
+    return covey.Simulation(world, [group], seed=1, share_maps=1.0, stop=stop, **options)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_rest_of_the_team_explores_all_when_a_partner_dies(name):
-    sim = team(name, radio_range_m=5.0, stop=Stop(explored=0.99, timeout_s=200))
+    sim = team(name, radio=5.0, stop=Stop(explored=0.99, timeout_s=200))
     while not sim.done:
         sim.step()
-        if sim.time > 3.0:
+        if sim.time > 1.0:
             sim.state.halted[0] = True  # the first name: the leader, and the first to choose
     run = sim.close()
     assert sim.status == "reached"
@@ -47,7 +47,7 @@ def test_the_rest_of_the_team_explores_all_when_a_partner_dies(name):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_robot_that_hears_nobody_explores_alone_and_then_says_it_is_done(name):
-    sim = team(name, robots=2, radio_range_m=1e-3, stop=Stop(timeout_s=400))
+    sim = team(name, robots=2, radio=1e-3, stop=Stop(timeout_s=400))
     run = sim.run()
     assert sim.status == "reached"  # without a share to reach: everybody is done
     assert run.metrics["explored_share"] > 0.99
@@ -55,7 +55,7 @@ def test_a_robot_that_hears_nobody_explores_alone_and_then_says_it_is_done(name)
 
 
 def test_connected_robots_never_lose_one_another():
-    sim = team("connected", radio_range_m=6.0, stop=Stop(timeout_s=40), parameters={"range_m": 6.0})
+    sim = team("connected", radio=6.0, stop=Stop(timeout_s=40), parameters={"range_m": 6.0})
     while not sim.done:
         sim.step()
         here, *others = sim.state.pose[:, :2]
