@@ -30,11 +30,13 @@ class Air:
         self.models = [m for m in radio.models if not isinstance(m, LossModel)]
         self.losses = [m for m in radio.models if isinstance(m, LossModel)]
         self.powers = [m for m in self.models if isinstance(m, PowerModel)]
-        self.reach_m = min((m.reach_m() for m in radio.models), default=np.inf)
         self._shadow_key = stream_key(seed, f"{stream}/shadowing")
         self._loss_keys = [stream_key(seed, f"{stream}/loss/{k}") for k in range(len(self.losses))]
         self._shadows = [m.shadowing_db() for m in self.powers]
         self._floor = radio.floor_dbm - _DEVIATIONS * sum(sigma for sigma, _ in self._shadows)
+        reaches = [m.reach_m() for m in self.models]
+        reaches += [m.reach_db(radio.tx_power_dbm - self._floor) for m in self.powers]
+        self.reach_m = min(reaches, default=np.inf)
 
     def links(self, pairs: Pairs) -> Links:
         """Return what the models say about pairs of robots."""

@@ -129,7 +129,7 @@ class Lane:
         chance, power = self.air.success(links, which, packets.size[row], packets.start_s[row], serial[row])
         unheard = links.cause[which]
         got = chance >= 1.0
-        drawn = self.radio.jitter_s > 0.0 or bool(((chance > 0.0) & ~got).any())
+        drawn = self.radio.jitter_s > 0.0 or self.radio.interference or bool(((chance > 0.0) & ~got).any())
         draws = self._draws(serial[row], receiver) if drawn else np.zeros((len(row), 2))
         got |= draws[:, 0] < chance
         if drawn:

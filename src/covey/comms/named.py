@@ -35,6 +35,13 @@ class Named(Record):
             )
         return {name: parameters} if parameters else name
 
+    @classmethod
+    def of_function(cls, function: Any, reference: str) -> Any:
+        """Return the record that a plain function of a file stands for; most kinds have none."""
+        raise InvalidValueError(
+            f"{reference!r} is a function; a {cls.registry.kind} is a class that derives {cls.__name__}"
+        )
+
 
 def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     """Return the record that a value of a file names.
@@ -52,6 +59,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     registry = base.registry
     try:
         target = _find(str(name), registry, info.context or {})
+        if callable(target) and not isinstance(target, type) and not parameters:
+            return base.of_function(target, str(name))
         if not (isinstance(target, type) and issubclass(target, base)):
             raise InvalidValueError(f"{name!r} is no {registry.kind}: derive the class from covey's {base.__name__}")
     except CoveyError as error:

@@ -10,6 +10,7 @@ from covey.comms.lane import Lane, Receptions
 from covey.comms.mailbox import Mailbox, Outgoing
 from covey.comms.message import Message, copied
 from covey.comms.packets import Packets, objects
+from covey.comms.posts import post_of
 from covey.comms.radio import Radio
 from covey.comms.traffic import DEAD, INBOX_FULL, Traffic
 from covey.errors import InvalidValueError, did_you_mean
@@ -56,6 +57,7 @@ class Network:
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
         self.traffic = Traffic(n)
         self.lanes = [Lane(radio, n, seed, self.traffic) for radio in radios]
+        self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))
         self.used = False
@@ -131,22 +133,24 @@ class Network:
             time_s: the time now.
         """
         batches = self._collect()
-        if not batches and all(lane.idle for lane in self.lanes):
+        if not batches and (not self.used or all(post.idle for post in self.posts)):
             self.now_s = time_s
             return
         self.used = True
+        before_s, self.now_s = self.now_s, time_s
+        for post in self.posts:
+            post.begin(world, pose, alive, before_s, time_s)
         for lane, packets in batches:
             self._count_written(packets, alive)
             dead = ~alive[packets.origin]
             self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
-            self.lanes[lane].transmit(packets.take(~dead))
-        self.now_s = time_s
+            self.posts[lane].send(packets.take(~dead))
         for lane in self.lanes:
             others = [o for o in self.lanes if o is not lane and o.radio.channel == lane.radio.channel]
             lane.cross(world, pose[:, :2], alive, time_s, others)
-        for lane in self.lanes:
-            lane.forget(time_s)
-            self._hand_over(lane.arrived(time_s, alive))
+        for post in self.posts:
+            post.lane.forget(before_s)
+            post.hear(post.lane.arrived(time_s, alive))
 
     def _lane(self, radio: str | None) -> int:
         if radio is None:

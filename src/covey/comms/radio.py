@@ -4,14 +4,25 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, ValidationInfo, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from covey.comms.links import Disc, LinkModel, Unlimited
 from covey.comms.named import resolve
-from covey.errors import InvalidValueError
+from covey.comms.presets import PRESETS
+from covey.comms.protocols.protocol import Direct, Protocol
+from covey.errors import InvalidValueError, did_you_mean
 from covey.records import Record
 
 DEFAULT_RANGE_M = 200.0
+_NAMED = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]})
 
 
 def _link(value: Any, info: ValidationInfo) -> LinkModel:
@@ -21,13 +32,21 @@ def _link(value: Any, info: ValidationInfo) -> LinkModel:
 Link = Annotated[
     SerializeAsAny[LinkModel],
     BeforeValidator(_link),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}),
+    _NAMED,
 ]
 """Field type of a link model in a file."""
 
 
+def _protocol(value: Any, info: ValidationInfo) -> Protocol:
+    return resolve(value, Protocol, info)
+
+
+ProtocolField = Annotated[SerializeAsAny[Protocol], BeforeValidator(_protocol), _NAMED]
+"""Field type of a protocol in a file."""
+
+
 class Radio(Record):
-    """A radio that every robot of the team carries."""
+    """A radio that every robot of the team carries; ``preset`` names one of `PRESETS`, which other keys change."""
 
     name: str = Field(default="radio", min_length=1, description="What robot.send(..., radio=...) calls it.")
     range_m: float | None = Field(
@@ -53,9 +72,30 @@ class Radio(Record):
     interference: bool = Field(
         default=False, description="Packets that are on a channel at the same time disturb each other."
     )
+    sinr_db: float = Field(
+        default=10.0,
+        ge=-100,
+        le=100,
+        description="How far a packet must stand above noise and others, by threshold [dB].",
+    )
+    protocol: ProtocolField = Field(
+        default=Direct(),
+        description="Between mailbox and radio: direct, acknowledged, store_and_forward, …; see radio.md.",
+    )
     queue_bytes: int | None = Field(
         default=None, ge=0, description="What may wait to be transmitted [bytes]; more is dropped; null: any amount."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, value: Any) -> Any:
+        given = {"preset": value} if isinstance(value, str) else value
+        if not isinstance(given, dict) or "preset" not in given:
+            return given
+        name = given["preset"]
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}{did_you_mean(str(name), PRESETS)}")
+        return PRESETS[name] | {key: item for key, item in given.items() if key != "preset"}
 
     @property
     def models(self) -> tuple[LinkModel, ...]:

@@ -34,7 +34,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import travel
+from covey.robots.reach import travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -124,6 +124,20 @@ class Robot:
         """
         field = self._travel(None)
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
+        """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
+
+        Args:
+            starts: x, y [m], shape (n, 2), such as where team mates say they are.
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            float64 (n, k); inf where no way is known.
+        """
+        navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
+        others, grid = navigator.others(*self.pose), self._belief().grid
+        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.

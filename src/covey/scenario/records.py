@@ -15,8 +15,11 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
+from covey.sim.events import WorldEvent
+from covey.sim.fault_records import AnyFault
 from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
+from covey.world.doors import Door
 from covey.world.records import WorldRecord
 from covey.world.starts import Start, TogetherStart
 
@@ -78,6 +81,23 @@ class RobotGroup(Record):
         return [f"{self.name}{i}" for i in range(self.count)]
 
 
+class DeclaredDoor(Record):
+    """A door that the world itself does not have; where it is, there is floor while it is open."""
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Its name, for events.")
+    box_m: tuple[float, float, float, float] = Field(description="West, south, east, north edge [m].")
+    open: bool = Field(default=True, description="Whether it is open at the start.")
+
+    @model_validator(mode="after")
+    def _is_door(self) -> "DeclaredDoor":
+        self.door()
+        return self
+
+    def door(self) -> Door:
+        """Return it as a door of a world."""
+        return Door(self.name, *self.box_m, open=self.open)
+
+
 class Execution(Record):
     """Periods and limits of the computation."""
 
@@ -110,10 +130,13 @@ class Scenario(Record):
     name: str = Field(default="", max_length=100, description="Title; names the folder of runs.")
     description: str = Field(default="", max_length=10_000, description="What the scenario shows, for readers.")
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
+    doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
     radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
+    events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
+    faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")

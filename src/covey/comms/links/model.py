@@ -1,7 +1,7 @@
 """What a link model is: who hears whom, as a probability, or as a loss of power on the way."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,13 @@ class LinkModel(Named):
     registry = links
     by_walls: ClassVar[bool] = False
 
+    @classmethod
+    def of_function(cls, function: Any, reference: str) -> "LinkModel":
+        """Return the model of a function of distance and length of wall, see `WallLength`."""
+        from covey.comms.links.wall_length import WallLength
+
+        return WallLength.of_function(function, reference)
+
     def reach_m(self) -> float:
         """Return a distance [m] beyond which the model lets nothing through; infinite when there is none."""
         return float("inf")
@@ -46,6 +53,10 @@ class PowerModel(LinkModel):
                 and return infinity.
         """
         raise TypeError(f"{type(self).__name__} is a power model without loss_db(pairs, spare_db)")
+
+    def reach_db(self, loss_db: float) -> float:
+        """Return the distance [m] beyond which the mean loss is above ``loss_db``; infinite when there is none."""
+        return float("inf")
 
     def shadowing_db(self) -> tuple[float, float]:
         """Return the standard deviation of a random loss [dB], and over which distance it stays the same [m]."""

@@ -1,10 +1,11 @@
 """What lies between two robots: which pairs are near, and what their rays go through. Compiled when first used."""
 
+import itertools
 import math
 
 import numpy as np
 
-from covey.geometry.raycast import line_of_sight, to_grid
+from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
 
 
@@ -46,31 +47,69 @@ def near_pairs(x, y, order, reach):
 
 
 @kernel
-def in_sight(skip, frame, x, y, a, b):
-    """Return which pairs have no solid square between them, uint8 (m,)."""
+def in_sight(skip, u, v, a, b):
+    """Return which pairs have no solid square between them, uint8 (m,).
+
+    Args:
+        skip: see `covey.geometry.raycast.skip_field`.
+        u, v: positions in cells from the corner of cell [0, 0], (n,).
+        a, b: the pairs, int64 (m,); a ray has the same direction whoever asks.
+    """
     seen = np.empty(a.shape[0], np.uint8)
     for k in range(a.shape[0]):
-        seen[k] = line_of_sight(skip, frame, x[a[k]], y[a[k]], x[b[k]], y[b[k]])
+        i, j = a[k], b[k]
+        if u[i] > u[j] or (u[i] == u[j] and v[i] > v[j]):
+            i, j = j, i
+        seen[k] = march(skip, u[i], v[i], u[j] - u[i], v[j] - v[i], 1.0) >= 1.0
     return seen
 
 
 @kernel
-def cross(skip, material, u, v, du, dv, per_length, per_wall, most):
-    """Return the cost of what the segment from (u, v) to (u + du, v + dv) goes through.
+def same_field(made_of):
+    """Return how far each cell sees cells like itself, uint8 (4, rows, columns): a skip field of every material.
 
-    A stretch through cells of one material, without a gap, is one wall. The walk leaps through free squares and goes
-    from cell to cell inside walls; it ends when the cost is above ``most``.
+    As `covey.geometry.raycast.skip_field`, where a square ends at the first cell that is made of something else.
 
     Args:
-        skip: see `covey.geometry.raycast.skip_field`.
-        material: uint8 of the shape of the cells, or (1, 1) when all walls are alike.
+        made_of: uint8 (rows, columns).
+    """
+    rows, columns = made_of.shape
+    same = np.ones((4, rows, columns), np.uint8)
+    for q in range(4):
+        step_x, step_y = 1 - 2 * (q & 1), 1 - (q & 2)
+        for i in range(1, rows):
+            row = i if step_y < 0 else rows - 1 - i
+            for j in range(1, columns):
+                column = j if step_x < 0 else columns - 1 - j
+                what = made_of[row, column]
+                if (
+                    made_of[row + step_y, column] == what
+                    and made_of[row, column + step_x] == what
+                    and made_of[row + step_y, column + step_x] == what
+                ):
+                    side = min(same[q, row + step_y, column], same[q, row, column + step_x])
+                    side = min(side, same[q, row + step_y, column + step_x])
+                    same[q, row, column] = min(side + 1, 255)
+    return same
+
+
+@kernel
+def cross(same, made_of, u, v, du, dv, length, per_metre, per_wall, most):
+    """Return the cost of what the segment from (u, v) to (u + du, v + dv) goes through.
+
+    A stretch through cells of one material, without a gap, is one wall. The walk leaps through squares of cells that
+    are alike, as `covey.geometry.raycast.march` does; it ends when the cost is above ``most``.
+
+    Args:
+        same: see `same_field`.
+        made_of: uint8 (rows, columns), what each cell is made of; the last of the materials is air.
         u, v, du, dv: start and displacement in cells.
-        per_length: cost of the whole length of the segment inside each material, (k,).
+        length: of the segment [m].
+        per_metre: cost of a metre of each material, (k,).
         per_wall: cost of each wall of a material, (k,).
         most: where to give up.
     """
-    rows, columns = skip.shape[1], skip.shape[2]
-    alike = material.shape[0] == 1 and material.shape[1] == 1
+    rows, columns, air = made_of.shape[0], made_of.shape[1], per_metre.shape[0] - 1
     q, x0, y0, sx, sy = 0, 0, 0, 1, 1
     ix, iy = math.floor(u), math.floor(v)
     if du < 0.0:
@@ -90,13 +129,12 @@ def cross(skip, material, u, v, du, dv, per_length, per_wall, most):
         ix = 0 if tx >= ty else min(max(math.floor(u + t * du), 0), columns - 1)
         iy = 0 if ty >= tx else min(max(math.floor(v + t * dv), 0), rows - 1)
     t_end = min(1.0, (columns - u) * per_u, (rows - v) * per_v)
-    cost, inside = 0.0, -1
+    cost, before = 0.0, air
     while t < t_end:
-        row, column = y0 + sy * iy, x0 + sx * ix
-        side = int(skip[q, row, column])
-        jx, jy = ix + max(side, 1), iy + max(side, 1)
+        row, column, start = y0 + sy * iy, x0 + sx * ix, t
+        side, here = int(same[q, row, column]), int(made_of[row, column])
+        jx, jy = ix + side, iy + side
         tx, ty = (jx - u) * per_u, (jy - v) * per_v
-        before = t
         if tx < ty:
             t, ix = tx, jx
             iy = min(max(int(v + t * dv), iy), jy - 1)
@@ -105,40 +143,34 @@ def cross(skip, material, u, v, du, dv, per_length, per_wall, most):
             ix = min(max(int(u + t * du), ix), jx - 1)
         else:
             t, ix, iy = tx, jx, jy
-        if side > 0:
-            inside = -1
-            continue
-        made_of = 0 if alike else int(material[row, column])
-        if made_of != inside:
-            cost += per_wall[made_of]
-            inside = made_of
-        cost += (min(t, t_end) - before) * per_length[made_of]
-        if cost > most:
-            return cost
+        if here != air:
+            if here != before:
+                cost += per_wall[here]
+            cost += (min(t, t_end) - start) * length * per_metre[here]
+            if cost > most:
+                return cost
+        before = here
     return cost
 
 
 @kernel
-def through(skip, material, frame, x, y, a, b, per_metre, per_wall, most):
+def through(same, made_of, u, v, cell_m, a, b, per_metre, per_wall, most):
     """Return the cost of what lies between pairs, float64 (m,), see `cross`; inf above ``most``, (m,).
 
     Args:
-        skip, material, frame: the walls.
-        x, y: positions [m], (n,).
+        same, made_of: the walls, see `cross`.
+        u, v: positions in cells from the corner of cell [0, 0], (n,).
+        cell_m: side of a cell [m].
         a, b: the pairs, int64 (m,).
-        per_metre: cost of a metre of each material, (k,).
-        per_wall: cost of each wall of a material, (k,).
+        per_metre, per_wall: see `cross`.
         most: where the exact cost does not matter any more, (m,).
     """
-    cost, per_length = np.empty(a.shape[0]), np.empty(per_metre.shape[0])
+    cost = np.empty(a.shape[0])
     for k in range(a.shape[0]):
         i, j = a[k], b[k]
-        u, v = to_grid(frame, x[i], y[i])
-        w, z = to_grid(frame, x[j], y[j])
-        length = math.hypot(x[j] - x[i], y[j] - y[i])
-        for m in range(per_metre.shape[0]):
-            per_length[m] = length * per_metre[m]
-        cost[k] = cross(skip, material, u, v, w - u, z - v, per_length, per_wall, most[k])
+        du, dv = u[j] - u[i], v[j] - v[i]
+        length = math.sqrt(du * du + dv * dv) * cell_m
+        cost[k] = cross(same, made_of, u[i], v[i], du, dv, length, per_metre, per_wall, most[k])
         if cost[k] > most[k]:
             cost[k] = math.inf
     return cost
@@ -154,7 +186,7 @@ def through_reference(solid, material, frame, start, end, per_metre, per_wall) -
             cuts |= set(((lines - p) / (q - p)).tolist())
     at = sorted(t for t in cuts if 0.0 <= t <= 1.0)
     length, cost, inside = math.hypot(end[0] - start[0], end[1] - start[1]), 0.0, -1
-    for t0, t1 in zip(at, at[1:], strict=False):
+    for t0, t1 in itertools.pairwise(at):
         if t1 - t0 < 1e-12:
             continue
         middle = 0.5 * (t0 + t1)
