@@ -18,22 +18,24 @@ controllers: Registry[Callable[..., Any]] = Registry("controller")
 Scope = Literal["robot", "group", "team"]
 
 
-def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[str, ...] = ("pose",)) -> Any:
+def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[str, ...] | None = None) -> Any:
     """Mark a function or class as a controller, and register it when a name is given.
 
     Args:
         name: the name for scenario files; without one the controller is used by passing the object itself.
         scope: ``"robot"``: one instance per robot; ``"group"``: called with a `GroupView`; ``"team"``: called with a
             dict of them by group name, returning a dict of twists.
-        sees: what a group controller may look at: ``"full"`` (the truth, too) or names of fields: ``pose`` (the
-            estimate), ``twist``, ``collided``, and sensors by name.
+        sees: what it may look at. A controller of one robot: words of `covey.robots.declared.WORDS` and sensors by
+            name; None is everything. A group or team controller: ``"full"`` (the truth, too) or names of fields:
+            ``pose`` (the estimate; alone when None), ``twist``, ``collided``, and sensors by name.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees)(name)
 
     def decorate(item: Any) -> Any:
         item.covey_scope = scope
-        item.covey_sees = (sees,) if isinstance(sees, str) else tuple(sees)
+        default = None if scope == "robot" else ("pose",)
+        item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
         return controllers.register(name)(item) if name else item
 
     return decorate
@@ -67,9 +69,14 @@ class Program:
         return getattr(self.factory, "covey_scope", "robot")
 
     @property
-    def sees(self) -> tuple[str, ...]:
-        """What a group controller may look at."""
-        return getattr(self.factory, "covey_sees", ("pose",))
+    def sees(self) -> tuple[str, ...] | None:
+        """What the controller may look at, see `controller`; None is everything."""
+        return getattr(self.factory, "covey_sees", None)
+
+    @property
+    def shares_maps(self) -> bool:
+        """True when its robots take part in the exchange of maps."""
+        return self.sees is None or self.scope != "robot" or "shared_map" in self.sees
 
     def bound(self) -> Callable[..., Any]:
         """Return the callable with its parameters set; classes are instantiated, anew at each call."""

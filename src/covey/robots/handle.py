@@ -10,13 +10,29 @@ from typing import Any
 
 import numpy as np
 
+from covey.comms.board import Board, Notices
+from covey.comms.mailbox import Mailbox
+from covey.comms.message import Message, copied
+from covey.comms.tags import TagReading
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
 from covey.robots.model import RobotModel
-from covey.robots.motions import STILL, Drive, Follow, Goto, Manoeuvre, Motion, Sleep, Twist, Until, finite_twist
+from covey.robots.motions import (
+    STILL,
+    Drive,
+    Follow,
+    Goto,
+    Manoeuvre,
+    Motion,
+    Receive,
+    Sleep,
+    Twist,
+    Until,
+    finite_twist,
+)
 from covey.robots.navigator import Navigator
 from covey.robots.reach import travel
 
@@ -38,10 +54,28 @@ class Robot:
         collided: True when its body touched something during the last step.
         random: a NumPy generator of its own, from the scenario's seed.
         text: its last note.
+        team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
+        board: the notice board of the team, a dict; what is written is read from the next step on.
+        tags: the environment tags in reach, nearest first.
     """
 
-    def __init__(self, name: str, model: RobotModel, home: Pose, navigator: Navigator, rng: np.random.Generator):
+    def __init__(
+        self,
+        name: str,
+        model: RobotModel,
+        home: Pose,
+        navigator: Navigator,
+        rng: np.random.Generator,
+        mailbox: Mailbox | None = None,
+        board: Board | None = None,
+    ):
         self.name, self.model, self.home, self.random = name, model, home, rng
+        self._mailbox = mailbox or Mailbox(name, (name,))
+        self.team = self._mailbox.team
+        self.board = Notices(board or Board())
+        self._tags: list[TagReading] = []
+        self._left_tags: list[tuple[Any, float]] = []
+        self.face: Any = self
         self.pose = home
         self.time = 0.0
         self.readings: dict[str, Any] = {}
@@ -110,6 +144,15 @@ class Robot:
         x, y = grid.to_world(field.hit).tolist()
         return x, y
 
+    @property
+    def tags(self) -> list[TagReading]:
+        """The environment tags in reach, nearest first."""
+        return list(self._tags)
+
+    def messages(self, kind: str | None = None) -> list[Message]:
+        """Take the messages of a kind (None: all) that arrived and were not taken yet, oldest first."""
+        return self._mailbox.take(kind)
+
     # -- what it does -----------------------------------------------------------------------------------------------
 
     def drive(self, v: float, omega: float = 0.0, *, vy: float = 0.0, for_s: float = math.inf, until: Until = None):
@@ -158,6 +201,25 @@ class Robot:
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
+
+    def send(self, payload: Any, to: str | None = None, *, kind: str = "", ttl_s: float | None = None) -> None:
+        """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
+
+        Args:
+            payload: numbers, text, bytes, arrays, poses, dataclasses, and containers of such; copied at once.
+            to: name of a robot; None is a broadcast.
+            kind: what it is about; `messages` and `receive` select by it.
+            ttl_s: it is dropped when it has not arrived after this time [s].
+        """
+        self._mailbox.send(payload, to, kind, ttl_s)
+
+    def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
+        """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
+        return Receive(kind, self.time + timeout_s)
+
+    def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
+        """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
+        self._left_tags.append((copied(content)[0], float(lifetime_s)))
 
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""

@@ -6,11 +6,13 @@ until the motion has ended or its ``until`` says so; the await returns an `Outco
 
 import math
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from covey.robots.outcome import CANCELLED, REACHED, Outcome
 
 if TYPE_CHECKING:
+    from covey.comms.message import Message
     from covey.robots.handle import Robot
 
 Twist = tuple[float, float, float]
@@ -21,17 +23,17 @@ STILL: Twist = (0.0, 0.0, 0.0)
 class Waiting:
     """Something that a coroutine can wait for; `outcome` is None until it is over."""
 
-    outcome: Outcome | None = None
+    outcome: Any = None  # an `Outcome`; when waiting for a message, a `Received`
 
     def __init__(self, until: Until = None):
         self.until = until
 
-    def __await__(self) -> Generator["Waiting", Outcome, Outcome]:
+    def __await__(self) -> Generator["Waiting", Any, Any]:
         return (yield self)
 
     def look(self, robot: "Robot") -> None:
         """End the wait when its ``until`` holds."""
-        if self.outcome is None and self.until is not None and self.until(robot):
+        if self.outcome is None and self.until is not None and self.until(robot.face):
             self.outcome = CANCELLED
 
 
@@ -46,6 +48,30 @@ class Sleep(Waiting):
         super().look(robot)
         if self.outcome is None and robot.time >= self.wake_s - 1e-9:
             self.outcome = REACHED
+
+
+class Receive(Waiting):
+    """Wait for a message; the await gives it, or None when the time [s] is over."""
+
+    def __init__(self, kind: str | None, end_s: float):
+        super().__init__()
+        self.kind, self.end_s = kind, end_s
+
+    def __await__(self) -> Generator["Waiting", Any, "Message | None"]:
+        outcome = yield self
+        return outcome.message
+
+    def look(self, robot: "Robot") -> None:
+        message = robot._mailbox.take_one(self.kind)
+        if message is not None or robot.time >= self.end_s - 1e-9:
+            self.outcome = Received(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """How waiting for a message ended: with it, or with None."""
+
+    message: "Message | None"
 
 
 class Motion(Waiting):

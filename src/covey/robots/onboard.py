@@ -6,6 +6,7 @@ from typing import Any
 
 from covey.errors import ControllerError
 from covey.robots.controller import Program
+from covey.robots.declared import Declared
 from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist, Waiting
 
@@ -14,7 +15,7 @@ class Sequential:
     """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
 
     def __init__(self, robot: Robot, start: Callable[[Robot], Coroutine[Waiting, Any, Any]]):
-        self._coroutine = start(robot)
+        self._coroutine = start(robot.face)
         self._waiting: Waiting | None = None
 
     def step(self, robot: Robot) -> None:
@@ -46,7 +47,7 @@ class Reactive:
         self._call = call
 
     def step(self, robot: Robot) -> None:
-        self._call(robot)
+        self._call(robot.face)
         robot._move()
 
     def close(self) -> None:
@@ -58,6 +59,8 @@ class Onboard:
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
+        if program.sees is not None:
+            robot.face = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
 
     def step(self) -> Twist:

@@ -94,6 +94,7 @@ def build(
         stop=scenario.stop,
         radio_range_m=scenario.radio.range_m,
         share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
+        tags=scenario.tags,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
         pose_every=execution.pose_every,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
+from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
 from covey.records import Record
 from covey.robots.model import RobotModel
@@ -122,6 +123,7 @@ class Scenario(Record):
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
     radio: Radio = Field(default=Radio(), description="Who hears whom.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
+    tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")

@@ -20,6 +20,7 @@ from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
 from covey.sim.estimating import Estimating
 from covey.sim.sensing import Sensing, SensorBank
+from covey.sim.talking import Talking
 from covey.sim.watchdog import StepBudgetError, Watchdog
 
 SHARED_FIELDS = ("angles", "mount")
@@ -44,11 +45,12 @@ class Deciding:
         groups: list[Group],
         sensing: Sensing,
         estimating: Estimating,
+        talking: Talking,
         seed: int,
         period_s: float,
         step_budget_s: float,
     ):
-        self.groups, self.sensing, self.estimating = groups, sensing, estimating
+        self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
         self.watchdog = Watchdog(step_budget_s)
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
@@ -64,6 +66,11 @@ class Deciding:
     def _parts(self) -> Iterator[tuple[Group, int]]:
         """Yield each group and the team index of its first robot."""
         yield from zip(self.groups, self.starts.tolist(), strict=False)
+
+    @property
+    def robots(self) -> dict[int, Robot]:
+        """The handles of the robots that have a controller of their own, by team index."""
+        return {i: onboard.robot for i, onboard in self.onboard.items()}
 
     @property
     def all_done(self) -> bool:
@@ -93,9 +100,8 @@ class Deciding:
                         for i, pose, touch in zip(members, poses, touches, strict=True)
                     ]
                 elif members[0] not in self._failed:
-                    view = GroupView(
-                        group.name, group.names, time_s, self._fields(group.program.sees, members, collided)
-                    )
+                    sees = group.program.sees or ()
+                    view = GroupView(group.name, group.names, time_s, self._fields(sees, members, collided))
                     if group.program.scope == "team":
                         views[group.name] = view
                     else:
@@ -115,7 +121,8 @@ class Deciding:
         navigator = Navigator(
             DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index
         )
-        robot = Robot(name, group.robot, home, navigator, rng)
+        talking = self.talking
+        robot = Robot(name, group.robot, home, navigator, rng, talking.mailboxes[index], talking.board)
         robot.map = self.estimating.belief_of.get(index)
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from covey.comms.tags import Tags
 from covey.errors import InvalidValueError
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
@@ -24,6 +25,7 @@ from covey.sim.sensing import Sensing
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
+from covey.sim.talking import Talking
 from covey.sim.teams import as_groups
 from covey.world.world import World
 
@@ -43,6 +45,7 @@ class Simulation:
         stop: when the run ends; also a function of the simulation that returns True at the goal.
         radio_range_m: who hears whom [m].
         share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
+        tags: reach of the tags that robots leave in the environment.
         on_controller_error: a controller that fails stops its robot, or ends the run.
         step_budget_s: wall time [s] that a controller may take for one step.
         observers: called with each `Frame`; they only look.
@@ -78,6 +81,7 @@ class Simulation:
         stop: Stop | Callable[["Simulation"], Any] | None = None,
         radio_range_m: float = np.inf,
         share_maps_every_s: float | None = None,
+        tags: Tags | None = None,
         on_controller_error: OnError = "stop_robot",
         step_budget_s: float = 10.0,
         observers: Iterable[Callable[[Frame], Any]] = (),
@@ -102,8 +106,11 @@ class Simulation:
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
-        self.sharing = Sharing(self.estimating.teams, len(self.names), radio_range_m, share_maps_every_s, self.clock)
-        self.deciding = Deciding(self.groups, self.sensing, self.estimating, seed, step_s, step_budget_s)
+        self.talking = Talking(self.names, radio_range_m, tags or Tags())
+        shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
+        self.sharing = Sharing(self.estimating.teams, shares, radio_range_m, share_maps_every_s, self.clock)
+        self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
+        self._robots = self.deciding.robots
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
@@ -155,6 +162,7 @@ class Simulation:
         lap("localize")
         self.estimating.map()
         lap("map")
+        self.talking.exchange(self.world, self.state, self._robots, ~self.state.halted, self.time)
         self.sharing.exchange(self.state.pose, self.state.halted)
         lap("communicate")
         self._decide()

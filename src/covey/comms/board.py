@@ -1,0 +1,64 @@
+"""The notice board: a record that the whole team reads and writes, whatever the radio does.
+
+References:
+    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (notice board).
+"""
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from covey.comms.message import copied
+
+
+@dataclass(eq=False)
+class Board:
+    """What stands on the board, and what goes up at the next step.
+
+    Attributes:
+        notes: key to value; what robots read.
+        pending: what was written during this step, in the order of writing; a deleted key has `_GONE`.
+    """
+
+    notes: dict[str, Any] = field(default_factory=dict)
+    pending: list[tuple[str, Any]] = field(default_factory=list)
+
+    def turn(self) -> None:
+        """Put up what was written since the last turn, so that all robots of a step read the same."""
+        for key, value in self.pending:
+            if value is _GONE:
+                self.notes.pop(key, None)
+            else:
+                self.notes[key] = value
+        self.pending.clear()
+
+
+class Notices(MutableMapping[str, Any]):
+    """The board as a robot reads and writes it; values are copied, and are read from the next step on."""
+
+    def __init__(self, board: Board):
+        self._board = board
+
+    def __getitem__(self, key: str) -> Any:
+        return copied(self._board.notes[key])[0]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._board.pending.append((str(key), copied(value)[0]))
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self._board.notes:
+            raise KeyError(key)
+        self._board.pending.append((key, _GONE))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._board.notes))
+
+    def __len__(self) -> int:
+        return len(self._board.notes)
+
+
+class _Gone:
+    pass
+
+
+_GONE = _Gone()

@@ -1,0 +1,83 @@
+"""The mailbox of one robot: what it wants to send, and what has arrived."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from covey.comms.message import HEADER_BYTES, Message, copied
+from covey.errors import InvalidValueError, did_you_mean
+
+INBOX_MESSAGES = 1000
+"""How many messages wait to be taken; a full inbox loses the oldest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outgoing:
+    """What a robot asked its radio to send; see `Message`. ``ttl_s``: it is worthless after this time [s]."""
+
+    to: str | None
+    kind: str
+    payload: Any
+    size_bytes: int
+    ttl_s: float
+    radio: str | None
+
+
+@dataclass(eq=False)
+class Mailbox:
+    """What stands between a robot and its radios.
+
+    Attributes:
+        owner: name of the robot.
+        team: names of all robots.
+        outbox: what is to be sent, oldest first; the network empties it.
+        inbox: what has arrived and was not taken yet, oldest first.
+        overflowed: messages that a full inbox has lost.
+    """
+
+    owner: str
+    team: Sequence[str]
+    outbox: list[Outgoing] = field(default_factory=list)
+    inbox: deque[Message] = field(default_factory=deque)
+    overflowed: int = 0
+
+    def send(self, payload: Any, to: str | None, kind: str, ttl_s: float | None, radio: str | None = None) -> None:
+        """Copy a payload and queue it.
+
+        Raises:
+            InvalidValueError: nobody has that name, it is the robot's own, or the payload is no plain data.
+        """
+        if to is not None and to not in self.team:
+            raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
+        if to == self.owner:
+            raise InvalidValueError(f"{to} sends a message to itself; name another robot, or None for all")
+        copy, size = copied(payload)
+        ttl_s = float("inf") if ttl_s is None else float(ttl_s)
+        self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
+
+    def put(self, message: Message) -> None:
+        """Let a message arrive."""
+        if len(self.inbox) == INBOX_MESSAGES:
+            self.inbox.popleft()
+            self.overflowed += 1
+        self.inbox.append(message)
+
+    def take(self, kind: str | None) -> list[Message]:
+        """Remove and return the messages of a kind (None: all), oldest first."""
+        if kind is None:
+            taken = list(self.inbox)
+            self.inbox.clear()
+            return taken
+        taken = [m for m in self.inbox if m.kind == kind]
+        if taken:
+            self.inbox = deque(m for m in self.inbox if m.kind != kind)
+        return taken
+
+    def take_one(self, kind: str | None) -> Message | None:
+        """Remove and return the oldest message of a kind (None: any), or None when there is none."""
+        for message in self.inbox:
+            if kind is None or message.kind == kind:
+                self.inbox.remove(message)
+                return message
+        return None

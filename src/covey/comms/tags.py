@@ -1,0 +1,92 @@
+"""Environment tags: what robots leave at a place, and others read when they come near."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from covey.geometry.raycast import line_of_sight
+from covey.records import Record
+
+
+class Tags(Record):
+    """Tags that robots leave in the environment."""
+
+    range_m: float = Field(default=2.0, gt=0, description="A tag is read within this distance [m].")
+    blocked_by_walls: bool = Field(default=True, description="A wall between a robot and a tag hides it.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagReading:
+    """A tag in reach.
+
+    Attributes:
+        distance_m: from the robot [m].
+        bearing: direction in the body frame [rad], 0 straight ahead.
+        content: what was written.
+        owner: name of the robot that left it.
+        age_s: how long ago [s].
+    """
+
+    distance_m: float
+    bearing: float
+    content: Any
+    owner: str
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tag:
+    """A tag at a true position [m], left at ``time_s`` [s], gone at ``end_s``."""
+
+    x: float
+    y: float
+    content: Any
+    owner: str
+    time_s: float
+    end_s: float
+
+
+class TagField:
+    """All tags of a run.
+
+    Attributes:
+        tags: those that are still there, oldest first.
+    """
+
+    def __init__(self, record: Tags):
+        self.record = record
+        self.tags: list[Tag] = []
+        self._xy = np.empty((0, 2))
+
+    def leave(self, tag: Tag) -> None:
+        """Add a tag."""
+        self.tags.append(tag)
+        self._xy = np.array([(t.x, t.y) for t in self.tags])
+
+    def expire(self, time_s: float) -> None:
+        """Remove the tags whose lifetime is over."""
+        left = [t for t in self.tags if t.end_s > time_s]
+        if len(left) < len(self.tags):
+            self.tags = left
+            self._xy = np.array([(t.x, t.y) for t in left]).reshape(-1, 2)
+
+    def read(self, pose: np.ndarray, time_s: float, skip: np.ndarray, frame: np.ndarray) -> list[TagReading]:
+        """Return the tags in reach of a true pose, nearest first; ``skip`` and ``frame`` are those of the walls."""
+        if not self.tags:
+            return []
+        offset = self._xy - pose[:2]
+        distance = np.hypot(offset[:, 0], offset[:, 1])
+        found = []
+        for k in np.argsort(distance, kind="stable"):
+            if distance[k] > self.record.range_m:
+                break
+            tag = self.tags[k]
+            if self.record.blocked_by_walls and not line_of_sight(skip, frame, pose[0], pose[1], tag.x, tag.y):
+                continue
+            bearing = math.atan2(offset[k, 1], offset[k, 0]) - pose[2]
+            bearing = (bearing + math.pi) % (2.0 * math.pi) - math.pi
+            found.append(TagReading(float(distance[k]), float(bearing), tag.content, tag.owner, time_s - tag.time_s))
+        return found
