@@ -159,6 +159,18 @@ class Beliefs:
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
 
+    def know(self, robot: int, occupancy: np.ndarray) -> None:
+        """Let a robot start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+
+        It is nobody's evidence and is never passed on. Where a sensor says otherwise often enough, it is believed.
+        """
+        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        prior = max(min(lowest, highest) - 1, 1)
+        self.log_odds[robot] = np.where(occupancy < 0, 0, np.where(occupancy > 50, prior, -prior))
+        self.occupancy[robot] = occupancy
+        self.version[robot] += 1
+        self.tile_changed[robot] = self.version[robot]
+
     def publish(self, robot: int) -> int:
         """Make the changed tiles of a robot's own evidence available to others; return how many there are."""
         needed = int(np.count_nonzero(self._dirty[robot]))

@@ -38,7 +38,7 @@ def _bisect(part: np.ndarray, distance: np.ndarray) -> list[np.ndarray]:
     finite = distance[np.isfinite(distance)]
     sigma = float(finite.std()) or 1.0
     d = distance[np.ix_(part, part)]
-    weight = np.where(np.isfinite(d), np.exp(-np.where(np.isfinite(d), d, 0.0) ** 2 / (2 * sigma**2)), 0.0)
+    weight = np.where(np.isfinite(d), np.exp(-(np.where(np.isfinite(d), d, 0.0) ** 2) / (2 * sigma**2)), 0.0)
     np.fill_diagonal(weight, 0.0)
     _, vectors = np.linalg.eigh(np.diag(weight.sum(axis=1)) - weight)
     second = vectors[:, 1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import CoveyError, Problem, ScenarioError
+from covey.missions.records import mission_of
 from covey.random import generator
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
@@ -82,6 +83,7 @@ def build(
             group.localization,
             group.control_every,
             group.control_phase,
+            group.known_map,
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
@@ -91,6 +93,7 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        mission=mission_of(scenario.mission),
         stop=scenario.stop,
         radio_range_m=scenario.radio.range_m,
         share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
