@@ -37,12 +37,12 @@ class Patrolling(Record):
     )
     spacing_m: float = Field(default=1.0, gt=0, description="Side of the tiles that generated waypoints see [m].")
     visit_within_m: float = Field(
-        default=0.5, gt=0, description="A robot visits a waypoint when its centre is this near [m]."
+        default=1.0, gt=0, description="A robot visits a waypoint when its centre is this near [m]."
     )
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "IdlenessTracker":
         """Return what measures the idleness; the waypoints are placed where every one of the robots can go."""
-        return IdlenessTracker(self.graph(world, start, float(radius.max())), len(start), self.visit_within_m)
+        return IdlenessTracker(self.graph(world, start, float(radius.max())), len(start))
 
     def graph(self, world: World, start: np.ndarray, radius_m: float) -> Waypoints:
         """Return the waypoint graph of a world for bodies of a radius [m] that start at poses (n, 3) or points.
@@ -71,10 +71,11 @@ class Patrolling(Record):
             if not len(points):
                 raise InvalidValueError("waypoints_m is empty; list some, or leave it out to have them generated")
         distance = path_lengths(standing, world.grid.resolution, cells)
-        edges = (
-            connect(distance, self.edges) if isinstance(self.edges, str) else as_edges(list(self.edges), len(points))
-        )
-        return Waypoints(points, distance, edges)
+        if isinstance(self.edges, str):
+            edges = connect(distance, self.edges)
+        else:
+            edges = as_edges(list(self.edges), len(points))
+        return Waypoints(points, distance, edges, self.visit_within_m)
 
 
 class IdlenessTracker:
@@ -91,18 +92,18 @@ class IdlenessTracker:
 
     columns = ("graph_idleness_s", "worst_graph_idleness_s", "completed_cycles", "visits")
 
-    def __init__(self, waypoints: Waypoints, robots: int, within_m: float):
-        self.waypoints, self._within_m = waypoints, within_m
+    def __init__(self, waypoints: Waypoints, robots: int):
+        self.waypoints = waypoints
         k = len(waypoints)
         self.last_s, self.visits = np.zeros(k), np.zeros(k, np.int64)
         self._here, self._time_s = np.zeros((robots, k), bool), 0.0
         points, edges = np.round(waypoints.points, 4).tolist(), waypoints.edges.tolist()
-        self.facts: dict[str, Any] = {"waypoints_m": points, "edges": edges, "visit_within_m": within_m}
+        self.facts: dict[str, Any] = {"waypoints_m": points, "edges": edges, "visit_within_m": waypoints.within_m}
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the true poses (n, 3) and who is able, bool (n,); return the visits that began."""
         off = pose[:, None, :2] - self.waypoints.points[None]
-        here = (off[..., 0] ** 2 + off[..., 1] ** 2 <= self._within_m**2) & able[:, None]
+        here = (off[..., 0] ** 2 + off[..., 1] ** 2 <= self.waypoints.within_m**2) & able[:, None]
         new = here & ~self._here
         self._here, self._time_s = here, time_s
         self.last_s[here.any(axis=0)] = time_s

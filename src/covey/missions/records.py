@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from covey.missions.shares import Coverage, Exploration
 from covey.missions.patrolling import Patrolling
+from covey.missions.shares import Coverage, Exploration
 from covey.records import Record
 
 

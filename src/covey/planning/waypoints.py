@@ -20,11 +20,13 @@ class Waypoints:
         points: x, y [m] in the world frame, float64 (k, 2).
         distance: length of the shortest way between each two [m], float64 (k, k); inf where there is none.
         edges: pairs of neighbours, int64 (m, 2), each pair once with the smaller index first, sorted.
+        within_m: a robot visits a waypoint when its centre is this near [m].
     """
 
     points: np.ndarray
     distance: np.ndarray
     edges: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    within_m: float = 1.0
 
     def __len__(self) -> int:
         return len(self.points)

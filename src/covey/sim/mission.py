@@ -45,5 +45,5 @@ class Mission(Protocol):
     kind: ClassVar[str]
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> Tracker | None:
-        """Return what measures it, given the start poses (n, 3) and radii (n,) [m]; None when nothing is to be added."""
+        """Return what measures it, given start poses (n, 3) and radii (n,) [m]; None when nothing is to be added."""
         ...

@@ -127,7 +127,7 @@ class Simulation:
         self._repeatable = True
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
-        columns = self.tracker.columns if self.tracker else ()
+        columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
         self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
         self._recorder.open(
             build_manifest(
@@ -136,8 +136,7 @@ class Simulation:
                 scenario=scenario_yaml,
                 name=name,
                 goal=self.stop.goal,
-                mission={"kind": mission.kind if mission else "exploration"}
-                | (self.tracker.facts if self.tracker else {}),
+                mission={"kind": mission.kind if mission else "exploration"} | facts,
                 inputs=inputs,
             )
         )
