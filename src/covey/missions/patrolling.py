@@ -27,10 +27,10 @@ class Patrolling(Record):
     waypoints_m: tuple[Point, ...] | None = Field(
         default=None, description="x, y of each waypoint [m]; null: so chosen that together they see the whole world."
     )
-    edges: Literal["nearest", "all", "tour"] | tuple[tuple[int, int], ...] = Field(
+    edges: Literal["nearest", "relative", "all", "tour"] | tuple[tuple[int, int], ...] = Field(
         default="nearest",
-        description="Which waypoints are neighbours: each with its nearest and islands joined, all, along a tour, or "
-        "a list of pairs of numbers from 0.",
+        description="Which waypoints are neighbours: each with its nearest and islands joined; relative: two between "
+        "which no third lies; all; along a tour; or a list of pairs of numbers from 0.",
     )
     sight_m: float | None = Field(
         default=25.0, gt=0, description="How far one sees from a generated waypoint [m]; null: without limit."

@@ -9,7 +9,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.planning.dijkstra import dijkstra
 
-Connector = Literal["nearest", "all", "tour"]
+Connector = Literal["nearest", "relative", "all", "tour"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,13 @@ def connect(distance: np.ndarray, how: Connector = "nearest") -> np.ndarray:
     Args:
         distance: lengths of the ways [m], (k, k).
         how: ``nearest``: each waypoint with the one nearest to it, and then the closest pair of two islands, again and
-            again, until all hang together; ``all``: everyone with everyone; ``tour``: along the nearest-neighbour tour.
+            again, until all hang together (a tree, or nearly); ``relative``: two between which no third lies, that is, none
+            to which both have a shorter way than to each other; ``all``: everyone with everyone; ``tour``: along the
+            nearest-neighbour tour.
 
     References:
-        MAEPS (2025): reverse nearest neighbours (k = 1) and joining of islands.
+        MAEPS (2025): reverse nearest neighbours (k = 1) and joining of islands. G. T. Toussaint: The relative
+        neighbourhood graph of a finite planar set. Pattern Recognition 12(4), 1980.
 
     Examples:
         >>> place = np.array([0.0, 1.0, 5.0, 6.0])
@@ -76,6 +79,10 @@ def connect(distance: np.ndarray, how: Connector = "nearest") -> np.ndarray:
     k = len(distance)
     if how == "all":
         return np.argwhere(np.triu(np.isfinite(distance), 1))
+    if how == "relative":
+        between = np.maximum(distance[:, None, :], distance[None, :, :]) < distance[:, :, None]
+        np.einsum("iji->ij", between)[:] = np.einsum("ijj->ij", between)[:] = False
+        return np.argwhere(np.triu(np.isfinite(distance) & ~between.any(axis=2), 1))
     if how == "tour":
         from covey.planning.tours import nearest_neighbour_tour
 
