@@ -62,8 +62,8 @@ def connect(distance: np.ndarray, how: Connector = "nearest") -> np.ndarray:
 
     Args:
         distance: lengths of the ways [m], (k, k).
-        how: ``nearest``: each waypoint with the one nearest to it, and then the closest pair of two islands, again and
-            again, until all hang together (a tree, or nearly); ``relative``: two between which no third lies, that is, none
+        how: ``nearest``: each waypoint with the one nearest to it, and then the closest pair of two islands, again
+            and again, until all hang together (a tree, or nearly); ``relative``: two between which no third lies: none
             to which both have a shorter way than to each other; ``all``: everyone with everyone; ``tour``: along the
             nearest-neighbour tour.
 
