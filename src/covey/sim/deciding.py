@@ -61,7 +61,14 @@ class Deciding:
             if group.program is not None and group.program.scope == "robot":
                 for i, name in enumerate(group.names):
                     self._board(int(first) + i, name, group, seed, period_s)
-        self._banks_of = {g.name: [b for b in sensing.banks if int(first) in b.row_of] for g, first in self._parts()}
+        self._banks_of = {
+            group.name: [
+                bank
+                for bank in sensing.banks
+                if first in bank.row_of and group.program and group.program.reads(bank.record.kind, bank.record.name)
+            ]
+            for group, first in self._parts()
+        }
 
     def _parts(self) -> Iterator[tuple[Group, int]]:
         """Yield each group and the team index of its first robot."""
