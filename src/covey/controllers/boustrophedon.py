@@ -8,14 +8,16 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 from covey.robots.model import inscribed_radius
 
+_LISTEN_S = 1.5
+
 
 @controller("boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours"))
 async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
     """Cut the map into cells that can be swept up and down, cover the nearest one that nobody has begun, and so on.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots keep out of each
-    other's cells by what they tell of the ways they have driven: a cell of which more than half is covered, or in which
-    another robot is, is not begun. In the end the places that the lanes missed are visited. A partner that vanishes
+    other's cells by what they tell of themselves: a cell of which more than half is covered, or which another robot is
+    in or has begun, is not begun. In the end the places that the lanes missed are visited. A partner that vanishes
     leaves its cell to the others; a robot that hears nobody covers everything. It ends when nothing is left to cover.
 
     Args:
@@ -28,6 +30,7 @@ async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.
     """
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)
+    await robot.sleep(_LISTEN_S + 0.3 * robot.team.index(robot.name), until=sweep.mark)  # one chooses after the other
     await sweep_cells(robot, sweep, sweep.standing, overlap)
     await sweep.finish(robot)
 
@@ -36,18 +39,22 @@ async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: f
     """Cover a region, bool (rows, columns) of standing places, cell by cell, always the nearest of those left."""
     width = 2.0 * (1.0 - overlap) * inscribed_radius(np.array(robot.model.body_discs)) / sweep.grid.resolution
     turned, strips = best_cells(region, width)
-    paths = {i: lane_points(sweep, strip, width, turned) for i, strip in enumerate(strips)}
-    while paths:
-        entries = [(i, corner, path[0]) for i, corners in paths.items() for corner, path in enumerate(corners)]
+    todo = {i: lane_points(sweep, strip, width, turned) for i, strip in enumerate(strips) if strip.area > width**2}
+    while todo:
+        open_ones = [i for i in todo if is_open(robot, sweep, strips[i], turned)]
+        if not open_ones:
+            break
         way = robot.travel_cost()
-        cost = [way[sweep.cell_of(*point)] for _, _, point in entries]
-        i, corner, _ = entries[int(np.argmin(cost))]
-        path = paths.pop(i)[corner]
-        if not _is_open(robot, sweep, strips[i], turned):
-            continue
+        entries = [
+            (float(way[sweep.cell_of(*path[0])]), i, corner) for i in open_ones for corner, path in enumerate(todo[i])
+        ]
+        _, i, corner = min(entries)
         robot.note(f"cell {i} of {len(strips)}")
+        path = todo.pop(i)[corner]
+        sweep.goal_point = path[len(path) // 2]
         for x, y in path:
             await sweep.go(robot, x, y)
+    sweep.goal_point = None
 
 
 def best_cells(region: np.ndarray, width: float) -> tuple[bool, list[Strip]]:
@@ -85,18 +92,16 @@ def lane_points(sweep: Sweep, strip: Strip, width: float, turned: bool) -> list[
     return paths
 
 
-def _is_open(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
-    """Return whether a cell is mostly uncovered and no other robot is in it."""
+def is_open(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
+    """Return whether a cell is mostly uncovered, and no other robot is in it or at it."""
     left = sweep.left.T if turned else sweep.left
-    uncovered = sum(
-        int(left[low : high + 1, strip.first + k].sum())
-        for k, (low, high) in enumerate(zip(strip.low, strip.high, strict=True))
-    )
-    if uncovered <= 0.5 * strip.area:
+    runs = list(zip(range(strip.first, strip.first + strip.columns), strip.low, strip.high, strict=True))
+    if sum(int(left[low : high + 1, column].sum()) for column, low, high in runs) <= 0.5 * strip.area:
         return False
     for mate in sweep.mates.others(robot).values():
-        row, column = sweep.cell_of(*mate.pose[:2])
-        row, k = (column, row - strip.first) if turned else (row, column - strip.first)
-        if 0 <= k < strip.columns and strip.low[k] <= row <= strip.high[k]:
-            return False
+        for point in [tuple(mate.pose[:2])] + ([mate.goal] if mate.goal else []):
+            row, column = sweep.cell_of(*point)[:: -1 if turned else 1]
+            k = column - strip.first
+            if 0 <= k < strip.columns and strip.low[k] - 1 <= row <= strip.high[k] + 1:
+                return False
     return True

@@ -8,8 +8,10 @@ from covey.controllers.frontier_loop import explore
 from covey.controllers.nearest_frontier import choose_nearest
 from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError
-from covey.planning.costs import clearance
-from covey.planning.shorten import line_cost
+from covey.planning.astar import astar
+from covey.planning.costs import clearance, traversal_cost
+from covey.planning.progress import ProgressTimer
+from covey.planning.shorten import shorten
 from covey.robots.driving import DriveLimits, approach_speed
 from covey.robots.handle import Robot
 
@@ -18,6 +20,8 @@ _TELL_S = 1.0
 _WAIT_S = 3.0
 _AHEAD_M = 0.3
 _NEAR_M = 0.6
+_STALL_S = 6.0
+_ROUNDING_M = 0.01
 
 
 class Sweep:
@@ -37,6 +41,7 @@ class Sweep:
         goal: cells that the body can cover.
         done: cells that somebody has covered, or that turned out not to be had.
         mates: what the others said about themselves.
+        goal_point: what the robot is at, to be told to the others: a point [m] of the cell that it covers.
     """
 
     def __init__(self, robot: Robot, gap_m: float = 0.02):
@@ -44,6 +49,7 @@ class Sweep:
             raise InvalidValueError(f"{robot.name} has no map to cover; give its robot a lidar and `mapping`")
         self.radius, self.gap_m = robot.model.outer_radius_m, gap_m
         self.mates = Teammates()
+        self.goal_point: tuple[float, float] | None = None
         self.limits = DriveLimits.of(robot.model)
         self._discs = np.array(robot.model.body_discs)
         self._trail: list[tuple[float, float, float]] = []
@@ -69,7 +75,7 @@ class Sweep:
         near = labels[max(row - 3, 0) : row + 4, max(column - 3, 0) : column + 4]
         self.standing = room & (labels == (labels[row, column] or near.max(initial=0)))
         away = np.asarray(ndimage.distance_transform_edt(~self.standing)) * resolution
-        self.goal = (cells == 0) & (away <= self.radius)
+        self.goal = (cells == 0) & (away <= self.radius + 1e-6)
 
     @property
     def left(self) -> np.ndarray:
@@ -82,7 +88,10 @@ class Sweep:
         return min(max(row, 0), self.grid.shape[0] - 1), min(max(column, 0), self.grid.shape[1] - 1)
 
     def mark(self, robot: Robot) -> bool:
-        """Write down what the body stands on, take in what the others did, and tell them; always False."""
+        """Write down what the body stands on, take in what the others did, and tell them; always False.
+
+        What is told about the robot itself, beside its pose, is `goal_point`.
+        """
         pose = (float(robot.pose[0]), float(robot.pose[1]), float(robot.pose[2]))
         self._cover(pose)
         self._trail.append(pose)
@@ -92,7 +101,7 @@ class Sweep:
         if robot.time >= self._told_s + _TELL_S - 1e-9:
             robot.send(np.array(self._trail), kind=_SWEPT)
             self._trail, self._told_s = [], robot.time
-        self.mates.step(robot)
+        self.mates.step(robot, self.goal_point)
         return False
 
     def _cover(self, pose: tuple[float, float, float]) -> None:
@@ -110,19 +119,50 @@ class Sweep:
     # -- driving ---------------------------------------------------------------------------------------------------
 
     async def go(self, robot: Robot, x: float, y: float) -> bool:
-        """Go to a point [m]: straight where the body fits all the way, around walls otherwise."""
-        if self.is_straight(robot.pose[:2], (x, y)) and await self.straight(robot, x, y):
-            return True
-        if math.hypot(robot.pose[0] - x, robot.pose[1] - y) > 0.5 * self.radius:
-            await robot.goto((x, y), tolerance_m=0.1, until=self.mark)
-        near = math.hypot(robot.pose[0] - x, robot.pose[1] - y) < 0.3
-        return near and await self.straight(robot, x, y)
+        """Go to a point [m]: straight where the body fits all the way, else around walls, piece by piece.
+
+        Where another robot stands in the way for some seconds, the navigator finds a way around it.
+        """
+        corners = [(x, y)] if self.is_straight(robot.pose[:2], (x, y)) else self._around(robot, x, y)
+        for corner in corners:
+            if not await self.straight(robot, *corner):
+                return await self._navigate(robot, x, y)
+        return bool(corners)
+
+    def _around(self, robot: Robot, x: float, y: float) -> list[tuple[float, float]]:
+        """Return the corners of the shortest way to a point [m] on which the body fits; empty when there is none."""
+        comfort_m, start, target = self.radius + 3.0 * self.grid.resolution, robot.pose[:2], self.cell_of(x, y)
+        walls = np.where(self.grid.cells < 0, 100, self.grid.cells).astype(np.int8)
+        for spare_m in (0.5 * self.grid.resolution, 0.0):  # corners are cut by up to half a cell
+            cost = traversal_cost(walls, self.clearance, self.radius + self.gap_m + spare_m, comfort_m, 1.0, np.inf)
+            cost[target] = min(float(cost[target]), 50.0)
+            path, length = astar(cost, self.cell_of(*start), target)
+            if math.isfinite(length):
+                points = self.grid.to_world(shorten(path, cost, 0.02))[1:-1]
+                return [*((float(a), float(b)) for a, b in points), (x, y)]
+        return []
+
+    async def _navigate(self, robot: Robot, x: float, y: float) -> bool:
+        timer = ProgressTimer(0.2, _STALL_S)
+        timer.restart(robot.time, *robot.pose[:2])
+
+        def near(r: Robot) -> bool:
+            self.mark(r)
+            close = math.hypot(r.pose[0] - x, r.pose[1] - y) < 0.5 and self.is_straight(r.pose[:2], (x, y))
+            return close or timer.expired(r.time, *r.pose[:2])
+
+        await robot.goto((x, y), tolerance_m=0.1, until=near)
+        return self.is_straight(robot.pose[:2], (x, y)) and await self.straight(robot, x, y)
 
     def is_straight(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
         """Return whether the body fits along the straight line between two points [m]."""
-        slack = self.grid.resolution
-        cost = np.where(self.clearance >= self.radius + self.gap_m - slack, np.float32(1), np.float32(np.inf))
-        return bool(np.isfinite(line_cost(cost, *self.cell_of(*a), *self.cell_of(*b))))
+        from scipy import ndimage
+
+        (x0, y0), resolution = self.grid.origin[:2], self.grid.resolution
+        steps = np.linspace(0.0, 1.0, 2 + math.ceil(2.0 * math.dist(a, b) / resolution))[:, None]
+        columns, rows = ((np.array(a) + steps * (np.array(b) - a) - (x0, y0)) / resolution - 0.5).T
+        beside = ndimage.map_coordinates(self.clearance, [rows, columns], order=1, mode="nearest")
+        return bool(beside.min() >= self.radius + self.gap_m - _ROUNDING_M)
 
     async def straight(self, robot: Robot, x: float, y: float) -> bool:
         """Drive straight to a point [m]; False when something has stood in the way for some seconds."""
@@ -142,12 +182,13 @@ class Sweep:
             ahead_x, ahead_y = x0 + share * (x - x0) - px, y0 + share * (y - y0) - py
             turn = math.remainder(math.atan2(ahead_y, ahead_x) - heading, math.tau)
             v = min(self.limits.max_speed, approach_speed(left, deceleration, reaction), left / self.limits.period)
-            blocked = self._blocked(robot, left)
+            turning = abs(turn) > 0.1
+            blocked = not turning and self._blocked(robot, left)
             waited_s = waited_s + self.limits.period if blocked else 0.0
             if waited_s > _WAIT_S:
                 robot.stop()
                 return False
-            if blocked or abs(turn) > 0.1:
+            if blocked or turning:
                 v = 0.0
             robot.drive(v, 0.0 if blocked else self._turn_rate(turn, gain if v else 2.0 * gain, reaction))
             self.mark(robot)
@@ -167,7 +208,8 @@ class Sweep:
                 return True
         if scan is None:
             return False
-        ahead, beside = scan.ranges * np.cos(scan.angles), scan.ranges * np.sin(scan.angles)
+        ranges = np.nan_to_num(scan.ranges, nan=1e3, posinf=1e3)
+        ahead, beside = ranges * np.cos(scan.angles), ranges * np.sin(scan.angles)
         free = ahead - self.radius
         narrow = np.abs(beside) < self.radius - 0.03
         return bool((narrow & (ahead > 0) & (free < min(0.25, left - 0.05))).any())
@@ -208,18 +250,19 @@ class Sweep:
         return row, column
 
     def _stand_for(self, robot: Robot, cell: tuple[int, int]) -> tuple[float, float] | None:
-        """Return where to stand to cover a cell [m], the nearest place; None when there is none."""
+        """Return where to stand to cover a cell [m], as near to it as can be; None when there is nowhere."""
         reach = math.ceil(self.radius / self.grid.resolution)
         top, first = max(cell[0] - reach, 0), max(cell[1] - reach, 0)
         window = self.standing[top : cell[0] + reach + 1, first : cell[1] + reach + 1]
         stands = np.argwhere(window) + np.array([top, first])
         off = np.hypot(*(stands - cell).T) * self.grid.resolution
-        stands = stands[off <= max(0.9 * self.radius, off.min(initial=np.inf))]
         if not len(stands):
             return None
-        points = self.grid.to_world(stands)
-        x, y = points[np.argmin(np.hypot(*(points - robot.pose[:2]).T))].tolist()
-        return x, y
+        row, column = stands[np.argmin(off)].tolist()
+        room = float(self.clearance[row, column]) - self.radius - self.gap_m  # a cell of the map is coarser than that
+        (x, y), (cx, cy) = self.grid.to_world((row, column)).tolist(), self.grid.to_world(cell).tolist()
+        share = min(1.0, max(room, 0.0) / max(math.hypot(cx - x, cy - y), 1e-9))
+        return x + share * (cx - x), y + share * (cy - y)
 
 
 async def know_the_place(robot: Robot) -> None:

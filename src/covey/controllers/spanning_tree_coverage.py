@@ -5,12 +5,14 @@ import math
 import numpy as np
 
 from covey.controllers.cover_loop import Sweep
-from covey.planning.spanning_tree import Cell, SpanningTree, State, sections, small_cell, whole_walk
+from covey.planning.spanning_tree import Cell, SpanningTree, State, sections, small_cell, straight_runs, whole_walk
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 from covey.robots.model import inscribed_radius
 
 _LISTEN_S = 2.0
+_AHEAD = 4
+"""So many quarters the robot looks ahead while it does not know the map."""
 
 
 @controller("spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours"))
@@ -20,7 +22,7 @@ async def spanning_tree_coverage(robot: Robot, *, gap_m: float = 0.02) -> None:
     The width D of the body is the side of the largest square in it: then the corners are covered, too. The place is cut
     into cells of 2D; a robot without a map builds the tree while it goes, from what its lidar shows (STC on line). With
     the map given (``known_map``) the cells are laid so that most of them are free, and the robots that hear each other
-    share one tree, each from its own place on to the next robot's (MSTC). Cells that are only partly free are not part
+    share the way round one tree in equal parts (after MSTC). Cells that are only partly free are not part
     of the method: what they leave over, and what a partner that vanished has left over, is visited in the end by
     whoever is nearest. It ends when nothing is left to cover.
 
@@ -126,9 +128,12 @@ async def _cover_on_line(robot: Robot, sweep: Sweep, cells: LargeCells) -> None:
         return
     robot.note("round the tree")
     tree = SpanningTree(free, start)
-    await sweep.go(robot, *cells.middle(start))
-    while tree.advance():
-        await sweep.go(robot, *cells.middle(tree.state))
+    ahead = [start]
+    while ahead:
+        await _drive(robot, sweep, cells, ahead)
+        ahead = []
+        while len(ahead) < _AHEAD and tree.advance():
+            ahead.append(tree.state)
 
 
 async def _cover_section(robot: Robot, sweep: Sweep, cells: LargeCells) -> None:
@@ -143,5 +148,10 @@ async def _cover_section(robot: Robot, sweep: Sweep, cells: LargeCells) -> None:
     entries = {name: int(np.argmin(np.hypot(*(middles - place).T))) for name, place in sorted(places.items())}
     section = sections(entries, len(walk))[robot.name]
     robot.note(f"{len(section)} of {len(walk)} cells")
-    for k in section:
-        await sweep.go(robot, *middles[k % len(walk)].tolist())
+    await _drive(robot, sweep, cells, [walk[k % len(walk)] for k in section])
+
+
+async def _drive(robot: Robot, sweep: Sweep, cells: LargeCells, states: list[State]) -> None:
+    """Drive through the middles of some quarters, without a stop where they lie in a line."""
+    for run in straight_runs(states):
+        await sweep.go(robot, *cells.middle(run[-1]))

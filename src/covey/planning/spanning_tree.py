@@ -5,7 +5,7 @@ References:
     and Artificial Intelligence 31, 2001.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 Cell = tuple[int, int]
 State = tuple[int, int, int]
@@ -73,26 +73,45 @@ def whole_walk(free: Callable[[Cell], bool], start: State) -> list[State]:
     return walk
 
 
+def straight_runs(walk: Iterable[State]) -> Iterator[list[State]]:
+    """Yield the walk in pieces that run straight on, each with the quarter where it ends; the first is the start alone.
+
+    Examples:
+        >>> [run[-1] for run in straight_runs(whole_walk(lambda cell: cell in [(0, 0), (0, 1)], (0, 0, 0)))]
+        [(0, 0, 0), (0, 1, 1), (0, 1, 2), (0, 0, 3)]
+    """
+    run: list[State] = []
+    direction = None
+    for state in walk:
+        if run:
+            (a, b), (c, d) = small_cell(run[-1]), small_cell(state)
+            if direction not in (None, (c - a, d - b)) or direction is None:
+                yield run
+                run = []
+            direction = c - a, d - b
+        run.append(state)
+    if run:
+        yield run
+
+
 def sections(entries: dict[str, int], length: int) -> dict[str, range]:
-    """Return which part of the closed walk each robot covers: from its own place on to the next robot's.
+    """Return which part of the closed walk each robot covers: equal parts, dealt in the order in which robots stand.
+
+    MSTC gives each robot the part up to the next robot's place, which is as unequal as their places are: of robots that
+    start side by side one covers nearly everything. Here the first part begins at the first robot's place.
 
     Args:
-        entries: each robot's place on the walk, as an index; of two at one place the first by name takes it all.
+        entries: each robot's place on the walk, as an index.
         length: of the walk.
 
     References:
-        N. Hazon, G. A. Kaminka: Redundancy, efficiency and robustness in multi-robot coverage. ICRA 2005 (MSTC without
-        backtracking).
+        N. Hazon, G. A. Kaminka: Redundancy, efficiency and robustness in multi-robot coverage. ICRA 2005.
 
     Examples:
-        >>> sections({"a": 0, "b": 6}, 8)
-        {'a': range(0, 6), 'b': range(6, 8)}
-        >>> sections({"a": 3}, 8)
-        {'a': range(3, 11)}
+        >>> sections({"a": 7, "b": 2, "c": 3}, 9)
+        {'b': range(2, 5), 'c': range(5, 8), 'a': range(8, 11)}
     """
     order = sorted(entries, key=lambda name: (entries[name], name))
-    result = {}
-    for i, name in enumerate(order):
-        begin, end = entries[name], entries[order[(i + 1) % len(order)]]
-        result[name] = range(begin, end if i + 1 < len(order) else end + length)
-    return result
+    first = entries[order[0]]
+    cuts = [first + k * length // len(order) for k in range(len(order) + 1)]
+    return {name: range(cuts[k], cuts[k + 1]) for k, name in enumerate(order)}
