@@ -128,11 +128,12 @@ async def _cover_on_line(robot: Robot, sweep: Sweep, cells: LargeCells) -> None:
         return
     robot.note("round the tree")
     tree = SpanningTree(free, start)
-    ahead = [start]
+    ahead, goes_on = [start], True
     while ahead:
         await _drive(robot, sweep, cells, ahead)
         ahead = []
-        while len(ahead) < _AHEAD and tree.advance():
+        while goes_on and len(ahead) < _AHEAD:
+            goes_on = tree.advance()
             ahead.append(tree.state)
 
 
