@@ -31,6 +31,8 @@ class Maps:
         union: occupancy of the union of all maps, int8: -1 unknown, 0 free, 100 occupied; None without maps.
         robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty when no
             robot has one.
+        changed: int32 (k, 4), how the truth changed, in order: step, cell (row x columns + column), value before and
+            after.
     """
 
     truth: Grid
@@ -43,6 +45,7 @@ class Maps:
     coverable: np.ndarray | None = None
     explored_by: np.ndarray | None = None
     covered_by: np.ndarray | None = None
+    changed: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int32))
     _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
     @property
@@ -54,6 +57,15 @@ class Maps:
     def to_cover(self) -> np.ndarray:
         """Cells that a body can pass over, bool; every free cell where that is not known."""
         return self.truth.cells == FREE if self.coverable is None else self.coverable
+
+    def truth_at(self, step: int) -> Grid:
+        """Return the world as it was in a step."""
+        later = self.changed[self.changed[:, 0] > step][::-1]
+        if not len(later):
+            return self.truth
+        cells = self.truth.cells.copy()
+        cells.reshape(-1)[later[:, 1]] = later[:, 2]  # of several changes of a cell the first one's value stays
+        return self.truth.with_cells(cells)
 
     def ground_truth(self, belief: Grid) -> "GroundTruth":
         """Return the truth on the cells of a map, as `covey.mapping.compare` wants it; once for maps at one place."""
@@ -78,6 +90,8 @@ class Maps:
                 arrays[name] = count.astype(np.int32)
         if self.union is not None:
             arrays |= _pack("union", self.union)
+        if len(self.changed):
+            arrays["changed"] = self.changed
         arrays["robots"] = np.array(len(self.robots))
         for i, grid in enumerate(self.robots):
             arrays |= {} if grid is None else _pack(f"robot{i}", grid)
@@ -101,6 +115,7 @@ class Maps:
             coverable=arrays.get("coverable"),
             explored_by=arrays.get("explored_by"),
             covered_by=arrays.get("covered_by"),
+            changed=arrays.get("changed", np.empty((0, 4), np.int32)),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
 
