@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
+import covey
+from covey.controllers import controllers
 from covey.controllers.greed import choose_by_steps
 from covey.controllers.nearest_frontier import choose_nearest
+from covey.robots.controller import Program
 
 # The unseen begins east of the column of free cells; the robot is in the south-west corner.
 WIDE = """
@@ -46,11 +49,7 @@ def test_what_is_refused_or_behind_walls_is_passed_over(robot_on):
 
 
 @pytest.mark.parametrize("tile_m", [0.0, -1.0])
-def test_tiles_have_a_size(robot_on, tile_m):
-    import covey
-    from covey.controllers import controllers
-    from covey.robots.controller import Program
-
+def test_tiles_have_a_size(tile_m):
     group = covey.Group("g", covey.robots.disc(), [(0, 0, 0)], Program(controllers.get("greed"), {"tile_m": tile_m}))
     sim = covey.Simulation(covey.World.empty(4, 4), [group])
     sim.step()

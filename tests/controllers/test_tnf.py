@@ -35,8 +35,7 @@ def test_distance_is_the_density_of_the_beta_distribution():
     # One cell at 1 m, one at 4 m, which is the farthest: w = 1/2 and 1. Beta(2, 3): 12 w (1 - w)^2 = 1.5 and 0.
     points = np.array([[1.0, 0.0], [4.0, 0.0]])
     np.testing.assert_allclose(wavefront(points, np.array([0, 1]), np.zeros(2)), [0.5, 1.0])
-    zero = -9 * np.ones(2) * 0
-    value = utility(points, np.array([0, 1]), zero, np.zeros(2), NONE, NONE, 2.0, 3.0)
+    value = utility(points, np.array([0, 1]), np.zeros(2), np.zeros(2), NONE, NONE, 2.0, 3.0)
     information = 0.5 * 9 * 5 * math.exp(-12.5)
     np.testing.assert_allclose(value, [1.5 + information, information])
 

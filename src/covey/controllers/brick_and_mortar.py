@@ -53,7 +53,7 @@ async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float 
         enter = [o and not t for o, t in zip(around.open, around.taken, strict=True)]
         way = next_way(enter, around.new, around.blocked, mason.came, mason.rank, mason.shuffle)
         if way is None:
-            if not any(mason.avoided) and not any(around.open):
+            if not mason.avoided and not any(around.open):
                 break
             in_vain += 1  # a robot may stand in the way
             mason.avoided.clear()
@@ -62,6 +62,7 @@ async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float 
         if "visited" not in around.states[mason.cell]:
             robot.leave_tag(("exit", *mason.cell, way))
         in_vain = 0 if await _go(robot, mason, way) else in_vain + 1
+    await robot.sleep(_WRITE_S)  # the last tag is left
 
 
 def blocks(open_: Sequence[bool], links: Sequence[bool]) -> bool:
