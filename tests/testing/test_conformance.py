@@ -8,7 +8,15 @@ import pytest
 from covey.sensors import sensors
 from covey.sensors.lidar import Lidar, LidarReadings
 from covey.testing import check_boundary, check_controller, check_sensor, check_world
-from covey.world.records import EmptyWorld, GeneratedMaze, GeneratedOffice, TerrainWorld, WorkspaceWorld
+from covey.world.generated import (
+    GeneratedBuilding,
+    GeneratedCave,
+    GeneratedMaze,
+    GeneratedOffice,
+    GeneratedRooms,
+    GeneratedRubble,
+)
+from covey.world.records import EmptyWorld, TerrainWorld, WorkspaceWorld
 
 WORLDS = [
     EmptyWorld(empty_m=(5, 4)),
@@ -16,6 +24,10 @@ WORLDS = [
     WorkspaceWorld(workspace_m=[(0, 0), (6, 0), (6, 5), (0, 5)], border="open"),
     GeneratedMaze(generate="maze", size_m=(12, 10)),
     GeneratedOffice(generate="office"),
+    GeneratedCave(generate="cave", material="random"),
+    GeneratedBuilding(generate="building", material="brick"),
+    GeneratedRooms(generate="rooms"),
+    GeneratedRubble(generate="rubble", material="random"),
     *(TerrainWorld(terrain=name, resolution_m=0.4, wall_m=0.8) for name in ("loop", "cross", "zigzag", "maze")),
 ]
 

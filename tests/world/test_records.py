@@ -3,6 +3,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, MapFileError
+from covey.world.generated import GENERATED
 from covey.world.records import WorldRecord
 from covey.world.starts import Start
 from covey.world.world import World
@@ -38,7 +39,7 @@ def test_a_file_is_relative_to_the_folder(tmp_path):
         WORLDS.validate_python({"file": "hall.yaml"}).build(tmp_path, 0)
 
 
-@pytest.mark.parametrize("kind", ["maze", "office"])
+@pytest.mark.parametrize("kind", GENERATED)
 def test_a_generator_takes_its_own_seed_or_that_of_the_run(tmp_path, kind):
     own, run = WORLDS.validate_python({"generate": kind, "seed": 3}), WORLDS.validate_python({"generate": kind})
     np.testing.assert_array_equal(own.build(tmp_path, 7).grid.cells, run.build(tmp_path, 3).grid.cells)
@@ -49,7 +50,7 @@ def test_a_generator_takes_its_own_seed_or_that_of_the_run(tmp_path, kind):
     [
         ({}, "a world is one of"),
         ({"terain": "maze"}, "a world is one of"),
-        ({"generate": "cave"}, "maze or office"),
+        ({"generate": "town"}, "maze, office, cave, building, rooms or rubble"),
         ("maze", "a world is one of"),
         (None, "a world is one of"),
         ({"terrain": "mase"}, "'loop', 'cross', 'zigzag' or 'maze'"),

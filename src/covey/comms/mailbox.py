@@ -56,12 +56,14 @@ class Mailbox:
         ttl_s = float("inf") if ttl_s is None else float(ttl_s)
         self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
 
-    def put(self, message: Message) -> None:
-        """Let a message arrive."""
+    def put(self, message: Message) -> Message | None:
+        """Let a message arrive; return the one that a full inbox loses, if any."""
+        lost = None
         if len(self.inbox) == INBOX_MESSAGES:
-            self.inbox.popleft()
+            lost = self.inbox.popleft()
             self.overflowed += 1
         self.inbox.append(message)
+        return lost
 
     def take(self, kind: str | None) -> list[Message]:
         """Remove and return the messages of a kind (None: all), oldest first."""

@@ -153,7 +153,10 @@ class _Mason:
         centres = np.array([self.centre(c) for c in ring])
         between = 0.5 * (centres + np.roll(centres, -1, axis=0))
         room = robot.model.outer_radius_m + 0.03
-        clear = [_is_clear(p, (x, y), hits, reach, room) and c not in self.avoided for p, c in zip(centres, ring, strict=True)]
+        clear = [
+            _is_clear(p, (x, y), hits, reach, room) and c not in self.avoided
+            for p, c in zip(centres, ring, strict=True)
+        ]
         link = [_is_clear(p, (x, y), hits, reach, room) for p in between]
         tags = [t for t in robot.tags if isinstance(t.content, tuple) and len(t.content) >= 3]
         states: dict[Tile, set[str]] = {}
@@ -161,7 +164,9 @@ class _Mason:
             states.setdefault((t.content[1], t.content[2]), set()).add(t.content[0])
         trail = [t for t in tags if t.content[0] == "exit" and t.owner == robot.name and t.content[1:3] == self.cell]
         exit_ = min(trail, key=lambda t: t.age_s).content[3] if trail else None
-        claims = {(t.content[1], t.content[2]): t.owner for t in tags if t.content[0] == "claim" and t.owner != robot.name}
+        claims = {
+            (t.content[1], t.content[2]): t.owner for t in tags if t.content[0] == "claim" and t.owner != robot.name
+        }
         near = getattr(robot, "neighbours", None)
         ranks = [] if near is None else near.identities[near.ranges < 2.2 * self.cell_m].tolist()
         others = _others(robot)
@@ -319,9 +324,7 @@ def _others(robot: Robot) -> np.ndarray:
     return np.array(robot.pose[:2]) + near.ranges[:, None] * np.stack((np.cos(to), np.sin(to)), axis=-1)
 
 
-def _is_clear(
-    point: np.ndarray, own: tuple[float, float], hits: np.ndarray, reach: np.ndarray, room: float
-) -> bool:
+def _is_clear(point: np.ndarray, own: tuple[float, float], hits: np.ndarray, reach: np.ndarray, room: float) -> bool:
     """Return whether a body of a radius ``room`` has place at a point [m] that is seen from ``own``."""
     if len(hits) and float(np.hypot(*(hits - point).T).min()) < room:
         return False

@@ -33,9 +33,7 @@ async def greed(robot: Robot, *, tile_m: float = 1.0) -> None:
         raise InvalidValueError(f"tile_m is {tile_m!r}; it must be above 0")
     assert robot.map is not None
     least = max(1, round(tile_m / robot.map.grid.resolution))
-    await explore(
-        robot, choose_by_steps, definition="explore", min_cells=least, replan_s=np.inf, near_m=_ALL_THE_WAY_M
-    )
+    await explore(robot, choose_by_steps, definition="explore", min_cells=least, replan_s=np.inf, near_m=_ALL_THE_WAY_M)
 
 
 def choose_by_steps(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:

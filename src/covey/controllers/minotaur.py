@@ -169,7 +169,11 @@ class _Minotaur:
                 return x, y
         free = occupancy == 0
         for passable, skip in ((free & room, ()), (None, ()), (free, self._goals_of_others(robot))):
-            goal = self._nearest_door(way, grid) if passable is None else self._nearest(grid, passable, (row, column), open_, skip)
+            goal = (
+                self._nearest_door(way, grid)
+                if passable is None
+                else self._nearest(grid, passable, (row, column), open_, skip)
+            )
             if goal is not None:
                 return goal
         return robot.nearest(open_)
@@ -194,7 +198,9 @@ class _Minotaur:
         cell = grid.to_cells(goal)
         if not grid.inside(cell):
             return False
-        reachable = math.isfinite(way[cell[0], cell[1]]) and (room[cell[0], cell[1]] or grid.cells[cell[0], cell[1]] == -1)
+        reachable = math.isfinite(way[cell[0], cell[1]]) and (
+            room[cell[0], cell[1]] or grid.cells[cell[0], cell[1]] == -1
+        )
         tried = any(math.dist(goal, t) < 2.0 * _HERE_M for t in self.tried)
         return bool(reachable) and not tried and math.dist(goal, robot.pose[:2]) > 2.0 * _HERE_M
 
@@ -313,5 +319,3 @@ class _Minotaur:
             (r0, c0), (r1, c1) = grid.to_cells([(door.x - dx, door.y - dy), (door.x + dx, door.y + dy)])
             clear[max(r0, 0) : r1 + 1, max(c0, 0) : c1 + 1] = False
         return clear
-
-

@@ -236,7 +236,9 @@ class _Share:
         x, y = float(robot.pose[0]), float(robot.pose[1])
         for share in (0.5, 1.0):
             tile = tile_of(
-                self._before[0] + share * (x - self._before[0]), self._before[1] + share * (y - self._before[1]), self.tile_m
+                self._before[0] + share * (x - self._before[0]),
+                self._before[1] + share * (y - self._before[1]),
+                self.tile_m,
             )
             if self.tiles.at(tile) == OPEN:
                 if _passed(self._before, (x, y), self.tiles.place(tile)) <= _NEAR * self.tile_m:

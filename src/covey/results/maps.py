@@ -28,6 +28,8 @@ class Maps:
         union: occupancy of the union of all maps, int8: -1 unknown, 0 free, 100 occupied; None without maps.
         robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty when no
             robot has one.
+        changed: int32 (k, 4), how the truth changed, in order: step, cell (row x columns + column), value before and
+            after.
     """
 
     truth: Grid
@@ -37,6 +39,7 @@ class Maps:
     last_covered: np.ndarray
     union: Grid | None = None
     robots: list[Grid | None] = field(default_factory=list)
+    changed: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int32))
     _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
     @property
@@ -48,6 +51,15 @@ class Maps:
     def to_cover(self) -> np.ndarray:
         """Cells that bodies may pass over, bool: G, or every free cell when nothing is explorable (nobody can see)."""
         return self.explorable if self.explorable.any() else self.truth.cells == FREE
+
+    def truth_at(self, step: int) -> Grid:
+        """Return the world as it was in a step."""
+        later = self.changed[self.changed[:, 0] > step][::-1]
+        if not len(later):
+            return self.truth
+        cells = self.truth.cells.copy()
+        cells.reshape(-1)[later[:, 1]] = later[:, 2]  # of several changes of a cell the first one's value stays
+        return self.truth.with_cells(cells)
 
     def ground_truth(self, belief: Grid) -> "GroundTruth":
         """Return the truth on the cells of a map, as `covey.mapping.compare` wants it; once for maps at one place."""
@@ -67,6 +79,8 @@ class Maps:
             arrays[name] = getattr(self, name).astype(np.int32)
         if self.union is not None:
             arrays |= _pack("union", self.union)
+        if len(self.changed):
+            arrays["changed"] = self.changed
         arrays["robots"] = np.array(len(self.robots))
         for i, grid in enumerate(self.robots):
             arrays |= {} if grid is None else _pack(f"robot{i}", grid)
@@ -87,6 +101,7 @@ class Maps:
             last_explored=arrays["last_explored"],
             last_covered=arrays["last_covered"],
             union=_unpack("union", arrays) if "union" in arrays else None,
+            changed=arrays.get("changed", np.empty((0, 4), np.int32)),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
 

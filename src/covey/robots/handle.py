@@ -34,7 +34,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import travel
+from covey.robots.reach import travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -75,6 +75,7 @@ class Robot:
         self.board = Notices(board or Board())
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
+        self._map_wishes: set[str] = set()
         self.face: Any = self
         self.pose = home
         self.time = 0.0
@@ -123,6 +124,20 @@ class Robot:
         """
         field = self._travel(None)
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
+        """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
+
+        Args:
+            starts: x, y [m], shape (n, 2), such as where team mates say they are.
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            float64 (n, k); inf where no way is known.
+        """
+        navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
+        others, grid = navigator.others(*self.pose), self._belief().grid
+        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
@@ -220,6 +235,16 @@ class Robot:
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
         self._left_tags.append((copied(content)[0], float(lifetime_s)))
+
+    def request_maps(self) -> None:
+        """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
+        self._belief()
+        self._map_wishes.add("request")
+
+    def share_map(self) -> None:
+        """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
+        self._belief()
+        self._map_wishes.add("share")
 
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""

@@ -1,10 +1,13 @@
 """Talking: the messages of the last step are delivered, tags are left and read, the notice board turns."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from covey.comms.board import Board
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
+from covey.comms.radio import Radio
 from covey.comms.tags import Tag, TagField, Tags
 from covey.robots.handle import Robot
 from covey.robots.team import TeamState
@@ -20,9 +23,9 @@ class Talking:
         board: what stands on the notice board.
     """
 
-    def __init__(self, names: list[str], radio_range_m: float, tags: Tags):
+    def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int):
         self.mailboxes = [Mailbox(name, tuple(names)) for name in names]
-        self.network = Network(self.mailboxes, radio_range_m)
+        self.network = Network(self.mailboxes, radios, seed)
         self.tags, self.board = TagField(tags), Board()
 
     def exchange(
@@ -31,13 +34,13 @@ class Talking:
         """Deliver what was sent and left in the last step.
 
         Args:
-            world: its walls hide tags.
+            world: its walls hide tags, and weaken the radio.
             state: the true poses.
             robots: the handles of the robots that have one, by team index.
             alive: whose radio works, bool (n,).
             time_s: the time now [s].
         """
-        self.network.deliver(state.pose, alive, time_s)
+        self.network.deliver(world, state.pose, alive, time_s)
         self.board.turn()
         self._leave(state, robots, time_s)
         self.tags.expire(time_s)

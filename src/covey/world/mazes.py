@@ -6,6 +6,7 @@ import shapely
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.lattice import LatticeWalls, wall_shapes
+from covey.world.materials import made_of
 from covey.world.terrains import check_roads, world_of_walls
 from covey.world.world import World, check_size
 
@@ -16,6 +17,7 @@ def maze(
     road_m: float = 2.0,
     wall_m: float = 0.2,
     opening: float = 0.0,
+    material: str | None = None,
     resolution_m: float = 0.1,
     seed: int = 0,
 ) -> World:
@@ -27,6 +29,7 @@ def maze(
         wall_m: thickness of the walls [m].
         opening: probability with which a cell loses its walls on all four sides; 0 gives a perfect maze (one way
             between any two places), 1 an empty hall.
+        material: of the walls; ``random``: one for all; None leaves it unsaid.
         resolution_m: side of a grid cell [m].
         seed: the same seed gives the same maze.
 
@@ -44,7 +47,8 @@ def maze(
     half_w, half_h = size_m[0] / 2, size_m[1] / 2
     frame = shapely.box(-half_w, -half_h, half_w, half_h).exterior.buffer(wall_m / 2, join_style="mitre")
     solid = shapely.union_all([frame, *wall_shapes(walls, road_m, wall_m)])
-    return world_of_walls(solid, half_w, half_h, wall_m, resolution_m, "maze")
+    world = world_of_walls(solid, half_w, half_h, wall_m, resolution_m, "maze")
+    return made_of(world, material, generator(seed, "world/maze/material"))
 
 
 def carve(columns: int, rows: int, opening: float, random: np.random.Generator) -> LatticeWalls:

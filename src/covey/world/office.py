@@ -9,6 +9,7 @@ from shapely.geometry.base import BaseGeometry
 
 from covey.errors import InvalidValueError
 from covey.random import generator
+from covey.world.materials import made_of
 from covey.world.shapes import wall
 from covey.world.terrains import world_of_walls
 from covey.world.world import World, check_size
@@ -37,6 +38,7 @@ def office(
     door_m: float = 1.0,
     wall_m: float = 0.2,
     furniture: bool = True,
+    material: str | None = None,
     resolution_m: float = 0.05,
     seed: int = 0,
 ) -> World:
@@ -53,6 +55,7 @@ def office(
         door_m: width of the doors [m].
         wall_m: thickness of all walls [m].
         furniture: whether rooms have desks and pillars.
+        material: of the walls; ``random``: one for all; None leaves it unsaid.
         resolution_m: side of a grid cell [m].
         seed: the same seed gives the same floor.
     """
@@ -94,7 +97,8 @@ def office(
     if furniture:
         for room in rooms:
             solids += _furnish(random, room, wall_m)
-    return world_of_walls(shapely.union_all(solids), width / 2, height / 2, wall_m, resolution_m, "office")
+    world = world_of_walls(shapely.union_all(solids), width / 2, height / 2, wall_m, resolution_m, "office")
+    return made_of(world, material, generator(seed, "world/office/material"))
 
 
 def _row(random, span, bottom, top, door_y, room_m, door_m, wall_m, solids, crossed) -> list[_Room]:

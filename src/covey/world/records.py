@@ -6,11 +6,19 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from covey.records import Record
+from covey.world.generated import (
+    GENERATED,
+    GeneratedBuilding,
+    GeneratedCave,
+    GeneratedMaze,
+    GeneratedOffice,
+    GeneratedRooms,
+    GeneratedRubble,
+)
+from covey.world.materials import Material, made_of
+from covey.world.quantities import Metres, Resolution, WallHeight, WallMaterial
 from covey.world.world import Border, World
 
-Metres = Annotated[float, Field(gt=0, le=100_000)]
-Resolution = Annotated[float, Field(ge=0.001, le=100, description="Side of a grid cell [m].")]
-WallHeight = Annotated[float, Field(gt=0, le=1000, description="Height of the walls [m].")]
 Point = tuple[float, float]
 
 
@@ -35,11 +43,13 @@ class TerrainWorld(Record):
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m], centred on the lines of the lattice.")
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world."""
-        options = self.model_dump(exclude={"terrain", "wall_height_m"})
-        return World.terrain(self.terrain, **options).replace(wall_height_m=self.wall_height_m)
+        options = self.model_dump(exclude={"terrain", "wall_height_m", "material"})
+        world = World.terrain(self.terrain, **options).replace(wall_height_m=self.wall_height_m)
+        return made_of(world, self.material)
 
 
 class FileWorld(Record):
@@ -58,11 +68,14 @@ class FileWorld(Record):
     )
     border: Border | None = Field(default=None, description="wall or open; without it what the file says, else wall.")
     wall_height_m: WallHeight | None = Field(default=None, description="Height of the walls [m]; without it 2 m.")
+    material: Material | None = Field(
+        default=None, description="What all walls are made of; without it what the file says."
+    )
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
-        options = self.model_dump(exclude={"file"})
-        return World.from_file(folder / self.file, **options)
+        options = self.model_dump(exclude={"file", "material"})
+        return made_of(World.from_file(folder / self.file, **options), self.material)
 
 
 class EmptyWorld(Record):
@@ -72,11 +85,12 @@ class EmptyWorld(Record):
     border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world."""
         world = World.empty(*self.empty_m, self.resolution_m, self.border)
-        return world.replace(wall_height_m=self.wall_height_m)
+        return made_of(world.replace(wall_height_m=self.wall_height_m), self.material)
 
 
 class WorkspaceWorld(Record):
@@ -91,55 +105,14 @@ class WorkspaceWorld(Record):
     border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
+    obstacle_materials: list[Material] = Field([], description="One for each obstacle; without it material.")
+    wall_materials: list[Material] = Field([], description="One for each wall; without it material.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world."""
         options = self.model_dump(exclude={"workspace_m", "wall_height_m"})
         return World.polygons(self.workspace_m, **options).replace(wall_height_m=self.wall_height_m)
-
-
-class GeneratedMaze(Record):
-    """A random maze of thin walls."""
-
-    generate: Literal["maze"]
-    size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of road_m.")
-    road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
-    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
-    opening: float = Field(
-        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect."
-    )
-    resolution_m: Resolution = 0.1
-    wall_height_m: WallHeight = 2.0
-    seed: int | None = Field(default=None, description="Seed of the maze; without it the seed of the run.")
-
-    def build(self, folder: Path, seed: int) -> World:
-        """Return the world that the record's own seed gives, or else ``seed``."""
-        return _generated(self, World.maze, seed)
-
-
-class GeneratedOffice(Record):
-    """A random office floor with corridors, rooms, doors, desks and pillars."""
-
-    generate: Literal["office"]
-    size_m: tuple[Metres, Metres] = Field((30.0, 15.0), description="Width and height [m].")
-    corridor_m: Metres = Field(default=2.0, description="Width of the corridors [m].")
-    room_m: tuple[Metres, Metres] = Field((3.5, 6.5), description="Least and largest width of a room [m].")
-    door_m: Metres = Field(default=1.0, description="Width of the doors [m].")
-    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
-    furniture: bool = Field(default=True, description="Whether rooms have desks and pillars.")
-    resolution_m: Resolution = 0.05
-    wall_height_m: WallHeight = 2.0
-    seed: int | None = Field(default=None, description="Seed of the floor; without it the seed of the run.")
-
-    def build(self, folder: Path, seed: int) -> World:
-        """Return the world that the record's own seed gives, or else ``seed``."""
-        return _generated(self, World.office, seed)
-
-
-def _generated(record: Any, generate: Any, seed: int) -> World:
-    options = record.model_dump(exclude={"generate", "wall_height_m", "seed"})
-    world = generate(**options, seed=seed if record.seed is None else record.seed)
-    return world.replace(wall_height_m=record.wall_height_m)
 
 
 def _kind(value: Any) -> str | None:
@@ -148,7 +121,7 @@ def _kind(value: Any) -> str | None:
         if key in keys:
             return key
     name = keys.get("generate")
-    return f"generate: {name}" if name in ("maze", "office") else None
+    return f"generate: {name}" if name in GENERATED else None
 
 
 WorldRecord = Annotated[
@@ -157,12 +130,16 @@ WorldRecord = Annotated[
     | Annotated[EmptyWorld, Tag("empty_m")]
     | Annotated[WorkspaceWorld, Tag("workspace_m")]
     | Annotated[GeneratedMaze, Tag("generate: maze")]
-    | Annotated[GeneratedOffice, Tag("generate: office")],
+    | Annotated[GeneratedOffice, Tag("generate: office")]
+    | Annotated[GeneratedCave, Tag("generate: cave")]
+    | Annotated[GeneratedBuilding, Tag("generate: building")]
+    | Annotated[GeneratedRooms, Tag("generate: rooms")]
+    | Annotated[GeneratedRubble, Tag("generate: rubble")],
     Discriminator(
         _kind,
         custom_error_type="world_kind",
         custom_error_message="a world is one of {terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, "
-        "{workspace_m: […]}, {generate: maze or office}",
+        "{workspace_m: […]}, {generate: maze, office, cave, building, rooms or rubble}",
     ),
 ]
 """Any world that a scenario can declare; each kind has ``build(folder, seed) -> World``."""

@@ -13,6 +13,7 @@ from shapely.validation import explain_validity
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.world.materials import made_of, material_index
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, check_size
 
 Points = Sequence[Sequence[float]]
@@ -101,6 +102,9 @@ def workspace(
     wall_m: float = 0.1,
     border: Border = "wall",
     resolution_m: float = 0.05,
+    material: str | None = None,
+    obstacle_materials: Sequence[str] = (),
+    wall_materials: Sequence[str] = (),
     name: str = "workspace",
 ) -> World:
     """Return a polygon with polygonal obstacles and thin walls in it.
@@ -112,6 +116,9 @@ def workspace(
         wall_m: thickness of these walls [m].
         border: ``wall`` closes the workspace with a ring of wall cells just outside it; ``open`` lets robots leave.
         resolution_m: side of a cell [m].
+        material: what the border, the obstacles and the walls are made of; None leaves it unsaid.
+        obstacle_materials: what each obstacle is made of instead.
+        wall_materials: what each of ``walls_m`` is made of instead.
         name: name of the world.
 
     Raises:
@@ -124,6 +131,8 @@ def workspace(
         if not solid.intersects(room):
             kind, k = ("obstacle", i + 1) if i < len(obstacles_m) else ("wall", i + 1 - len(obstacles_m))
             raise InvalidValueError(f"{kind} {k} lies outside the workspace; move it in or leave it out")
+    own = _one_each("obstacle", obstacle_materials, len(obstacles_m), material)
+    own += _one_each("wall", wall_materials, len(walls_m), material)
     grid = _grid_around(room.bounds, resolution_m)
     inside = _centres_inside(grid, room)
     if not inside.any():
@@ -141,7 +150,21 @@ def workspace(
     if solids:
         filled = rasterize(grid, shapely.union_all(solids))
         cells[filled & ((cells == FREE) | (cells == OPEN))] = WALL
-    return World(grid, name, border)
+    world = made_of(World(grid, name, border), material)
+    if world.materials is not None:
+        for solid, index in zip(solids, own, strict=True):
+            world.materials[rasterize(grid, solid)] = index
+    return world
+
+
+def _one_each(what: str, names: Sequence[str], count: int, material: str | None) -> list[int]:
+    """Return the index of the material of each obstacle or wall."""
+    if names and (material is None or len(names) != count):
+        raise InvalidValueError(
+            f"{what}_materials names {len(names)} materials; it must have one for each {what}, {count}, and material "
+            "must say what the rest is made of"
+        )
+    return [material_index(name) for name in names or [material] * count if name is not None]
 
 
 def _grid_around(bounds: Sequence[float], resolution_m: Any) -> Grid:

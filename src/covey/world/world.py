@@ -11,6 +11,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.world.doors import Door
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
@@ -25,6 +26,8 @@ Border = Literal["wall", "open"]
 class World:
     """The truth: a grid of cells, and what they are made of. It never changes; a change is a copy.
 
+    Only a simulation changes its own copy in place (decision 006).
+
     Attributes:
         grid: uint8 cells, each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
         name: what pictures and errors call it.
@@ -33,6 +36,8 @@ class World:
         materials: uint8 of the shape of the cells, index into ``material_names``, or None.
         material_names: names of the materials.
         version: grows by one with each change of the cells.
+        doors: rectangles that can be shut, each of a name of its own.
+        halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
     """
 
     grid: Grid
@@ -42,6 +47,8 @@ class World:
     materials: np.ndarray | None = None
     material_names: tuple[str, ...] = ()
     version: int = 0
+    doors: tuple[Door, ...] = ()
+    halls: tuple[tuple[float, float, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
@@ -61,6 +68,10 @@ class World:
                     f"a cell has material {int(self.materials.max())}, but there are only "
                     f"{len(self.material_names)} material_names"
                 )
+        names = [door.name for door in self.doors]
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
+            raise InvalidValueError(f"{len(twice)} door names stand twice, {twice[0]!r} first; each needs its own")
 
     def replace(self, **changes: Any) -> "World":
         """Return a copy with other attributes."""
@@ -69,6 +80,26 @@ class World:
     def with_cells(self, cells: np.ndarray) -> "World":
         """Return a copy with other cells, of the same place and the next version."""
         return self.replace(grid=self.grid.with_cells(np.ascontiguousarray(cells, np.uint8)), version=self.version + 1)
+
+    def edited(self, row: int, column: int, cells: Any, materials: Any = None) -> "World":
+        """Return the next version, in which a rectangle of cells from [row, column] on is another.
+
+        What was computed of the world is brought up to date, not computed anew.
+
+        Args:
+            row, column: the first cell, of the smallest row and column.
+            cells: the new cells, shape (h, w), each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
+            materials: their materials; None leaves those as they are.
+
+        Raises:
+            InvalidValueError: the rectangle is not inside the array, or a value is not allowed.
+        """
+        from covey.world.edits import check_edit, edit, editable
+
+        cells, materials = check_edit(self, row, column, cells, materials)
+        world = editable(self)
+        edit(world, row, column, cells, materials)
+        return world
 
     @cached_property
     def free(self) -> np.ndarray:
@@ -90,8 +121,11 @@ class World:
     @cached_property
     def clearance(self) -> np.ndarray:
         """float32 (rows, columns): distance [m] from each cell centre to the nearest solid square."""
-        from covey.world.clearance import clearance
+        from covey.world.clearance import clearance, update_clearance
 
+        before = self.__dict__.pop("clearance_before", None)  # left by `covey.world.edits`
+        if before is not None:
+            return update_clearance(before[0], self.solid, self.grid.resolution, before[1])
         return clearance(self.solid, self.grid.resolution)
 
     @property
@@ -170,6 +204,34 @@ class World:
         from covey.world.office import office
 
         return office(**options)
+
+    @staticmethod
+    def cave(**options: Any) -> "World":
+        """Return a generated cave; see `covey.world.caves.cave` for the options."""
+        from covey.world.caves import cave
+
+        return cave(**options)
+
+    @staticmethod
+    def building(**options: Any) -> "World":
+        """Return a generated building; see `covey.world.buildings.building` for the options."""
+        from covey.world.buildings import building
+
+        return building(**options)
+
+    @staticmethod
+    def rooms(**options: Any) -> "World":
+        """Return a generated grid of rooms; see `covey.world.rooms.rooms` for the options."""
+        from covey.world.rooms import rooms
+
+        return rooms(**options)
+
+    @staticmethod
+    def rubble(**options: Any) -> "World":
+        """Return a generated field of rubble; see `covey.world.rubble.rubble` for the options."""
+        from covey.world.rubble import rubble
+
+        return rubble(**options)
 
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

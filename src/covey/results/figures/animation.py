@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
+from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
 from covey.results.folder import part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
@@ -78,7 +79,8 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     left, right, bottom, top = ground.bounds(maps.truth)
     pixel_m = max(right - left, top - bottom) / _SIZE
     width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
-    base, first = _sampled(run, left, top, pixel_m, width, height)
+    pixels = _pixels(maps.truth, left, top, pixel_m, width, height)
+    base, first = _ground(maps.truth, pixels, maps.explorable.any()), _at(pixels, maps.first_explored, -1)
     n = len(run.names)
     palette = np.concatenate([style.rgb(c) for c in (*_COLORS, *(style.robot_color(i, n) for i in range(n)))])
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
@@ -88,6 +90,8 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     notes = _notes(run)
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
+        if len(maps.changed):
+            base = _ground(maps.truth_at(int(steps[k])), pixels, maps.explorable.any())
         cells = base.copy()
         cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
         image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
@@ -124,15 +128,23 @@ def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, n: int) -> None:
         draw.ellipse((x - 6, y - 6, x + 6, y + 6), fill=len(_COLORS) + i, outline=_SEEN, width=1)
 
 
-def _sampled(run: Run, left: float, top: float, pixel_m: float, width: int, height: int):
-    """Return palette indices of the world, and the step at which each pixel was first explored, uint8 and int32."""
-    maps = run.maps
-    assert maps is not None
+def _pixels(grid: Grid, left: float, top: float, pixel_m: float, width: int, height: int):
+    """Return which pixels lie in a grid, bool (height, width), and their rows and columns (0 for those outside)."""
     x, y = np.meshgrid(left + (np.arange(width) + 0.5) * pixel_m, top - (np.arange(height) + 0.5) * pixel_m)
-    cells = maps.truth.to_cells(np.stack((x, y), axis=-1))
-    inside = maps.truth.inside(cells)
+    cells = grid.to_cells(np.stack((x, y), axis=-1))
+    inside = grid.inside(cells)
     rows, columns = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
-    value = np.where(inside, maps.truth.cells[rows, columns], UNKNOWN)
-    unseen = _HIDDEN if maps.explorable.any() else _SEEN  # nobody can see: nothing is hidden either
-    base = np.select([value == FREE, value == WALL], [unseen, _WALL], _OUTSIDE).astype(np.uint8)
-    return base, np.where(inside, maps.first_explored[rows, columns], -1)
+    return inside, rows, columns
+
+
+def _at(pixels, values: np.ndarray, outside: int) -> np.ndarray:
+    """Return the values of cells at pixels."""
+    inside, rows, columns = pixels
+    return np.where(inside, values[rows, columns], outside)
+
+
+def _ground(truth: Grid, pixels, hides: bool) -> np.ndarray:
+    """Return palette indices of the world, uint8 of the shape of the pixels."""
+    value = _at(pixels, truth.cells, UNKNOWN)
+    unseen = _HIDDEN if hides else _SEEN  # nobody can see: nothing is hidden either
+    return np.select([value == FREE, value == WALL], [unseen, _WALL], _OUTSIDE).astype(np.uint8)
