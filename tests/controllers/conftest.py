@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import covey
-
 from covey.controllers import controllers
 from covey.geometry import Pose
 from covey.mapping.belief import Beliefs
@@ -46,7 +45,7 @@ def run_on():
         world = covey.World.polygons(outline, obstacles_m=list(obstacles), resolution_m=0.1)
         start = [(-x + 0.5 + 0.5 * i, -y + 0.5, 0.0) for i in range(robots)]
         group = covey.Group("scout", covey.robots.disc(), start, controllers.get(name))
-        options = {"share_maps_every_s": 1.0, "stop": covey.Stop(timeout_s=timeout_s)} | options
+        options = {"share_maps": 1.0, "stop": covey.Stop(timeout_s=timeout_s)} | options
         sim = covey.Simulation(world, [group], seed=1, **options)
         return sim, sim.run()
 

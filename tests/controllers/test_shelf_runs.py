@@ -35,7 +35,7 @@ def test_a_team_explores_two_rooms_and_says_so_though_one_vanishes(name):
         covey.Group("scout", covey.robots.disc(), [(-4, 0, 0), (-4, 1, 0)], Program(controllers.get(name), given)),
         covey.Group("lost", covey.robots.disc(), [(-4, -1, 0)], lost),
     ]
-    sim = covey.Simulation(world, groups, seed=1, share_maps_every_s=1.0, stop=covey.Stop(timeout_s=200))
+    sim = covey.Simulation(world, groups, seed=1, share_maps=1.0, stop=covey.Stop(timeout_s=200))
     run = sim.run()
     assert sim.status == "reached"  # every controller has come to its end
     assert run.metrics["explored_share"] > 0.99
@@ -48,7 +48,7 @@ def test_a_robot_alone_without_radio_or_sight_explores_all(name):
     model = covey.robots.disc()
     model = model.model_copy(update={"sensors": tuple(s for s in model.sensors if s.kind != "neighbours")})
     group = covey.Group("scout", model, [(-4, 0, 0)], Program(controllers.get(name), parameters_of(name)))
-    sim = covey.Simulation(world, [group], seed=1, radio_range_m=0.0, stop=covey.Stop(explored=0.99, timeout_s=200))
+    sim = covey.Simulation(world, [group], seed=1, radio=0.01, stop=covey.Stop(explored=0.99, timeout_s=200))
     sim.run()
     assert sim.status == "reached"
 
@@ -71,14 +71,14 @@ def test_ssb_goes_on_when_its_partner_vanishes():
         covey.Group("a", covey.robots.disc(), [(-1, 0, 0)], controllers.get("ssb")),
         covey.Group("b", covey.robots.disc(), [(1, 0.5, 0)], Program(vanishing, {"name": "ssb", "at_s": 3.0})),
     ]
-    sim = covey.Simulation(world, groups, seed=1, share_maps_every_s=1.0, stop=covey.Stop(timeout_s=300))
+    sim = covey.Simulation(world, groups, seed=1, share_maps=1.0, stop=covey.Stop(timeout_s=300))
     sim.run()
     assert sim.status == "reached"
     assert sim.scoring.covered.share > 0.6
 
 
 def test_ssb_without_radio_covers_alone(run_on):
-    sim, _ = run_on("ssb", (3, 2), robots=1, timeout_s=200, radio_range_m=0.0)
+    sim, _ = run_on("ssb", (3, 2), robots=1, timeout_s=200, radio=0.01)
     assert sim.status == "reached"
     assert sim.scoring.covered.share > 0.7
 

@@ -73,7 +73,9 @@ def test_points_to_come_back_to_lie_beside_what_is_done():
 def test_the_tiles_left_in_a_spiral_are_simulated():
     room = floor(3, 4)
     assert tiles_left((0, 0), EAST, RIGHT, lambda t: t in room) == 11
-    assert tiles_left((0, 0), EAST, RIGHT, lambda t: t in {(0, c) for c in range(60)}) is None  # more than 20 straight on
+    assert (
+        tiles_left((0, 0), EAST, RIGHT, lambda t: t in {(0, c) for c in range(60)}) is None
+    )  # more than 20 straight on
     assert tiles_left((0, 0), EAST, RIGHT, lambda t: t in floor(11, 11)) is None  # more than 100
 
 

@@ -63,7 +63,9 @@ def test_it_goes_through_doors():
 def test_cells_must_have_a_size():
     with pytest.raises(InvalidValueError, match="cell_m"):
         world = covey.World.empty(4, 4)
-        group = covey.Group("w", covey.robots.disc(), [(0, 0, 0)], Program(controllers.get("wall_follower"), {"cell_m": 0}))
+        group = covey.Group(
+            "w", covey.robots.disc(), [(0, 0, 0)], Program(controllers.get("wall_follower"), {"cell_m": 0})
+        )
         sim = covey.Simulation(world, [group], seed=2)
         sim.step()
         raise sim.deciding.failures[0].error
