@@ -19,6 +19,7 @@ from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
+from covey.planning.waypoints import Waypoints
 from covey.robots.model import RobotModel
 from covey.robots.motions import (
     STILL,
@@ -57,6 +58,7 @@ class Robot:
         team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
         board: the notice board of the team, a dict; what is written is read from the next step on.
         tags: the environment tags in reach, nearest first.
+        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Robot:
         self.time = 0.0
         self.readings: dict[str, Any] = {}
         self.map: Belief | None = None
+        self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
         self.finished = False
@@ -217,7 +220,15 @@ class Robot:
         """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
 
-    def send(self, payload: Any, to: str | None = None, *, kind: str = "", ttl_s: float | None = None) -> None:
+    def send(
+        self,
+        payload: Any,
+        to: str | None = None,
+        *,
+        kind: str = "",
+        ttl_s: float | None = None,
+        radio: str | None = None,
+    ) -> None:
         """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
 
         Args:
@@ -225,8 +236,9 @@ class Robot:
             to: name of a robot; None is a broadcast.
             kind: what it is about; `messages` and `receive` select by it.
             ttl_s: it is dropped when it has not arrived after this time [s].
+            radio: by which radio; None: the first.
         """
-        self._mailbox.send(payload, to, kind, ttl_s)
+        self._mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
