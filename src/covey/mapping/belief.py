@@ -74,7 +74,7 @@ class Beliefs:
         self._rule = RULES.index(rule)
         self._store = empty_store(n)
         self._team = Team(
-            *(np.zeros(shape, np.int32) for _ in range(3)),
+            *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
             occupancy=np.full((n, rows, columns), -1, np.int8),
             changed=np.zeros(shape, np.int64),
@@ -170,6 +170,32 @@ class Beliefs:
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
 
+    def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
+        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+
+        It counts as evidence of their own, such that a sensor that says otherwise often enough is believed. It is held
+        once for all of them, and a tile of it is passed on only when its robot has seen something new in it.
+
+        Args:
+            robots: which, integers (m,).
+            occupancy: the map.
+        """
+        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        prior = max(min(lowest, highest) - 1, 1)
+        rows, columns = self.grid.shape
+        evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
+        cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
+        known = np.flatnonzero(cells.any(axis=1))
+        self._make_room(slots=len(known))
+        slots = self._store.free_slots[self._store.used[0] :][: len(known)]
+        self._store.used[0] += len(known)
+        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], 1, 0
+        for robot in robots:
+            self._team.own[robot, known] = slots
+            self.occupancy[robot] = occupancy
+            self.version[robot] += 1
+            self.tile_changed[robot] = self.version[robot]
+
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are.
 
@@ -177,13 +203,8 @@ class Beliefs:
             robots: which, integers (m,); None: all.
         """
         robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
-        done = count = 0
-        while done < len(robots):
-            done, more = tiles.publish(robots, done, self._team, self._store, self._rule)
-            count += more
-            if done < len(robots):
-                self._make_room(nodes=self.tile_changed.shape[1])
-        return count
+        team = self._team
+        return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
 
     def news(self, giver: int, since: np.ndarray) -> News:
         """Return what a robot holds that was published later than others know.

@@ -19,6 +19,7 @@ from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
+from covey.planning.waypoints import Waypoints
 from covey.robots.model import RobotModel
 from covey.robots.motions import (
     STILL,
@@ -34,7 +35,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import travel, travel_from
+from covey.robots.reach import cheapest_cell, travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -57,6 +58,7 @@ class Robot:
         team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
         board: the notice board of the team, a dict; what is written is read from the next step on.
         tags: the environment tags in reach, nearest first.
+        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Robot:
         self.time = 0.0
         self.readings: dict[str, Any] = {}
         self.map: Belief | None = None
+        self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
         self.finished = False
@@ -122,7 +125,7 @@ class Robot:
 
         float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
         """
-        field = self._travel(None)
+        field = self._travel()
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
 
     def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
@@ -151,12 +154,12 @@ class Robot:
         if not len(cells):
             return None
         grid = self._belief().grid
-        mask = np.zeros(grid.shape, np.uint8)
-        mask[cells[:, 0], cells[:, 1]] = 1
-        field = self._travel(mask)
-        if field is None or field.hit[0] < 0:
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
+        if cell is None:
             return None
-        x, y = grid.to_world(field.hit).tolist()
+        x, y = grid.to_world(cell).tolist()
         return x, y
 
     @property
@@ -270,10 +273,10 @@ class Robot:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
         return self.map
 
-    def _travel(self, mask: np.ndarray | None) -> Field | None:
+    def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others, mask)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion

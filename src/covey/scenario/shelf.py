@@ -1,6 +1,7 @@
 """What a scenario can name: scenarios, robots, sensors and controllers, each with a line about it."""
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,7 +24,8 @@ def summaries(kind: str) -> dict[str, str]:
     found = {}
     for name in names(kind):
         try:
-            found[name] = _first_line(_registry(kind).get(name))
+            item = _registry(kind).get(name)
+            found[name] = _first_line(item) + (f" [{paper}]" if (paper := paper_of(item)) else "")
         except (CoveyError, ImportError) as error:
             found[name] = f"cannot be loaded: {error}"
     return found
@@ -48,6 +50,17 @@ def describe(name: str) -> str:
     if not parts:
         raise UnknownNameError("name", name, [known for kind in KINDS for known in names(kind)])
     return "\n\n".join(part.rstrip() for part in parts)
+
+
+def paper_of(item: Any) -> str:
+    """Return authors and year of the first paper that the docstring of an object refers to; empty if there is none."""
+    block = re.search(r"^References:\n(.*?)(?:\n\n|\Z)", _doc(item), re.MULTILINE | re.DOTALL)
+    found = block and re.match(r"\s*([^:]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
+    if not found:
+        return ""
+    names = [author.removesuffix(" et al.").split()[-1] for author in found[1].split(",")]
+    many = len(names) > 2 or found[1].endswith(" et al.")
+    return f"{names[0]} et al. {found[2]}" if many else f"{' and '.join(names)} {found[2]}"
 
 
 def _registry(kind: str) -> Any:
@@ -82,7 +95,9 @@ def _controller(name: str) -> str:
 
     target = _registry("controllers").get(name)
     parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
-    return "\n".join([_doc(target), "", "parameters:" if parameters else "no parameters", *parameters])
+    sees = getattr(target, "covey_sees", None)
+    sight = "sees: " + ("everything that a robot can" if sees is None else ", ".join(sees) or "nothing")
+    return "\n".join([_doc(target), "", sight, "parameters:" if parameters else "no parameters", *parameters])
 
 
 def _text(record: Any) -> str:
