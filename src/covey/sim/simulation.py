@@ -246,7 +246,8 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             if self.talking.network.used and self.clock.step:
-                sample = self.talking.network.look(self.world, self.state.pose, ~self.state.halted, self.time)
+                speaks = self.radio_alive & ~self.state.halted
+                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
