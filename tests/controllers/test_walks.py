@@ -27,10 +27,10 @@ def test_the_ballistic_walk_turns_by_50_to_180_degrees_to_either_side():
         before = sim.state.pose[:, 2].copy()
         sim.step()
         for i in range(2):
-            status = sim.robot(sim.names[i]).status
-            if status == "turning" and turning[i] is None:
+            turns_now = sim.commands[i, 2] != 0
+            if turns_now and turning[i] is None:
                 turning[i] = before[i]
-            elif status != "turning" and turning[i] is not None:
+            elif not turns_now and turning[i] is not None:
                 turns[i].append((before[i] - turning[i] + np.pi) % (2 * np.pi) - np.pi)
                 turning[i] = None
     degrees = np.degrees(np.concatenate([np.array(t) for t in turns]))

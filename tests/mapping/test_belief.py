@@ -118,9 +118,9 @@ def test_a_scan_is_what_the_plain_reference_says():
         ranges = np.where(rng.random(40) < 0.2, np.inf, rng.uniform(0.05, 4.0, 40))
         team.update(np.array([1]), pose[None], ranges[None], angles, mount, 4.0, step)
         expected = plain_update(expected, team.grid, Pose(*pose) @ Pose(*mount), ranges, angles, 4.0)
-    np.testing.assert_array_equal(team.log_odds[1], expected)
+    np.testing.assert_array_equal(team[1].log_odds, expected)
     np.testing.assert_array_equal(team[1].occupancy(), np.select([expected > 0, expected < 0], [100, 0], -1))
-    assert not team.log_odds[0].any()
+    assert not team[0].log_odds.any()
 
 
 def plain_update(evidence, grid, sensor, ranges, angles, range_m):

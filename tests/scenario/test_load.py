@@ -42,7 +42,7 @@ def test_a_small_scenario_gets_its_defaults():
         (GOOD + "format: 2", "s.yaml:4:9: format: must be 1; given: 2"),
         (GOOD + "name: a\nname: b", "s.yaml:5:1: 'name' is given twice; the first is at line 4, column 1"),
         (GOOD + "radio: {range_m: .inf}", "s.yaml:4:18: radio.range_m: must be a finite number; given: inf"),
-        (GOOD + "radio: 3", "s.yaml:4:8: radio: must be a mapping (key: value); given: 3"),
+        (GOOD + "radio: 3", "s.yaml:4:8: radio: must be a mapping (key: value) or a list; given: 3"),
         (GOOD + "stop: {explored: 1.5}", "s.yaml:4:18: stop.explored: must be less than or equal to 1; given: 1.5"),
         (
             GOOD + "stop: {of: all}",
@@ -182,7 +182,9 @@ def test_names_of_files_and_of_the_library(write):
 
 
 def test_the_shipped_scenarios():
-    assert list(library()) == ["cross", "hello", "loop", "maze", "office", "zigzag"]
+    assert list(library()) == [
+        "building", "cave", "cross", "depot_doors", "hello", "loop", "maze", "office", "rubble", "zigzag"
+    ]  # fmt: skip
     for name in ("maze", "loop", "cross", "zigzag"):  # Table 4 of Yan et al. 2017, with six robots
         scenario = load_scenario(name, trusted_only=True)
         (group,) = scenario.robots

@@ -69,3 +69,34 @@ def test_a_sensor_added_to_another_robot_changes_no_byte(tmp_path, reference):
 def test_another_seed_changes_the_run(tmp_path, reference):
     parse_scenario(text(seed=5), file="s.yaml").build(tmp_path / "run").run()
     assert digest(tmp_path / "run") != reference
+
+
+CHANGING = (
+    text()
+    + """
+doors: [{name: d1, box_m: [-10.4, 5.8, -7.6, 6.2]}, {name: d2, box_m: [-6.2, 7.6, -5.8, 12]}]
+events:
+  - {rate_per_min: 60, door: any, to: toggle}
+  - {at_s: 2, wall: {from: [9, -9], to: [10, -9]}, name: w}
+  - {at_explored: 0.2, remove: w}
+  - {obstacle: {path_m: [[-9, 9], [-7, 9], [-7, 11]], radius_m: 0.3, repeat: loop}}
+faults:
+  - {kind: wheel_sticks, rate_per_min: 20, for_s: 2}
+  - {kind: localization_jumps, rate_per_min: 20, for_s: 2}
+  - {kind: sensor, every_s: 1, probability: 0.5, for_s: 1, range_factor: 0.5, noise_m: 0.1, dropout: 0.3}
+  - {kind: radio_dies, at_s: 3, for_s: 4}
+  - {kind: dies, rate_per_min: 10, max_count: 2}
+"""
+)
+
+
+def test_a_changing_world_and_faults_repeat_in_another_process(tmp_path):
+    (tmp_path / "s.yaml").write_text(CHANGING)
+    run = parse_scenario(CHANGING, file="s.yaml").build(tmp_path / "here").run()
+    kinds = set(run.events["kind"])
+    assert {"door_closed", "door_opened", "wall_added", "obstacle_added", "fault", "recovered"} <= kinds
+    code = f"import covey; covey.load_scenario({str(tmp_path / 's.yaml')!r}).build({str(tmp_path / 'there')!r}).run()"
+    environment = {"PYTHONHASHSEED": "5", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **environment})
+    for table in ("measurements.parquet", "events.parquet", "maps.npz"):
+        assert (tmp_path / "here" / table).read_bytes() == (tmp_path / "there" / table).read_bytes()

@@ -29,7 +29,7 @@ def test_a_broadcast_reaches_those_in_range_one_step_later():
             robot.time,
         )
 
-    sim = team(talk, [(-10, 0, 0), (-2, 0, 0), (12, 0, 0)], radio_range_m=10.0)
+    sim = team(talk, [(-10, 0, 0), (-2, 0, 0), (12, 0, 0)], radio=10.0)
     sim.run(until_s=3.0)
     assert heard["r0"] is None
     assert heard["r2"] is None

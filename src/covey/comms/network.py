@@ -1,55 +1,235 @@
-"""The network: takes messages from the mailboxes of a team and delivers them as the radio links allow."""
+"""The network: takes messages from the mailboxes of a team and delivers them as the radios allow."""
 
 import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from covey.comms.mailbox import Mailbox
-from covey.comms.message import Message
+from covey.comms.lane import Lane, Receptions
+from covey.comms.mailbox import Mailbox, Outgoing
+from covey.comms.message import Message, copied
+from covey.comms.packets import Packets, objects
+from covey.comms.posts import post_of
+from covey.comms.radio import Radio
+from covey.comms.samples import Sample, look
+from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
+from covey.errors import InvalidValueError, did_you_mean
+from covey.world.world import World
+
+
+@dataclass(eq=False)
+class Claim:
+    """Messages of a kind that software of the simulation takes, instead of the mailboxes.
+
+    Attributes:
+        receptions: what arrived and was not taken yet.
+    """
+
+    receptions: list[Receptions] = field(default_factory=list)
+
+    def take(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
+        """Take what arrived: receivers and origins, int64 (m,), payloads, and when they were written [s], (m,)."""
+        taken, self.receptions = self.receptions, []
+        if not taken:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), [], np.zeros(0)
+        packets = Packets.join([r.packets for r in taken])
+        receiver = np.concatenate([r.receiver for r in taken])
+        return receiver, packets.origin, list(packets.payload), packets.sent_s
 
 
 class Network:
-    """Delivers what was sent in one step in the next, to whoever is within range then.
+    """Delivers what was sent in one step in the next at the earliest.
 
     Args:
         mailboxes: one of each robot, in the order of the team.
-        range_m: robots within this distance of each other hear each other [m].
+        radios: what they carry; messages go by the first unless they name another.
+        seed: root of the random streams.
+        log: which single packets `Traffic` remembers.
 
     Attributes:
-        sent_bytes, received_bytes: on the air since the start, int64 (n,).
+        traffic: what was sent, received and dropped.
+        news_s: when robot j wrote the newest message that robot i got from it [s], float64 (n, n); 0 at the start.
+        used: whether anything has been sent.
     """
 
-    def __init__(self, mailboxes: list[Mailbox], range_m: float):
-        self.mailboxes, self.range_m = mailboxes, range_m
+    def __init__(self, mailboxes: list[Mailbox], radios: Sequence[Radio], seed: int, log: Log = "none"):
+        n = len(mailboxes)
+        self.mailboxes = mailboxes
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
-        self.sent_bytes, self.received_bytes = (np.zeros(len(mailboxes), np.int64) for _ in range(2))
+        self.traffic = Traffic(n, log)
+        self.lanes = [Lane(radio, n, seed, self.traffic) for radio in radios]
+        self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
+        self.names = [radio.name for radio in radios]
+        self.news_s = np.zeros((n, n))
+        for box in mailboxes:
+            box.radios = self.names
+        self.used = False
+        self.now_s = 0.0
+        self._heard = np.zeros((n, n), bool)
         self._number = 0
+        self._batches: list[tuple[int, Packets]] = []
+        self._claims: dict[int, Claim] = {}
 
-    def links(self, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
-        """Return who can hear whom, bool (n, n), row i: whom robot i hears; nobody hears itself."""
-        apart = np.hypot(*(pose[:, None, :2] - pose[None, :, :2]).transpose(2, 0, 1))
-        hears = (apart <= self.range_m) & alive[:, None] & alive[None]
-        np.fill_diagonal(hears, False)
-        return hears
+    @property
+    def sent_bytes(self) -> np.ndarray:
+        """What each robot has put on the air since the start, int64 (n,)."""
+        return self.traffic.total("bytes_sent").astype(np.int64)
 
-    def deliver(self, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
-        """Deliver what waits in the outboxes; robots that are not alive, bool (n,), send and hear nothing."""
-        if not any(box.outbox for box in self.mailboxes):
+    @property
+    def received_bytes(self) -> np.ndarray:
+        """What each robot has received since the start, int64 (n,)."""
+        return self.traffic.total("bytes_received").astype(np.int64)
+
+    def claim(self, kind: str) -> Claim:
+        """Return where the messages of a kind arrive from now on, instead of the mailboxes."""
+        return self._claims.setdefault(self.traffic.kind(kind), Claim())
+
+    def send_many(
+        self,
+        senders: np.ndarray,
+        tos: np.ndarray,
+        sizes: np.ndarray,
+        kind: str,
+        payloads: Sequence[Any],
+        *,
+        ttl_s: float = np.inf,
+        radio: str | None = None,
+    ) -> None:
+        """Send many messages at once, as if their senders had written them in this step; payloads are not copied.
+
+        Args:
+            senders: indices into the team, int64 (m,).
+            tos: for whom, int64 (m,); -1 for everybody in reach.
+            sizes: on the air [bytes], int64 (m,).
+            kind: what they are about.
+            payloads: the contents, m of them.
+            ttl_s: they are dropped when they have not arrived after this time [s].
+            radio: by which radio; None: the first.
+        """
+        m = len(payloads)
+        if not m:
             return
-        hears = self.links(pose, alive)
-        arrived: list[tuple[int, Message]] = []
+        numbers = self._number + 1 + np.arange(m)
+        self._number += m
+        kinds, sent = np.full(m, self.traffic.kind(kind)), np.full(m, self.now_s)
+        origin, final, size = (np.asarray(column, np.int64) for column in (senders, tos, sizes))
+        packets = Packets.written(numbers, origin, final, kinds, size, sent, sent + ttl_s, objects(payloads))
+        self._batches.append((self._lane(radio), packets))
+
+    def links(self, world: World, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
+        """Return who can hear whom by a radio, bool (n, n), row i: whom robot i hears; nobody hears itself."""
+        return self.lanes[self._lane(radio)].air.hears(world, pose, alive)
+
+    def look(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
+        """Return what there is to record about links and traffic at a time [s], since the last look."""
+        hears = np.zeros((len(pose), len(pose)), bool)
+        for lane in self.lanes:
+            hears |= lane.air.hears(world, pose, alive)
+        sample = look(hears, self._heard, alive, self.news_s, time_s)
+        self._heard = hears
+        noted, self.traffic.noted = self.traffic.noted, []
+        return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=noted)
+
+    def deliver(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
+        """Move everything on to a time [s], and put what arrives into the mailboxes.
+
+        Args:
+            world: its walls weaken the radio.
+            pose: true poses, float64 (n, 3).
+            alive: whose radio works, bool (n,); the others send and hear nothing.
+            time_s: the time now.
+        """
+        batches = self._collect()
+        if not batches and (not self.used or all(post.idle for post in self.posts)):
+            self.now_s = time_s
+            return
+        self.used = True
+        before_s, self.now_s = self.now_s, time_s
+        for post in self.posts:
+            post.begin(world, pose, alive, before_s, time_s)
+        for lane, packets in batches:
+            self._count_written(packets, alive)
+            dead = ~alive[packets.origin]
+            self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
+            self.posts[lane].send(packets.take(~dead))
+        for lane in self.lanes:
+            others = [o for o in self.lanes if o is not lane and o.radio.channel == lane.radio.channel]
+            lane.cross(world, pose[:, :2], alive, time_s, others)
+        for post in self.posts:
+            post.lane.forget(before_s)
+            post.hear(post.lane.arrived(time_s, alive))
+
+    def _lane(self, radio: str | None) -> int:
+        if radio is None:
+            return 0
+        if radio not in self.names:
+            raise InvalidValueError(f"the robots have no radio {radio!r}{did_you_mean(radio, self.names)}")
+        return self.names.index(radio)
+
+    def _collect(self) -> list[tuple[int, Packets]]:
+        """Take what was written since the last step, by radio."""
+        batches, self._batches = self._batches, []
+        written: dict[int, list[tuple[int, Outgoing]]] = {}
         for i, box in enumerate(self.mailboxes):
-            for note in box.outbox:
-                if not alive[i]:
-                    continue
-                self._number += 1
-                self.sent_bytes[i] += note.size_bytes
-                message = Message(
-                    box.owner, note.to, note.kind, note.payload, note.size_bytes, time_s, np.nan, 0, self._number
-                )
-                to = np.flatnonzero(hears[:, i]) if note.to is None else [self.index[note.to]]
-                arrived += [(int(j), message) for j in to if hears[j, i]]
-            box.outbox.clear()
-        for j, message in arrived:
-            self.received_bytes[j] += message.size_bytes
-            self.mailboxes[j].put(dataclasses.replace(message, received_s=time_s, hops=1))
+            if box.outbox:
+                for note in box.outbox:
+                    written.setdefault(self._lane(note.radio), []).append((i, note))
+                box.outbox.clear()
+        for lane, notes in written.items():
+            m = len(notes)
+            numbers = self._number + 1 + np.arange(m)
+            self._number += m
+            final = [-1 if note.to is None else self.index[note.to] for _, note in notes]
+            sent = np.full(m, self.now_s)
+            packets = Packets.written(
+                numbers,
+                np.array([i for i, _ in notes], np.int64),
+                np.array(final, np.int64),
+                np.array([self.traffic.kind(note.kind) for _, note in notes], np.int64),
+                np.array([note.size_bytes for _, note in notes], np.int64),
+                sent,
+                sent + np.array([note.ttl_s for _, note in notes]),
+                objects([note.payload for _, note in notes]),
+            )
+            batches.append((lane, packets))
+        return batches
+
+    def _count_written(self, packets: Packets, alive: np.ndarray) -> None:
+        wanted = np.where(packets.final < 0, int(alive.sum()) - alive[packets.origin], 1)
+        self.traffic.add("messages_sent", packets.origin, packets.kind)
+        self.traffic.add("messages_wanted", packets.origin, packets.kind, wanted)
+
+    def _hand_over(self, come: Receptions) -> None:
+        """Give messages that arrived to whom they are for."""
+        packets, receiver = come.packets, come.receiver
+        if not len(receiver):
+            return
+        self.traffic.add("messages_received", receiver, packets.kind)
+        self.traffic.add("delay_s", receiver, packets.kind, come.arrived_s - packets.sent_s)
+        np.maximum.at(self.news_s, (receiver, packets.origin), packets.sent_s)
+        claimed = np.isin(packets.kind, list(self._claims)) if self._claims else np.zeros(len(receiver), bool)
+        for kind in np.unique(packets.kind[claimed]).tolist():
+            self._claims[kind].receptions.append(come.take(packets.kind == kind))
+        seen: set[int] = set()
+        for k in np.flatnonzero(~claimed).tolist():
+            number = int(packets.number[k])
+            payload = copied(packets.payload[k])[0] if number in seen else packets.payload[k]
+            seen.add(number)
+            final = int(packets.final[k])
+            message = Message(
+                self.mailboxes[packets.origin[k]].owner,
+                None if final < 0 else self.mailboxes[final].owner,
+                self.traffic.kinds[packets.kind[k]],
+                payload,
+                int(packets.size[k]),
+                float(packets.sent_s[k]),
+                float(come.arrived_s[k]),
+                int(packets.hops[k]),
+                number,
+            )
+            lost = self.mailboxes[receiver[k]].put(message)
+            if lost is not None:
+                at = self.index[lost.sender], self.traffic.kind(lost.kind), INBOX_FULL
+                self.traffic.dropped[at] += 1

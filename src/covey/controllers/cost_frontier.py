@@ -8,7 +8,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("cost_frontier")
+@controller("cost_frontier", sees=("pose", "map", "shared_map"))
 async def cost_frontier(
     robot: Robot,
     *,

@@ -1,7 +1,10 @@
 """What the frontier strategies share: choose, go, look again, until nothing is left to choose."""
 
+import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +14,18 @@ from covey.planning.progress import Blacklist, ProgressTimer
 from covey.robots.handle import Robot
 
 Goal = tuple[float, float]
-Choose = Callable[[Robot, Frontiers, np.ndarray], Goal | None]
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What a strategy may want instead of a frontier: to drive to a place [m], or to stand, until it chooses again."""
+
+    place: Goal | None = None
+
+
+Choice = Goal | Errand | None
+Choose = Callable[[Robot, Frontiers, np.ndarray], Choice | Awaitable[Choice]]
+EachStep = Callable[[Robot, Goal | None], Any]
 
 _PATIENCE = 5
 _NEWS_S = 2.0
@@ -19,7 +33,15 @@ _STALL_S = 15.0
 
 
 async def explore(
-    robot: Robot, choose: Choose, *, definition: str, min_cells: int, replan_s: float, near_m: float = 1.0
+    robot: Robot,
+    choose: Choose,
+    *,
+    definition: str,
+    min_cells: int,
+    replan_s: float,
+    near_m: float = 1.0,
+    each_step: EachStep | None = None,
+    unreachable: Callable[[Robot, Goal], None] | None = None,
 ) -> None:
     """Explore until the robot's own map holds no frontier that it can reach.
 
@@ -29,38 +51,61 @@ async def explore(
 
     Args:
         robot: the robot.
-        choose: from the robot, its frontiers and which of their cells may be chosen, bool (k,): the goal, or None.
+        choose: from the robot, its frontiers and which of their cells may be chosen, bool (k,): the goal, an `Errand`,
+            or None when it can reach none of them. It may await something first.
         definition: which cells are frontier cells, see `find_frontiers`.
         min_cells: smallest frontier to go for; smaller ones are tried when no other is left.
         replan_s: how often the choice is made anew on the way [s].
         near_m: frontier cells within this distance of a goal keep it worth going to [m].
+        each_step: called at every step with the robot and its goal (None while it has none): talks to the others.
+            Where it returns true, the choice is made anew at once.
+        unreachable: called with the robot and a goal that it could not get to.
     """
-    refused = Blacklist(tolerance_m=1.0)
+    tell: EachStep = each_step or (lambda robot, goal: None)
+    refused = Blacklist(tolerance_m=max(near_m, 1.0))
     progress = ProgressTimer(0.3, _STALL_S)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
-        goal = _next_goal(robot, choose, definition, min_cells, refused)
+        goal = await _next_goal(robot, choose, definition, min_cells, refused)
+        if isinstance(goal, Errand):
+            await _run(robot, goal, replan_s, tell)
+            progress.restart(robot.time, *robot.pose[:2])
+            continue
         if goal is None:
             before, known = known, _known_cells(robot)
             in_vain = 0 if known > before else in_vain + 1
             refused.goals.clear()
-            await robot.sleep(_NEWS_S)  # others may still send what they saw
+            await robot.sleep(_NEWS_S, until=lambda robot: tell(robot, None))  # others may still send what they saw
             progress.restart(robot.time, *robot.pose[:2])
             continue
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
             robot.note(text)
-        watch = _Watch(goal, robot.time + replan_s, near_m, progress)
+        watch = _Watch(goal, robot.time + replan_s, near_m, progress, tell)
         outcome = await robot.goto(goal, tolerance_m=0.3, until=watch)
-        if outcome or outcome.state in ("unreachable", "stuck") or watch.stalled:
+        failed = outcome.state in ("unreachable", "stuck") or watch.stalled
+        if outcome or failed:
             refused.add(goal)
+            if failed and unreachable is not None:
+                unreachable(robot, goal)
             progress.restart(robot.time, *robot.pose[:2])
 
 
-def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, refused: Blacklist) -> Goal | None:
+async def _run(robot: Robot, errand: Errand, for_s: float, tell: EachStep) -> None:
+    end = robot.time + for_s
+
+    def over(robot: Robot) -> bool:
+        return bool(tell(robot, errand.place)) or robot.time >= end - 1e-9
+
+    if errand.place is None or not await robot.goto(errand.place, tolerance_m=0.3, until=over):
+        await robot.sleep(max(end - robot.time, 0.0), until=over)
+
+
+async def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, refused: Blacklist) -> Choice:
     for smallest in thresholds(min_cells):
         frontiers = robot.frontiers(definition, smallest)
         if len(frontiers):
-            goal = choose(robot, frontiers, _allowed(robot, frontiers, refused))
+            choice = choose(robot, frontiers, _allowed(robot, frontiers, refused))
+            goal = await choice if inspect.isawaitable(choice) else choice
             if goal is not None:
                 return goal
     return None
@@ -95,15 +140,16 @@ def _allowed(robot: Robot, frontiers: Frontiers, refused: Blacklist) -> np.ndarr
 class _Watch:
     """True when it is time to choose again, when the robot stands, or when no frontier is left near the goal."""
 
-    def __init__(self, goal: Goal, deadline_s: float, near_m: float, progress: ProgressTimer):
-        self.goal, self.deadline_s, self.near_m, self.progress = goal, deadline_s, near_m, progress
+    def __init__(self, goal: Goal, deadline_s: float, near_m: float, progress: ProgressTimer, tell: EachStep):
+        self.goal, self.deadline_s, self.near_m, self.progress, self.tell = goal, deadline_s, near_m, progress, tell
         self.stalled = False
         self._version = -1
         self._cell: tuple[int, int, int] | None = None
 
     def __call__(self, robot: Robot) -> bool:
+        again = self.tell(robot, self.goal)
         self.stalled = self.progress.expired(robot.time, robot.pose[0], robot.pose[1])
-        if self.stalled or robot.time >= self.deadline_s - 1e-9:
+        if again or self.stalled or robot.time >= self.deadline_s - 1e-9:
             return True
         belief = robot.map
         if belief is None or belief.version == self._version:

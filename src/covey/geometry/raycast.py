@@ -54,6 +54,49 @@ def _skip_field(solid):
     return skip
 
 
+def update_skip(solid: np.ndarray, skip: np.ndarray, window: tuple[int, int, int, int]) -> None:
+    """Bring a skip field up to date, in place, after cells of ``solid`` in a window changed.
+
+    A value depends on its three neighbours ahead, so a change spreads from the window row by row, at most 255 cells,
+    and as far as values really change. The result is that of `skip_field`.
+
+    Args:
+        solid: bool, C-contiguous, shape (rows, columns), as it is now.
+        skip: the field of what it was before.
+        window: first row, last row + 1, first column, last column + 1.
+    """
+    _update_skip(solid.view(np.uint8), skip, *window)
+
+
+@kernel
+def _update_skip(solid, skip, row0, row1, column0, column1):
+    rows, columns = solid.shape
+    for q in range(4):
+        step_x, step_y = 1 - 2 * (q & 1), 1 - (q & 2)
+        # i and j count against the ray, as in `_skip_field`; the window is i0 … i1, j0 … j1.
+        i0, i1 = (row0, row1 - 1) if step_y < 0 else (rows - row1, rows - 1 - row0)
+        j0, j1 = (column0, column1 - 1) if step_x < 0 else (columns - column1, columns - 1 - column0)
+        first, last = columns, -1  # what changed in the row before
+        for i in range(i0, rows):
+            if i > i1 and last < 0:
+                break
+            begin, end = (min(first, j0), max(last + 1, j1)) if i <= i1 else (first, last + 1)
+            row = i if step_y < 0 else rows - 1 - i
+            first, last, j = columns, -1, begin
+            while j < columns and (j <= end or last == j - 1):
+                column = j if step_x < 0 else columns - 1 - j
+                side = 0
+                if not solid[row, column]:
+                    if i > 0 and j > 0:
+                        a, b = skip[q, row + step_y, column], skip[q, row, column + step_x]
+                        side = min(a, b, skip[q, row + step_y, column + step_x])
+                    side = min(side + 1, 255)
+                if side != skip[q, row, column]:
+                    skip[q, row, column] = side
+                    first, last = min(first, j), j
+                j += 1
+
+
 @kernel
 def march(skip, u, v, du, dv, t_max):
     """Return the length along a ray, in units of its direction's, to the first solid square, or ``t_max``.

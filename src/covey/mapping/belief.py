@@ -1,9 +1,9 @@
 """Beliefs: what each robot holds to be true, as log-odds of occupancy, with the evidence kept by origin.
 
 Every robot's own evidence is cut into tiles of 32 x 32 cells. What it publishes is an immutable version of each tile
-that changed; beliefs hold such versions by reference into one store. Taking a newer version *replaces* the older one
-of that origin, so merging is commutative, associative and idempotent, over any number of hops, and never counts
-evidence twice.
+that changed; beliefs hold such versions, and what they add up to, by reference into one store (`covey.mapping.tiles`).
+Taking a newer version *replaces* the older one of that origin, so merging is commutative, associative and idempotent,
+over any number of hops, and never counts evidence twice.
 
 References:
     W. Burgard, M. Moors, D. Fox, R. Simmons, S. Thrun: Collaborative multi-robot exploration. ICRA 2000 (merging:
@@ -11,6 +11,7 @@ References:
 """
 
 import math
+import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -20,23 +21,31 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.beams import beam_directions
 from covey.geometry.grid import Grid
-from covey.mapping import evidence
-from covey.mapping.evidence import TILE
+from covey.mapping import evidence, tile_code, tiles
+from covey.mapping.news import News
 from covey.mapping.records import EVIDENCE_STEP, Mapping
+from covey.mapping.rules import RULES, Rule
+from covey.mapping.tiles import TILE, TILE_CELLS, Team, empty_store
 
-_TILE_BYTES = TILE * TILE
+_LAST_STAMP = 65535
 
 
 class Beliefs:
     """The beliefs of the robots of a team that map with the same grid and can merge; ``beliefs[i]`` is one of them.
 
+    Args:
+        names: of the robots.
+        size_m: width and height [m]; every side becomes a whole number of tiles.
+        origin: x, y [m] of the outer corner of cell [0, 0].
+        mapping: how scans become evidence.
+        rule: how the evidence of several robots becomes one map, see `covey.mapping.rules`.
+
     Attributes:
-        grid: place and size of every belief; its cells are not used. Sides are whole tiles, the yaw is 0.
+        grid: place and size of every belief; its cells are not used. The yaw is 0.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
-        own: int8 (n, rows, columns), each robot's own evidence in units of 0.05; 0 = never seen.
-        log_odds: int16 (n, rows, columns), own and merged evidence of occupancy, in units of 0.05.
         version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
+        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
 
     Raises:
         InvalidValueError: no robot, no area, or so many robots that the sum of their evidence would overflow.
@@ -48,39 +57,48 @@ class Beliefs:
         size_m: tuple[float, float],
         origin: tuple[float, float] = (0.0, 0.0),
         mapping: Mapping | None = None,
+        rule: Rule = "probabilistic",
     ):
-        self.names, self.mapping = list(names), mapping or Mapping()
+        self.names, self.mapping, self.rule = list(names), mapping or Mapping(), rule
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
-        most = 32767 // max(abs(units(b)) for b in bounds)
-        if not 0 < len(self.names) <= most:
-            raise InvalidValueError(f"{len(self.names)} robots cannot share beliefs; 1 to {most} can")
+        n, most = len(self.names), tiles.most_robots(rule, max(abs(units(b)) for b in bounds))
+        if not 0 < n <= most:
+            raise InvalidValueError(f"{n} robots cannot share beliefs; 1 to {most} can")
         if not all(math.isfinite(s) and s > 0 for s in size_m):
             raise InvalidValueError(f"the size of a belief is {tuple(size_m)!r}; it must be two positive lengths in m")
         resolution = self.mapping.resolution_m
         columns, rows = (TILE * math.ceil(round(s / resolution, 6) / TILE) for s in size_m)
-        n, tiles = len(self.names), rows // TILE * (columns // TILE)
-        self.occupancy = np.full((n, rows, columns), -1, np.int8)
+        shape = n, rows // TILE * (columns // TILE)
+        self._rule = RULES.index(rule)
+        self._store = empty_store(n)
+        self._team = Team(
+            *(np.zeros(shape, np.int32) for _ in range(4)),
+            clock=np.zeros((n, n), np.int64),
+            occupancy=np.full((n, rows, columns), -1, np.int8),
+            changed=np.zeros(shape, np.int64),
+            version=np.zeros(n, np.int64),
+            mapped_pose=np.full((n, 3), np.nan),
+        )
+        self.occupancy, self.clock = self._team.occupancy, self._team.clock
+        self.version, self.tile_changed = self._team.version, self._team.changed
         self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
-        self.own = np.zeros((n, rows, columns), np.int8)
-        self.log_odds = np.zeros((n, rows, columns), np.int16)
-        self.version, self.tile_changed = np.zeros(n, np.int64), np.zeros((n, tiles), np.int64)
-        self._seen = np.zeros((n, rows, columns), np.int32)  # step + 1
-        self._dirty = np.zeros((n, tiles), np.uint8)
-        self._mapped_pose = np.full((n, 3), np.nan)
         self._scratch = np.zeros((rows, columns), np.uint8)
-        self._model = np.array([units(x) for x in model + bounds])
+        self._model = np.array([*(units(x) for x in model + bounds), self._rule])
         self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
-        self._slots = np.zeros((n, n, tiles), np.int32)  # slot 0 is the empty tile
-        self.clock = np.zeros((n, n), np.int64)
-        self._store, self._store_version = np.zeros((1, _TILE_BYTES), np.int8), np.zeros(1, np.int64)
-        self._free = np.zeros(0, np.int32)
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
+        self._steps_per_stamp = 1
+        self._under_way: weakref.WeakSet[News] = weakref.WeakSet()
 
     @classmethod
     def covering(
-        cls, grid: Grid, names: Sequence[str], mapping: Mapping | None = None, margin_m: float = 0.0
+        cls,
+        grid: Grid,
+        names: Sequence[str],
+        mapping: Mapping | None = None,
+        margin_m: float = 0.0,
+        rule: Rule = "probabilistic",
     ) -> "Beliefs":
         """Return empty beliefs that cover a grid (the world's, of any yaw), and a margin [m] around it."""
         rows, columns = grid.shape
@@ -88,26 +106,13 @@ class Beliefs:
         resolution = (mapping or Mapping()).resolution_m
         margin = resolution * math.ceil(margin_m / resolution)
         low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
-        return cls(names, tuple(high - low), tuple(low), mapping)
+        return cls(names, tuple(high - low), tuple(low), mapping, rule)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, robot: int) -> "Belief":
         return Belief(self, range(len(self.names))[robot])
-
-    @cached_property
-    def _team(self) -> tuple[np.ndarray, ...]:
-        return (
-            self.own,
-            self.log_odds,
-            self.occupancy,
-            self._seen,
-            self._dirty,
-            self.tile_changed,
-            self.version,
-            self._mapped_pose,
-        )
 
     def update(
         self,
@@ -137,60 +142,131 @@ class Beliefs:
             self._angles, self._directions = angles, beam_directions(angles)
         far = self.mapping.max_range_m or range_m
         limits = np.array([range_m, far, self.mapping.max_free_m or far])
-        return evidence.use_scans(
-            np.ascontiguousarray(robots, np.int64),
+        arguments = (
             np.ascontiguousarray(poses, np.float64),
             np.ascontiguousarray(ranges, np.float64),
             self._directions,
             np.array(mount, np.float64),
             limits,
-            step + 1,
+            self._stamp(step),
             self.grid.frame,
             self._model,
             self._motion,
             self._scratch,
             self._team,
         )
+        robots = np.ascontiguousarray(robots, np.int64)
+        done, used = evidence.use_scans(robots, 0, *arguments, self._store)
+        while done < len(robots):
+            self._make_room(slots=self.tile_changed.shape[1], pages=self.tile_changed.shape[1])
+            done, more = evidence.use_scans(robots, done, *arguments, self._store)
+            used += more
+        return used
 
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return which robots have moved enough since the last scan that was used to use another, bool (m,)."""
-        last = self._mapped_pose[robots]
+        last = self._team.mapped_pose[robots]
         way = np.hypot(poses[:, 0] - last[:, 0], poses[:, 1] - last[:, 1])
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
 
-    def publish(self, robot: int) -> int:
-        """Make the changed tiles of a robot's own evidence available to others; return how many there are."""
-        needed = int(np.count_nonzero(self._dirty[robot]))
-        if not needed:
-            return 0
-        if needed > self._free.size:
-            self._collect(needed)
-        evidence.publish_tiles(
-            robot,
-            self.own[robot],
-            self._dirty[robot],
-            self._slots,
-            self.clock,
-            self._store,
-            self._store_version,
-            self._free,
-        )
-        self._free = self._free[needed:]
-        return needed
+    def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
+        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+
+        It counts as evidence of their own, such that a sensor that says otherwise often enough is believed. It is held
+        once for all of them, and a tile of it is passed on only when its robot has seen something new in it.
+
+        Args:
+            robots: which, integers (m,).
+            occupancy: the map.
+        """
+        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        prior = max(min(lowest, highest) - 1, 1)
+        rows, columns = self.grid.shape
+        evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
+        cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
+        known = np.flatnonzero(cells.any(axis=1))
+        self._make_room(slots=len(known))
+        slots = self._store.free_slots[self._store.used[0] :][: len(known)]
+        self._store.used[0] += len(known)
+        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], 1, 0
+        for robot in robots:
+            self._team.own[robot, known] = slots
+            self.occupancy[robot] = occupancy
+            self.version[robot] += 1
+            self.tile_changed[robot] = self.version[robot]
+
+    def publish(self, robots: np.ndarray | None = None) -> int:
+        """Make the changed tiles of robots' own evidence available to others; return how many there are.
+
+        Args:
+            robots: which, integers (m,); None: all.
+        """
+        robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
+        team = self._team
+        return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
+
+    def news(self, giver: int, since: np.ndarray) -> News:
+        """Return what a robot holds that was published later than others know.
+
+        Args:
+            giver: the robot that tells.
+            since: int64 (n,), for each robot the publication up to which those who will hear it know everything (a
+                `clock`); what is as new as the giver's own clock is left out.
+        """
+        until = self.clock[giver].copy()
+        wanted = np.flatnonzero(until > since)
+        items = tiles.gather(giver, wanted, since, self._team, self._store)
+        size = tile_code.size_of(items, until, len(wanted), self._store)
+        news = News(giver, items, np.minimum(since, until), until, size)
+        self._under_way.add(news)
+        return news
+
+    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+        """Let robots take the tiles that they received, those that are newer than what they hold.
+
+        Args:
+            received: bool (n, m), which of the news each robot received.
+            news: m of them.
+
+        Returns:
+            int64 (n,), how many tiles each took.
+        """
+        taken = np.zeros(len(self), np.int64)
+        if not news:
+            return taken
+        items, bounds = np.concatenate([one.items for one in news]), np.cumsum([0, *(len(one.items) for one in news)])
+        since, until = (np.array([getattr(one, name) for one in news]) for name in ("since", "until"))
+        arguments = np.ascontiguousarray(received, np.bool_), items, bounds, since, until, self._team
+        done = tiles.take(*arguments, self._store, 0, taken, self._rule)
+        while done < len(self):
+            self._make_room(nodes=self.tile_changed.shape[1])
+            done = tiles.take(*arguments, self._store, done, taken, self._rule)
+        return taken
+
+    def encode(self, news: News) -> bytes:
+        """Return news as the ``news.size_bytes`` bytes that go over the air."""
+        return tile_code.encode(news.giver, news.items, news.since, news.until, self._store)
+
+    def decode(self, code: bytes) -> News:
+        """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
+        giver, found, since, until = tile_code.decode(code, len(self))
+        self._make_room(slots=len(found))
+        slots = self._store.free_slots[self._store.used[0] :][: len(found)]
+        self._store.used[0] += len(found)
+        for slot, (_, _, version, cells) in zip(slots, found, strict=True):
+            self._store.evidence[slot], self._store.version[slot], self._store.size[slot] = cells, version, 0
+        items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
+        news = News(giver, items.reshape(-1, 3), since, until, len(code))
+        self._under_way.add(news)
+        return news
 
     def merge(self, robot: int, other: int) -> int:
         """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
-        moved = 0
-        for origin in np.flatnonzero(self.clock[other] > self.clock[robot]):
-            if origin != robot:
-                moved += evidence.take_origin(
-                    robot,
-                    other,
-                    int(origin),
-                    *self._exchanged,
-                )
-        return moved
+        if not (self.clock[other] > self.clock[robot]).any():
+            return 0
+        received = np.arange(len(self))[:, None] == robot
+        return int(self.take(received, [self.news(other, self.clock[robot])])[robot])
 
     def share(self, hears: np.ndarray) -> np.ndarray:
         """Let every robot publish, and then take what the robots it hears held before this round.
@@ -199,46 +275,44 @@ class Beliefs:
             hears: bool (n, n), row i: whom robot i hears; the diagonal does not matter.
 
         Returns:
-            int64 (n,), the tiles that each robot took; a tile is ``TILE_BYTES`` bytes before compression.
+            int64 (n,), the tiles that each robot took.
         """
-        taken = np.zeros(len(self), np.int64)
-        hears = np.ascontiguousarray(hears, np.bool_)
-        for robot in np.flatnonzero(hears.any(axis=0)):
-            self.publish(int(robot))
-        evidence.exchange(
-            hears,
-            self.clock.copy(),
-            np.argsort(self.clock, axis=0, kind="stable"),
-            *self._exchanged,
-            taken,
-        )
-        return taken
+        givers = np.flatnonzero(np.any(hears, axis=0)).tolist()
+        self.publish(np.array(givers, np.int64))
+        return self.take(hears[:, givers], [self.news(i, self.clock[hears[:, i]].min(axis=0)) for i in givers])
 
-    @property
-    def _exchanged(self) -> tuple[np.ndarray, ...]:
-        tiles = self._slots, self.clock, self._store, self._store_version
-        return (*tiles, self.log_odds, self.occupancy, self.tile_changed, self.version)
-
-    def _collect(self, needed: int) -> None:
-        """Find the slots that nobody refers to any more; make the store larger when they are few."""
-        used = np.zeros(len(self._store), np.bool_)
-        used[self._slots.ravel()] = used[0] = True
-        count = int(used.sum())
-        if len(used) - count < max(needed, count // 2):
-            extra = max(needed, count // 2)
-            self._store = np.concatenate([self._store, np.zeros((extra, _TILE_BYTES), np.int8)])
-            self._store_version = np.concatenate([self._store_version, np.zeros(extra, np.int64)])
-            used = np.concatenate([used, np.zeros(extra, np.bool_)])
-        self._free = np.flatnonzero(~used).astype(np.int32)
+    def union(self) -> np.ndarray:
+        """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
+        total = np.zeros(self.grid.shape, np.int32)
+        for robot in range(len(self)):
+            total += self[robot].own
+        return np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
-        arrays = (*self._team, self._slots, self.clock, self._store, self._store_version, self._free, self._scratch)
-        return sum(a.nbytes for a in arrays)
+        return sum(a.nbytes for a in (*self._team, *self._store, self._scratch))
+
+    def _stamp(self, step: int) -> int:
+        """Return a step as pages keep it; older stamps become coarser when the steps no longer fit."""
+        while step // self._steps_per_stamp + 1 > _LAST_STAMP:
+            self._steps_per_stamp *= 2
+            seen = self._store.seen[: self._store.used[2]]
+            seen[:] = seen // 2 + seen % 2
+        return step // self._steps_per_stamp + 1
+
+    def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
+        held = [news.items[:, 2] for news in self._under_way]
+        self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+
+    def _rows(self, tiles_of: np.ndarray) -> np.ndarray:
+        """Return the cells of all tiles, (tiles, 1024), as a map (rows, columns)."""
+        rows, columns = self.grid.shape
+        cells = tiles_of.reshape(rows // TILE, columns // TILE, TILE, TILE)
+        return cells.swapaxes(1, 2).reshape(rows, columns)
 
 
-TILE_BYTES = _TILE_BYTES
+TILE_BYTES = TILE_CELLS
 """Bytes of one tile of evidence before compression."""
 
 
@@ -277,18 +351,27 @@ class Belief:
 
     @property
     def log_odds(self) -> np.ndarray:
-        """int16 (rows, columns), own and merged evidence in units of 0.05; a live read-only view."""
-        return _read_only(self.beliefs.log_odds[self.robot])
+        """int16 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
+        store, team = self.beliefs._store, self.beliefs._team
+        total = np.zeros((len(team.own[0]), TILE_CELLS), np.int16)
+        for robot, slots in enumerate(store.parts[team.node[self.robot]].T):
+            total += store.evidence[team.own[self.robot] if robot == self.robot else slots]
+        return self.beliefs._rows(total)
 
     @property
     def own(self) -> np.ndarray:
-        """int8 (rows, columns), this robot's own evidence in units of 0.05, 0 = never seen; a live read-only view."""
-        return _read_only(self.beliefs.own[self.robot])
+        """int8 (rows, columns), this robot's own evidence in units of 0.05, 0 = never seen; a copy."""
+        return self.beliefs._rows(self.beliefs._store.evidence[self.beliefs._team.own[self.robot]])
 
     @property
     def last_seen(self) -> np.ndarray:
-        """int32 (rows, columns), the step at which this robot itself last saw each cell; -1 = never."""
-        return self.beliefs._seen[self.robot] - 1
+        """int32 (rows, columns), the step at which this robot itself last saw each cell; -1 = never; a copy.
+
+        Exact for the first 65 535 steps of a run; then rounded down to even ones, to fourths after twice as many, ...
+        """
+        stamps = self.beliefs._store.seen[self.beliefs._team.page[self.robot]].astype(np.int32)
+        steps = np.where(stamps > 0, (stamps - 1) * self.beliefs._steps_per_stamp, -1)
+        return self.beliefs._rows(steps)
 
     def probability(self) -> np.ndarray:
         """Return the probability of occupancy, float64 (rows, columns); 0.5 where nothing is known."""
@@ -323,7 +406,7 @@ class Belief:
 
     def publish(self) -> int:
         """Make changed tiles of own evidence available to others; return how many there are."""
-        return self.beliefs.publish(self.robot)
+        return self.beliefs.publish(np.array([self.robot]))
 
     def merge(self, other: "Belief") -> int:
         """Take all that ``other`` has published or taken itself and that is newer; return the number of tiles.

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from covey.comms.samples import Sample
 from covey.errors import InvalidValueError, RunFolderError
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
 from covey.results.maps import Maps
+from covey.results.radio_tables import RadioTables
 from covey.results.run import Run, Scratch
 from covey.results.table import Table
 
@@ -44,17 +46,25 @@ class Recorder:
         pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
             shares, distances, energy and collisions at every step.
         overwrite: replace a finished run in ``folder``.
+        mission: columns of ``team.parquet`` that the mission adds.
 
     Raises:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
     """
 
     def __init__(
-        self, folder: Path | str | None, names: Sequence[str], *, pose_every: int = 1, overwrite: bool = False
+        self,
+        folder: Path | str | None,
+        names: Sequence[str],
+        *,
+        pose_every: int = 1,
+        overwrite: bool = False,
+        mission: Sequence[str] = (),
     ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
+        self._mission = tuple(mission)
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
         claim(self.folder, overwrite)
@@ -67,7 +77,7 @@ class Recorder:
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
         self._poses = np.empty((len(POSE_COLUMNS), self._steps_in_block, n))
-        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS)))
+        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._notes = [""] * n
@@ -80,10 +90,11 @@ class Recorder:
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
             self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
-            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS))])
+            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS, *self._mission))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
+        self._radio = RadioTables(self.folder, self.names)
         self._is_open = True
 
     def observe(self, frame: Frame) -> None:
@@ -100,18 +111,30 @@ class Recorder:
                 self._poses[3 * k : 3 * k + 3, i] = part.T
         else:
             self._poses[:, i] = np.nan
-        self._team[i] = (frame.step, frame.time_s, *(getattr(frame, name) for name in TEAM_COLUMNS))
+        shares, mission = (getattr(frame, name) for name in TEAM_COLUMNS), (frame.mission[m] for m in self._mission)
+        self._team[i] = (frame.step, frame.time_s, *shares, *mission)
         self._used = i + 1
         if frame.events:
             self._events += frame.events
         if frame.notes and frame.notes != self._notes:
             self._take_notes(frame)
+        if frame.radio is not None:
+            self.observe_radio(frame.step, frame.radio)
         self._step, self._time_s = frame.step, frame.time_s
         if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
         if time.perf_counter() - self._host_wall >= _HOST_S:
             self._sample_host()
+
+    def observe_radio(self, step: int, sample: Sample) -> None:
+        """Take in what there is to record about links and messages.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        with self._disk():
+            self._radio.take(step, sample)
 
     def close(self, status: str, maps: Maps | None = None) -> Run:
         """Finish the folder and return it.
@@ -135,6 +158,7 @@ class Recorder:
             for table in self._tables.values():
                 table.finish()
             self._tables = {}
+            self._radio.finish()
             if maps is not None:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
             self.manifest["goal_status"] = status
@@ -151,6 +175,7 @@ class Recorder:
         for table in self._tables.values():
             table.abandon()
         self._tables = {}
+        self._radio.abandon()
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:
             write_json(self.folder / "manifest.json", self.manifest)
@@ -169,7 +194,8 @@ class Recorder:
     def _flush(self) -> None:
         steps, n = self._used, len(self.names)
         if steps:
-            team: dict[str, Any] = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
+            names = ("step", "time_s", *TEAM_COLUMNS, *self._mission)
+            team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}

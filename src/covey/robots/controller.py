@@ -78,6 +78,14 @@ class Program:
         """True when its robots take part in the exchange of maps."""
         return self.sees is None or self.scope != "robot" or "shared_map" in self.sees
 
+    def reads(self, kind: str, name: str) -> bool:
+        """Return whether it, or the navigation that it may use, looks at a sensor of a kind and a name."""
+        if self.sees is None or name in self.sees:
+            return True
+        if self.scope != "robot":
+            return "full" in self.sees
+        return kind in ("lidar", "neighbours") and "pose" in self.sees
+
     def bound(self) -> Callable[..., Any]:
         """Return the callable with its parameters set; classes are instantiated, anew at each call."""
         if inspect.isclass(self.factory):

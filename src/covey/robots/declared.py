@@ -6,12 +6,13 @@ from covey.errors import InvalidValueError, did_you_mean
 
 WORDS: dict[str, tuple[str, ...]] = {
     "pose": ("pose", "home", "goto", "follow"),
-    "map": ("map", "frontiers", "travel_cost", "nearest"),
-    "shared_map": (),
+    "map": ("map", "frontiers", "travel_cost", "travel_from", "nearest"),
+    "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
     "tags": ("tags", "leave_tag"),
     "board": ("board",),
     "collided": ("collided",),
+    "waypoints": ("waypoints",),
 }
 """What a controller of one robot can declare, and the names of the handle that it opens; sensors go by their names."""
 

@@ -19,6 +19,7 @@ from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
+from covey.planning.waypoints import Waypoints
 from covey.robots.model import RobotModel
 from covey.robots.motions import (
     STILL,
@@ -34,7 +35,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import travel
+from covey.robots.reach import cheapest_cell, travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -57,6 +58,7 @@ class Robot:
         team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
         board: the notice board of the team, a dict; what is written is read from the next step on.
         tags: the environment tags in reach, nearest first.
+        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
     """
 
     def __init__(
@@ -75,11 +77,13 @@ class Robot:
         self.board = Notices(board or Board())
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
+        self._map_wishes: set[str] = set()
         self.face: Any = self
         self.pose = home
         self.time = 0.0
         self.readings: dict[str, Any] = {}
         self.map: Belief | None = None
+        self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
         self.finished = False
@@ -121,8 +125,22 @@ class Robot:
 
         float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
         """
-        field = self._travel(None)
+        field = self._travel()
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
+        """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
+
+        Args:
+            starts: x, y [m], shape (n, 2), such as where team mates say they are.
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            float64 (n, k); inf where no way is known.
+        """
+        navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
+        others, grid = navigator.others(*self.pose), self._belief().grid
+        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
@@ -136,12 +154,12 @@ class Robot:
         if not len(cells):
             return None
         grid = self._belief().grid
-        mask = np.zeros(grid.shape, np.uint8)
-        mask[cells[:, 0], cells[:, 1]] = 1
-        field = self._travel(mask)
-        if field is None or field.hit[0] < 0:
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
+        if cell is None:
             return None
-        x, y = grid.to_world(field.hit).tolist()
+        x, y = grid.to_world(cell).tolist()
         return x, y
 
     @property
@@ -202,7 +220,15 @@ class Robot:
         """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
 
-    def send(self, payload: Any, to: str | None = None, *, kind: str = "", ttl_s: float | None = None) -> None:
+    def send(
+        self,
+        payload: Any,
+        to: str | None = None,
+        *,
+        kind: str = "",
+        ttl_s: float | None = None,
+        radio: str | None = None,
+    ) -> None:
         """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
 
         Args:
@@ -210,8 +236,9 @@ class Robot:
             to: name of a robot; None is a broadcast.
             kind: what it is about; `messages` and `receive` select by it.
             ttl_s: it is dropped when it has not arrived after this time [s].
+            radio: by which radio; None: the first.
         """
-        self._mailbox.send(payload, to, kind, ttl_s)
+        self._mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
@@ -220,6 +247,16 @@ class Robot:
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
         self._left_tags.append((copied(content)[0], float(lifetime_s)))
+
+    def request_maps(self) -> None:
+        """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
+        self._belief()
+        self._map_wishes.add("request")
+
+    def share_map(self) -> None:
+        """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
+        self._belief()
+        self._map_wishes.add("share")
 
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""
@@ -236,10 +273,10 @@ class Robot:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
         return self.map
 
-    def _travel(self, mask: np.ndarray | None) -> Field | None:
+    def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others, mask)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion

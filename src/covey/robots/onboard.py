@@ -20,11 +20,13 @@ class Sequential:
 
     def step(self, robot: Robot) -> None:
         robot._move()
-        if self._waiting is not None:
-            self._waiting.look(robot)
-            if self._waiting.outcome is None:
+        waiting, motion, outcome = self._waiting, robot._motion, None
+        if waiting is not None:
+            if waiting is not motion:  # a motion has just looked
+                waiting.look(robot)
+            outcome = waiting.outcome
+            if outcome is None:
                 return
-        motion, outcome = robot._motion, self._waiting and self._waiting.outcome
         try:
             waiting = self._coroutine.send(outcome)
         except StopIteration:

@@ -1,11 +1,14 @@
 """Where a robot can get to over its own map, and what it costs."""
 
+import math
+
 import numpy as np
 
 from covey.geometry import Grid
-from covey.planning.dijkstra import Field, dijkstra
+from covey.planning.costs import soften
+from covey.planning.dijkstra import Field, cheapest, dijkstra
 from covey.robots.driving import Driving
-from covey.robots.route import passage
+from covey.robots.route import ground, lethal_clearance, passage
 
 
 def travel(
@@ -14,7 +17,6 @@ def travel(
     radius: float,
     driving: Driving,
     others: np.ndarray,
-    mask: np.ndarray | None = None,
 ) -> Field | None:
     """Return the cost to come from ``start`` to the cells of an occupancy grid, in cells of open floor.
 
@@ -24,7 +26,6 @@ def travel(
         radius: of the robot's body [m].
         driving: how the robot plans.
         others: float64 (k, 2), robots in sight [m], which are no walls.
-        mask: stop at the cheapest of these cells.
 
     Returns:
         The field; None when ``start`` lies outside the grid.
@@ -33,4 +34,71 @@ def travel(
     if not grid.inside((row, column)):
         return None
     _, cost = passage(grid, start, radius, driving, others)
-    return dijkstra(cost, (row, column), mask)
+    return dijkstra(cost, (row, column))
+
+
+def cheapest_cell(
+    grid: Grid,
+    start: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    cells: np.ndarray,
+) -> tuple[int, int] | None:
+    """Return the one of some cells, int (k, 2), that is cheapest to come to; None for none. Others as in `travel`."""
+    row, column = (int(i) for i in grid.to_cells(start))
+    if not grid.inside((row, column)):
+        return None
+    mask = np.zeros(grid.shape, np.uint8)
+    mask[cells[:, 0], cells[:, 1]] = 1
+    _, cost = passage(grid, start, radius, driving, others)
+    found = cheapest(cost, (row, column), mask)
+    return found if found[0] >= 0 else None
+
+
+def travel_from(
+    grid: Grid,
+    here: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    starts: np.ndarray,
+    cells: np.ndarray,
+) -> np.ndarray:
+    """Estimate what it costs to drive from some places to some cells, in metres of open floor.
+
+    The search goes over blocks of cells, each as cheap as its cheapest cell: so large that no wall with the clearance
+    that is kept on its two sides is leapt over.
+
+    Args:
+        grid: the belief, int8 (-1 unknown, 0 free, 100 occupied), yaw 0.
+        here: x, y [m], where the robot stands whose belief it is.
+        radius: of the robots' bodies [m].
+        driving: how they plan.
+        others: float64 (k, 2), robots in sight [m], which are no walls.
+        starts: float64 (n, 2), x, y [m].
+        cells: int64 (k, 2), rows and columns.
+
+    Returns:
+        float64 (n, k); inf where no way is known, or the start lies outside the grid.
+    """
+    occupancy, cost = ground(grid, here, radius, driving, others)
+    sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
+    block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
+    coarse, solid = _blocks(cost, block, np.minimum), _blocks(occupancy, block, np.maximum)
+    out = np.full((len(starts), len(cells)), np.inf)
+    reach = math.ceil((radius + 0.1) / (block * grid.resolution))
+    at = cells // block
+    for i, start in enumerate(starts):
+        row, column = (int(v) // block for v in grid.to_cells(start))
+        if 0 <= row < coarse.shape[0] and 0 <= column < coarse.shape[1]:
+            own = coarse.copy()
+            soften(own, solid, row, column, reach)
+            out[i] = dijkstra(own, (row, column)).cost[at[:, 0], at[:, 1]]
+    return out * (block * grid.resolution)
+
+
+def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
+    """Return one cell for each block of cells, the least or the greatest of them; the last ones may be smaller."""
+    rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
+    return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)

@@ -43,9 +43,23 @@ def passage(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
+    As `ground`, with a way around robots in sight made dearer, and a way out from where this one stands.
+    """
+    occupancy, cost = ground(grid, start, radius, driving, others)
+    row, column = (int(i) for i in grid.to_cells(start))
+    if len(others):
+        _avoid(cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
+    soften(cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
+    return occupancy, cost
+
+
+def ground(
+    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
+
     Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`.
     """
-    row, column = (int(i) for i in grid.to_cells(start))
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
     _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
@@ -56,11 +70,7 @@ def passage(
         lethal = lethal_clearance(radius, resolution)
         cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
         _latest[:] = (key, occupancy, cost)  # a goal is chosen, and then the way to it planned, over the same map
-    cost = _latest[2].copy()
-    if len(others):
-        _avoid(cost, others, x0, y0, resolution, 2.5 * radius, 8.0)
-    soften(cost, occupancy, row, column, int(np.ceil((radius + 0.1) / resolution)))
-    return occupancy, cost
+    return occupancy, _latest[2].copy()
 
 
 def plan(

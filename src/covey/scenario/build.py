@@ -1,18 +1,22 @@
 """From a scenario to a simulation: the world is built, the robots are placed, and all that can be wrong is found."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
+from covey.missions.records import mission_of
 from covey.random import generator
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
+from covey.sim.checks import found_in
+from covey.world.changing import door_patch, with_doors
 from covey.world.placement import place
 from covey.world.world import World
 
@@ -82,6 +86,7 @@ def build(
             group.localization,
             group.control_every,
             group.control_phase,
+            group.known_map,
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
@@ -91,13 +96,18 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        mission=mission_of(scenario.mission),
         stop=scenario.stop,
-        radio_range_m=scenario.radio.range_m,
-        share_maps_every_s=scenario.share_maps.every_s if scenario.share_maps else None,
+        radio=scenario.radio,
+        share_maps=scenario.share_maps,
         tags=scenario.tags,
+        events=scenario.events,
+        faults=scenario.faults,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
         pose_every=execution.pose_every,
+        links_every_s=execution.links_every_s,
+        log_messages=execution.log_messages,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,
@@ -118,7 +128,10 @@ def set_up(scenario: Scenario) -> SetUp:
     except (CoveyError, OSError, MemoryError) as error:
         why = f"too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else str(error)
         raise ScenarioError([scenario.document.problem(f"world: {why}", ("world",))]) from None
-    problems: list[Problem] = []
+    problems: list[Problem] = list(_events_found(scenario, world))
+    if problems:
+        raise ScenarioError(problems)
+    world = with_doors(world, [door.door() for door in scenario.doors])
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))
     for i, group in enumerate(scenario.robots):
@@ -136,10 +149,34 @@ def set_up(scenario: Scenario) -> SetUp:
     return SetUp(world, scenario.robots, tuple(poses))
 
 
+def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
+    """Yield what is wrong with the doors, events and faults of a scenario."""
+    known = {door.name for door in world.doors}
+    doors = list(world.doors)
+    for i, record in enumerate(scenario.doors):
+        path, door = ("doors", i, "box_m"), record.door()
+        if door.name in known:
+            yield scenario.document.problem(f"doors[{i}]: there is a door {door.name!r} already", ("doors", i, "name"))
+        else:
+            doors.append(door)
+        known.add(door.name)
+        try:
+            door_patch(world, door)
+        except CoveyError as error:
+            yield scenario.document.problem(f"doors[{i}]: {error}", path)
+    world = world.replace(doors=tuple(doors))
+    for key, records in (("events", scenario.events), ("faults", scenario.faults)):
+        for i, record in enumerate(records):
+            for path, message in found_in(record, world, scenario.robots, scenario.events):
+                place = (key, i, *path)
+                yield scenario.document.problem(f"{key}[{i}].{'.'.join(path)}: {message}", place)
+
+
 def inputs(scenario: Scenario) -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     named = [getattr(scenario.world, "file", None)]
     named += [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
+    named += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
     return sorted({(scenario.folder / name).resolve() for name in named if name})
 
 

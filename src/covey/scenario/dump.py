@@ -7,6 +7,7 @@ from typing import Any, Literal, get_origin
 import yaml
 from pydantic import BaseModel
 
+from covey.comms.named import Named
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
@@ -33,6 +34,8 @@ def plain(value: Any, *, full: bool = False) -> Any:
         return value.plain()
     if isinstance(value, RobotModel) and not full:
         return _robot(value)
+    if isinstance(value, Named):
+        return value.in_file(_record(value, full))
     if isinstance(value, BaseModel):
         return _record(value, full)
     if isinstance(value, dict):

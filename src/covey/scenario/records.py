@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
+from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
+from covey.missions.records import MissionRecord
 from covey.records import Record
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
+from covey.sim.events import WorldEvent
+from covey.sim.fault_records import AnyFault
+from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
+from covey.world.doors import Door
 from covey.world.records import WorldRecord
 from covey.world.starts import Start, TogetherStart
 
@@ -58,6 +64,7 @@ class RobotGroup(Record):
         description="What decides: a registered name, ./mine.py:Name, or {name: ..., parameter: ...}.",
     )
 
+    known_map: bool = Field(default=False, description="The robots start with the true map of the world as theirs.")
     control_every: int = Field(default=1, ge=1, le=10_000, description="Control period in steps.")
     control_phase: int = Field(
         default=0, ge=0, description="The controller acts in steps k with k modulo control_every equal to this."
@@ -76,16 +83,21 @@ class RobotGroup(Record):
         return [f"{self.name}{i}" for i in range(self.count)]
 
 
-class Radio(Record):
-    """The radio of the team."""
+class DeclaredDoor(Record):
+    """A door that the world itself does not have; where it is, there is floor while it is open."""
 
-    range_m: float = Field(default=200.0, ge=0, description="Robots within this distance of each other can talk [m].")
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Its name, for events.")
+    box_m: tuple[float, float, float, float] = Field(description="West, south, east, north edge [m].")
+    open: bool = Field(default=True, description="Whether it is open at the start.")
 
+    @model_validator(mode="after")
+    def _is_door(self) -> "DeclaredDoor":
+        self.door()
+        return self
 
-class ShareMaps(Record):
-    """Robots that hear each other take each other's evidence into their maps."""
-
-    every_s: float = Field(default=1.0, gt=0, description="Time between two exchanges [s].")
+    def door(self) -> Door:
+        """Return it as a door of a world."""
+        return Door(self.name, *self.box_m, open=self.open)
 
 
 class Execution(Record):
@@ -97,6 +109,12 @@ class Execution(Record):
         default="stop_robot", description="What a controller that raises or returns nonsense leads to."
     )
     pose_every: int = Field(default=1, ge=1, description="Poses are recorded at every so many steps.")
+    links_every_s: float = Field(
+        default=1.0, gt=0, description="Links and traffic are recorded this often [s], once somebody sent something."
+    )
+    log_messages: Literal["none", "drops", "all"] = Field(
+        default="none", description="Which single packets are recorded in messages.parquet."
+    )
     step_budget_s: float = Field(
         default=10.0,
         gt=0,
@@ -120,10 +138,17 @@ class Scenario(Record):
     name: str = Field(default="", max_length=100, description="Title; names the folder of runs.")
     description: str = Field(default="", max_length=10_000, description="What the scenario shows, for readers.")
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
+    doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
-    radio: Radio = Field(default=Radio(), description="Who hears whom.")
+    radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
+    mission: MissionRecord = Field(
+        default="exploration",
+        description="What the run is about: exploration, coverage, or {patrolling: {...}}.",
+    )
+    events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
+    faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
@@ -159,7 +184,7 @@ class Scenario(Record):
     def _rates_divide(self) -> "Scenario":
         errors: list[tuple[tuple[str | int, ...], str, Any]] = []
         step, substep = self.execution.step_s, self.execution.substep_s
-        if self.share_maps:
+        if self.share_maps and self.share_maps.policy == "every":
             steps = self.share_maps.every_s / step
             if steps < 1 - 1e-9 or abs(steps - round(steps)) > 1e-9 * steps:
                 message = f"{self.share_maps.every_s:g} s is not a multiple of the step of {step:g} s"

@@ -125,7 +125,7 @@ def _neighbours(
                 other = bodies.robots[p]
                 dx, dy = pose[other, 0] - x, pose[other, 1] - y
                 away = math.sqrt(dx * dx + dy * dy)
-                if other == own or away > range_m:
+                if other == own or away > range_m or bodies.disc_count[other] == 0:
                     continue
                 if sight and not line_of_sight(skip, frame, x, y, pose[other, 0], pose[other, 1]):
                     continue

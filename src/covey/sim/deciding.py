@@ -38,7 +38,12 @@ class Failure:
 
 
 class Deciding:
-    """The controllers of a team."""
+    """The controllers of a team.
+
+    Attributes:
+        failed: robots whose controller has failed.
+        down: robots that do not act now, and ``lost`` those of them that never will again.
+    """
 
     def __init__(
         self,
@@ -55,13 +60,22 @@ class Deciding:
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
         self.onboard: dict[int, Onboard] = {}
-        self._failed: set[int] = set()
+        self.failed: set[int] = set()
+        self.down: set[int] = set()
+        self.lost: set[int] = set()
         self._calls: dict[Program, Any] = {}
         for group, first in zip(groups, self.starts, strict=False):
             if group.program is not None and group.program.scope == "robot":
                 for i, name in enumerate(group.names):
                     self._board(int(first) + i, name, group, seed, period_s)
-        self._banks_of = {g.name: [b for b in sensing.banks if int(first) in b.row_of] for g, first in self._parts()}
+        self._banks_of = {
+            group.name: [
+                bank
+                for bank in sensing.banks
+                if first in bank.row_of and group.program and group.program.reads(bank.record.kind, bank.record.name)
+            ]
+            for group, first in self._parts()
+        }
 
     def _parts(self) -> Iterator[tuple[Group, int]]:
         """Yield each group and the team index of its first robot."""
@@ -74,14 +88,15 @@ class Deciding:
 
     @property
     def all_done(self) -> bool:
-        """True when there is a controller and every one is done or has failed."""
+        """True when there is a controller and every one is done, has failed, or is lost."""
         boards = self.onboard.items()
-        return bool(self.onboard) and all(o.robot.finished or i in self._failed for i, o in boards)
+        return bool(self.onboard) and all(o.robot.finished or i in self.failed or i in self.lost for i, o in boards)
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
         self.failures.clear()
         views: dict[str, GroupView] = {}
+        silent = self.failed | self.down
         with self.watchdog:
             for group, first in zip(self.groups, self.starts, strict=False):
                 if step % group.control_every != group.phase or group.program is None:
@@ -96,10 +111,10 @@ class Deciding:
                     ]
                     whole = len(fresh) == len(banks)
                     commands[part] = [
-                        STILL if i in self._failed else self._decide_one(i, Pose(*pose), touch, time_s, fresh, whole)
+                        STILL if i in silent else self._decide_one(i, Pose(*pose), touch, time_s, fresh, whole)
                         for i, pose, touch in zip(members, poses, touches, strict=True)
                     ]
-                elif members[0] not in self._failed:
+                elif members[0] not in self.failed:
                     sees = group.program.sees or ()
                     view = GroupView(group.name, group.names, time_s, self._fields(sees, members, collided))
                     if group.program.scope == "team":
@@ -183,7 +198,7 @@ class Deciding:
         return {name: known[name] for name in sees if name in known}
 
     def _fail(self, robots: tuple[int, ...], error: Exception) -> None:
-        self._failed.update(robots)
+        self.failed.update(robots)
         text = "".join(traceback.format_exception(error)[-6:])
         self.failures.append(Failure(robots, error, text, isinstance(error, StepBudgetError)))
 

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.geometry.se2 import compose, inverse
+from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.known import occupancy_on
+from covey.mapping.rules import Rule
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
 from covey.sim.sensing import Sensing, SensorBank
+from covey.world.world import FREE, UNKNOWN, WALL
 
+SOLID = (WALL, UNKNOWN)
 TEAM_MATE_MARGIN_M = 0.15
 """Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
 
@@ -40,14 +44,26 @@ class Estimating:
         revision: counts the loop closures of each robot's localizer, shape (n,).
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
+        carried: the estimates at the end of the last step, shape (n, 3).
+        jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
     """
 
-    def __init__(self, groups: list[Group], state: TeamState, sensing: Sensing, clock: Clock, grid: Grid, seed: int):
+    def __init__(
+        self,
+        groups: list[Group],
+        state: TeamState,
+        sensing: Sensing,
+        clock: Clock,
+        grid: Grid,
+        seed: int,
+        rule: Rule = "probabilistic",
+    ):
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
         self.revision = np.zeros(len(self.pose), np.int64)
-        self._carried = self.pose.copy()
+        self.carried = self.pose.copy()
+        self.jumps: dict[int, Pose] = {}
         self._localizers = []
         first = 0
         mapping: dict = {}
@@ -59,14 +75,28 @@ class Estimating:
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
         self.teams = [
-            MappedTeam(np.array([i for i, _ in robots]), Beliefs.covering(grid, [name for _, name in robots], record))
+            MappedTeam(
+                np.array([i for i, _ in robots]),
+                Beliefs.covering(grid, [name for _, name in robots], record, rule=rule),
+            )
             for record, robots in mapping.items()
         ]
         self.belief_of: dict[int, Belief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
+        self._know(groups, grid)
         scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
+
+    def _know(self, groups: list[Group], world: Grid) -> None:
+        """Let the robots that know the map start with it; ``world``: its cells as in `World.grid`."""
+        informed = [group.known_map for group in groups for _ in group.start]
+        for team in self.teams:
+            known = [k for k, i in enumerate(team.members) if informed[i]]
+            if known:
+                solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
+                occupancy = occupancy_on(team.beliefs.grid, solid, free)
+                team.beliefs.know(np.array(known), occupancy)
 
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
@@ -76,14 +106,16 @@ class Estimating:
                 motion = odometry.readings.motion[[odometry.row_of[int(i)] for i in members]]
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
+        for robot, jump in self.jumps.items():
+            self.pose[robot] = jump @ self.pose[robot]
 
     def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
         """Return the estimates, shape (n, 3), carried over the motion since ``pose_before``, the true poses then.
 
         The estimate is made at the begin of a step, records are taken at its end; odometry bridges the step exactly.
         """
-        carry(self.pose, pose_before, self.state.pose, self._carried)
-        return self._carried
+        carry(self.pose, pose_before, self.state.pose, self.carried)
+        return self.carried
 
     def map(self) -> None:
         """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""

@@ -11,6 +11,8 @@ from covey.sim.clock import Clock
 from covey.sim.estimating import Estimating
 from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import Sensing
+from covey.world.changing import with_doors_open
+from covey.world.coverable import coverable
 from covey.world.explorable import explorable
 from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, WALL, World
@@ -23,7 +25,7 @@ class Scoring:
     """The truth about what a team has achieved.
 
     Attributes:
-        mask: G, what can be explored, bool of the world's shape.
+        mask: G, what can be explored at the start with all doors open, bool of the world's shape.
         explored: which cells of G have been seen, by whom, and when; None when no robot can see.
         covered: which cells bodies have been over.
         known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
@@ -56,12 +58,14 @@ class Scoring:
         for bank in self._banks:
             seeing[bank.members] = np.maximum(seeing[bank.members], bank.record.range_m)
         can = seeing > 0
+        world = with_doors_open(world)
         mask = np.zeros(world.grid.shape, bool)
         if can.any():
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
         self.mask = mask
         self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
-        self.covered = Coverage(world.grid.with_cells(mask if mask.any() else world.free))
+        to_cover = coverable(world, state.pose, model.radius)
+        self.covered = Coverage(world.grid.with_cells(to_cover if to_cover.any() else world.free), n)
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = estimating.teams if mask.any() else []
         self._known = [
@@ -118,8 +122,8 @@ class Scoring:
         left, self._inside = np.flatnonzero(self._inside & ~inside), inside
         return left
 
-    def maps(self) -> Maps:
-        """Return what was explored and believed, for the run folder."""
+    def maps(self, changed: np.ndarray) -> Maps:
+        """Return what was explored and believed, for the run folder; ``changed`` as in `Maps`."""
         beliefs = [self.estimating.belief_of.get(i) for i in range(len(self.state.pose))]
         robots = [None if b is None else b.grid.with_cells(b.occupancy().copy()) for b in beliefs]
         never = np.full(self.mask.shape, -1, np.int32)
@@ -129,13 +133,16 @@ class Scoring:
             first_explored=never if self.explored is None else self.explored.first_step,
             last_explored=never if self.explored is None else self.explored.last_step,
             last_covered=self.covered.last_step,
+            coverable=self.covered.goal,
+            explored_by=np.zeros(self.mask.shape, np.int32) if self.explored is None else self.explored.seen_by,
+            covered_by=self.covered.passed_by,
             union=self._union(),
             robots=robots,
+            changed=changed,
         )
 
     def _union(self) -> Grid | None:
         if not self.estimating.teams:
             return None
         beliefs = self.estimating.teams[0].beliefs
-        total = beliefs.own.sum(axis=0, dtype=np.int32)  # each robot's own evidence counts once
-        return beliefs.grid.with_cells(np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8))
+        return beliefs.grid.with_cells(beliefs.union())

@@ -25,6 +25,7 @@ class SensorBank:
         readings: the newest readings, batched over the members; None before the first sample.
         pose: true poses of the whole team at the newest sample, shape (n, 3).
         substep: when the newest sample was taken.
+        spoiled: what makes readings of single robots worse; each is applied to every new sample.
     """
 
     record: Any
@@ -36,6 +37,7 @@ class SensorBank:
     readings: Any = None
     substep: int = -1
     row_of: dict[int, int] = field(default_factory=dict)
+    spoiled: list[Any] = field(default_factory=list)
 
 
 class Sensing:
@@ -98,6 +100,8 @@ class Sensing:
             )
             truths[substep] = truth
             bank.readings = bank.record.read(truth, bank.members, bank.keys, sample)
+            for spoiled in bank.spoiled:
+                spoiled.apply(bank.readings, sample)
             bank.pose_before, bank.pose, bank.substep = bank.pose, pose.copy(), substep
         self._before = now
 

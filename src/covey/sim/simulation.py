@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
+from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
@@ -17,16 +19,20 @@ from covey.robots.team import TeamModel, TeamState
 from covey.sim.clock import Clock
 from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
+from covey.sim.inputs import Inputs
+from covey.sim.mission import Mission
 from covey.sim.observing import Observing
 from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
+from covey.sim.share_maps import ShareMaps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
 from covey.sim.talking import Talking
 from covey.sim.teams import as_groups
+from covey.world.edits import editable
 from covey.world.world import World
 
 OnError = Literal["stop_robot", "end_run"]
@@ -42,10 +48,14 @@ class Simulation:
         seed: the root of every random draw.
         step_s: control period [s], a multiple of ``substep_s``.
         substep_s: physics substep [s].
+        mission: what the team is to achieve, such as `covey.missions.Patrolling`; None is exploration.
         stop: when the run ends; also a function of the simulation that returns True at the goal.
-        radio_range_m: who hears whom [m].
-        share_maps_every_s: robots within radio range take each other's evidence this often [s]; None: never.
+        radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
+        share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
+            None: only when their controllers ask.
         tags: reach of the tags that robots leave in the environment.
+        events: changes of the world, records of `covey.sim.events` or plain data as in a scenario.
+        faults: what goes wrong with robots, records of `covey.sim.fault_records` or plain data.
         on_controller_error: a controller that fails stops its robot, or ends the run.
         step_budget_s: wall time [s] that a controller may take for one step.
         observers: called with each `Frame`; they only look.
@@ -55,10 +65,14 @@ class Simulation:
         scenario_yaml: the scenario as text, for the manifest.
         inputs: files that the run depends on, for the manifest.
         pose_every: poses are recorded at every so many steps.
+        links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
+        log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
+        world: a copy of the world that was given; it changes when its doors open and so on.
+        radio_alive: bool (n,), False for robots that neither send nor hear.
 
     Examples:
         >>> import covey
@@ -78,10 +92,13 @@ class Simulation:
         seed: int = 0,
         step_s: float = 0.1,
         substep_s: float = 0.01,
+        mission: Mission | None = None,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
-        radio_range_m: float = np.inf,
-        share_maps_every_s: float | None = None,
+        radio: float | Radio | Sequence[Radio] = np.inf,
+        share_maps: ShareMaps | float | None = None,
         tags: Tags | None = None,
+        events: Sequence[Any] = (),
+        faults: Sequence[Any] = (),
         on_controller_error: OnError = "stop_robot",
         step_budget_s: float = 10.0,
         observers: Iterable[Callable[[Frame], Any]] = (),
@@ -91,9 +108,11 @@ class Simulation:
         scenario_yaml: str = "",
         inputs: Iterable[Path] = (),
         pose_every: int = 1,
+        links_every_s: float = 1.0,
+        log_messages: Log = "none",
     ):
-        self.world, self.seed, self.name = world, seed, name
         self.groups = as_groups(robots, controller, world, seed)
+        self.world, self.seed, self.name = (world := editable(world)), seed, name
         self.names = [n for group in self.groups for n in group.names]
         if len(set(self.names)) < len(self.names):
             raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
@@ -105,29 +124,40 @@ class Simulation:
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed)
-        self.talking = Talking(self.names, radio_range_m, tags or Tags())
+        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
+        rule = (sharing or ShareMaps()).rule
+        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
+        radios = radios_of(radio)
+        self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        self.sharing = Sharing(self.estimating.teams, shares, radio_range_m, share_maps_every_s, self.clock)
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
+        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
+        if self.tracker is not None:
+            for robot in self._robots.values():
+                robot.waypoints = self.tracker.waypoints
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
         self.commands = np.zeros((len(self.names), 3))
         self.status: str | None = None
         self.events: list[Event] = []
+        self.radio_alive = np.ones(len(self.names), bool)
+        self.inputs = Inputs(self, events, faults)
         self._repeatable = True
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
-        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite)
+        columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
+        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
         self._recorder.open(
             build_manifest(
                 robots=self.names,
                 seed=seed,
                 scenario=scenario_yaml,
                 name=name,
-                goal={"explored_share": self.stop.explored, "of": self.stop.of, "timeout_s": self.stop.timeout_s},
+                goal=self.stop.goal,
+                mission={"kind": mission.kind if mission else "exploration"} | facts,
                 inputs=inputs,
             )
         )
@@ -156,20 +186,23 @@ class Simulation:
         """Move on by one control step."""
         lap = self.stopwatch.lap
         lap("outside")
+        self.inputs.take()
+        lap("inputs")
         self.sensing.take(self.state, self._trace)
         lap("sense")
         self.estimating.localize()
         lap("localize")
         self.estimating.map()
         lap("map")
-        self.talking.exchange(self.world, self.state, self._robots, ~self.state.halted, self.time)
-        self.sharing.exchange(self.state.pose, self.state.halted)
+        speaks = self.radio_alive & ~self.state.halted
+        self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
+        self.sharing.exchange(self.world, self.state.pose, speaks, self._robots)
         lap("communicate")
         self._decide()
         lap("decide")
         self._act()
         lap("act")
-        self.scoring.score(self.sensing)
+        self._score()
         lap("score")
         self._observe()
         lap("observe")
@@ -212,9 +245,47 @@ class Simulation:
         if self._run is None:
             self.deciding.close()
             self.status = self.status or "stopped"
+            if self.talking.network.used and self.clock.step:
+                speaks = self.radio_alive & ~self.state.halted
+                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
+                self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
-            self._run = self._recorder.close(self.status, self.scoring.maps())
+            self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
+
+    # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
+
+    def do(self, event: Any) -> None:
+        """Let something happen, given as a record or as plain data: ``sim.do({"door": "d3", "to": "closed"})``.
+
+        Raises:
+            InvalidValueError: it is wrong, names what there is not, or says when.
+        """
+        self.inputs.call(event)
+
+    def open_door(self, door: str) -> None:
+        """Open a door."""
+        self.do({"door": door, "to": "open"})
+
+    def close_door(self, door: str) -> None:
+        """Shut a door, as soon as no robot stands in it."""
+        self.do({"door": door, "to": "closed"})
+
+    def add_wall(self, start: Any, end: Any, name: str = "", **wall: Any) -> None:
+        """Put up a wall from a point to another [m], refused where a robot stands; see `covey.sim.events.Segment`."""
+        self.do({"wall": {"from": start, "to": end, **wall}, "name": name})
+
+    def remove_wall(self, name: str) -> None:
+        """Take away a wall, or an obstacle, that was put up."""
+        self.do({"remove": name})
+
+    def add_obstacle(self, path_m: Any, name: str = "", **obstacle: Any) -> None:
+        """Let an obstacle appear that moves along points [m]; see `covey.sim.events.Track`."""
+        self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
+
+    def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
+        """Let a fault strike a robot; see `covey.sim.fault_records`."""
+        self.do({"kind": kind, "robot": robot, **fault})
 
     # -- the phases that touch everything -----------------------------------------------------------------------------
 
@@ -232,7 +303,8 @@ class Simulation:
     def _act(self) -> None:
         self._pose_before[:] = self.state.pose
         substeps = self.clock.substeps_per_step
-        contacts = self.physics.step(self.state, self.commands, substeps, self._trace, self.sensing.wanted(substeps))
+        driven = self.inputs.faults.driven(self.commands)
+        contacts = self.physics.step(self.state, driven, substeps, self._trace, self.sensing.wanted(substeps))
         self.clock.now += self.clock.substeps_per_step
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
@@ -240,7 +312,15 @@ class Simulation:
         for i in self.scoring.leaving(self.state.pose):
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
+    def _score(self) -> None:
+        self.scoring.score(self.sensing)
+        if self.tracker is not None:
+            for i, text in self.tracker.measure(self.time, self.state.pose, ~self.state.halted):
+                self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+
     def _observe(self) -> None:
+        for i, x, y, content in self.talking.events:
+            self._event("tag_left", i, x=x, y=y, text=str(content)[:80])
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)

@@ -9,7 +9,7 @@ from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.floor_plan import Box, FloorPlan, SharedWall, shared_walls
 from covey.world.materials import made_of
-from covey.world.tiles import in_tiles
+from covey.world.tiles import cells_along, in_tiles
 from covey.world.world import World
 
 
@@ -70,6 +70,7 @@ def building(
         and coverage algorithms. Artificial Life and Robotics 28, 2023; its source of June 2022.
     """
     columns, rows = (in_tiles(value, tile_m, f"size_m[{i}]") for i, value in enumerate(size_m))
+    cells_along(rows, columns, tile_m, resolution_m)
     lengths = Lengths(
         in_tiles(hall_m, tile_m, "hall_m"),
         in_tiles(min_room_m, tile_m, "min_room_m"),

@@ -7,7 +7,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.materials import made_of, patches, with_materials
-from covey.world.tiles import enlarge, in_tiles, world_of_tiles
+from covey.world.tiles import cells_along, enlarge, in_tiles, label_over_edges, world_of_tiles
 from covey.world.world import World
 
 
@@ -70,7 +70,7 @@ def cave(
             f"size_m is {list(size_m)}; with this border and passage_m it must be at least "
             f"{(2 * border + passage + 2) * tile_m:g} m both ways"
         )
-    world_of_tiles(np.zeros((1, 1), bool), tile_m, resolution_m, "cave")  # refuses tiles that cells do not fit into
+    along = cells_along(rows, columns, tile_m, resolution_m)
     inside = seeded(rows - 2 * border, columns - 2 * border, fill, generator(seed, "world/cave"))
     for _ in range(smoothing_runs):
         inside = smoothed(inside, neighbour_walls)
@@ -81,7 +81,7 @@ def cave(
     world = world_of_tiles(is_open, tile_m, resolution_m, "cave", rounded)
     if material == "random":
         found = patches(is_open.shape, smoothing_runs, generator(seed, "world/cave/material"))
-        return with_materials(world, enlarge(found, round(tile_m / resolution_m)))
+        return with_materials(world, enlarge(found, along))
     return made_of(world, material)
 
 
@@ -121,9 +121,7 @@ def without_narrow(tiles: np.ndarray) -> np.ndarray:
 
 def smaller(mask: np.ndarray, least: float) -> np.ndarray:
     """Return the parts of a mask, connected over edges, that have fewer tiles than ``least``."""
-    from scipy import ndimage
-
-    labels, _ = ndimage.label(mask)  # pyright: ignore
+    labels, _ = label_over_edges(mask)
     small = np.bincount(labels.ravel()) < least
     small[0] = False
     return small[labels]
@@ -145,24 +143,25 @@ def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -
     Raises:
         InvalidValueError: the square fits nowhere.
     """
-    from scipy import ndimage
+    from scipy.ndimage import distance_transform_edt
 
     stands = _stands(tiles, passage)
-    labels, count = ndimage.label(stands)  # pyright: ignore
+    labels, count = label_over_edges(stands)
     if not count:
         raise InvalidValueError(
-            f"no room of {passage} x {passage} tiles is left; use a smaller fill or passage_m, or a larger size_m"
+            f"no room of {passage} x {passage} tiles is left; use a smaller fill or passage_m, a larger size_m, or "
+            "another seed"
         )
     areas = np.array([np.count_nonzero(_covered(labels == k + 1, passage)) for k in range(count)])
     kept = areas >= min(min_room, areas.max())
     tiles = _covered(np.append(False, kept)[labels], passage)
     while True:
         stands = _stands(tiles, passage)
-        labels, count = ndimage.label(stands)  # pyright: ignore
+        labels, count = label_over_edges(stands)
         if count == 1:
             return _covered(stands, passage)
         is_main = labels == 1 + np.argmax(np.bincount(labels.ravel())[1:])
-        distance, nearest = ndimage.distance_transform_edt(~is_main, return_indices=True)  # pyright: ignore
+        distance, nearest = distance_transform_edt(~is_main, return_indices=True)  # pyright: ignore
         there = np.unravel_index(np.argmin(np.where(stands & ~is_main, distance, np.inf)), labels.shape)
         tiles = _cut(tiles, nearest[(slice(None), *there)], np.array(there), passage, radius)
 

@@ -22,6 +22,49 @@ def clearance(solid: np.ndarray, resolution: float) -> np.ndarray:
     return _clearance(np.ascontiguousarray(solid).astype(np.uint8), float(resolution))
 
 
+def update_clearance(
+    before: np.ndarray, solid: np.ndarray, resolution: float, window: tuple[int, int, int, int]
+) -> np.ndarray:
+    """Return the clearance after cells of ``solid`` in a window changed, given that of what it was before.
+
+    Only a cell to which the window is no farther than its clearance was can have another one now; these cells are
+    computed anew, from as much around them as it takes. The result is that of `clearance`.
+
+    Args:
+        before: float32 (rows, columns), [m].
+        solid: bool (rows, columns), as it is now.
+        resolution: side of a cell [m].
+        window: first row, last row + 1, first column, last column + 1.
+    """
+    shape = solid.shape
+    reach = _grown(window, 1 + int(min(before.max() / resolution, max(shape))), shape)
+    row, column = np.arange(reach[0], reach[1]) + 0.5, np.arange(reach[2], reach[3]) + 0.5
+    away_v = np.maximum(np.maximum(window[0] - row, row - window[1]), 0.0)
+    away_u = np.maximum(np.maximum(window[2] - column, column - window[3]), 0.0)
+    near = before[_slices(reach)] >= resolution * (1 - 1e-6) * np.hypot(away_v[:, None], away_u)
+    rows, columns = np.flatnonzero(near.any(axis=1)) + reach[0], np.flatnonzero(near.any(axis=0)) + reach[2]
+    box = (int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
+    margin = 1 + int(min(before[_slices(box)].max() / resolution, max(shape)))
+    while True:
+        part = _grown(box, margin, shape)
+        there = clearance(solid[_slices(part)], resolution)
+        inner = there[box[0] - part[0] : box[1] - part[0], box[2] - part[2] : box[3] - part[2]]
+        if part == (0, shape[0], 0, shape[1]) or inner.max() <= margin * resolution:
+            after = before.copy()
+            after[_slices(box)] = inner
+            return after
+        margin *= 2
+
+
+def _slices(box: tuple[int, int, int, int]) -> tuple[slice, slice]:
+    return slice(box[0], box[1]), slice(box[2], box[3])
+
+
+def _grown(box: tuple[int, int, int, int], margin: int, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+    south, west = max(box[0] - margin, 0), max(box[2] - margin, 0)
+    return south, min(box[1] + margin, shape[0]), west, min(box[3] + margin, shape[1])
+
+
 @kernel
 def _clearance(solid, resolution):
     # In half cells: centres lie at odd, the borders of squares at even coordinates. Along a column the nearest square

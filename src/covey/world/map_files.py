@@ -2,19 +2,23 @@
 
 import math
 import reprlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from covey.errors import MapFileError
+from covey.errors import InvalidValueError, MapFileError
 from covey.geometry.grid import Grid
+from covey.world.doors import Door
 from covey.world.images import GrayImage, read_bytes, read_image
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, closed
 
 UNKNOWN_GRAY = 205
 """What map_saver writes for unknown cells."""
+
+_CORNERS = ("x0_m", "y0_m", "x1_m", "y1_m")
 
 
 def read_map(
@@ -115,13 +119,55 @@ def _with_covey_part(path: Path, world: World, part: Any) -> World:
                            "border must be wall or open, the name a text")  # fmt: skip
     if "cells" in part:
         grid = grid.with_cells(_layer(path, "covey.cells", part["cells"], shape, OPEN))
-    materials, names = None, part.get("material_names", [])
-    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-        raise MapFileError(f"{path}: covey.material_names is {reprlib.repr(names)}; it must be a list of texts")
-    if "materials" in part:
-        materials = _layer(path, "covey.materials", part["materials"], shape, len(names) - 1)
     height = _number(path, "covey.wall_height_m", part.get("wall_height_m", world.wall_height_m), 0, 1e4)
-    return World(grid, name, border, height, materials, tuple(names))
+    doors = _rectangles(path, "doors", part.get("doors", []), _door)
+    halls = _rectangles(path, "halls", part.get("halls", []), _hall)
+    try:
+        return World(grid, name, border, height, *_materials(path, part, shape), doors=doors, halls=halls)
+    except InvalidValueError as error:
+        raise MapFileError(f"{path}: {error}") from error
+
+
+def _materials(path: Path, part: dict[str, Any], shape: tuple[int, int]) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    if "materials" not in part and "material_names" not in part:
+        return None, ()
+    names = part.get("material_names", [])
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names) or not 0 < len(names) <= 256:
+        raise MapFileError(
+            f"{path}: covey.material_names is {reprlib.repr(names)}; it must be a list of 1 to 256 texts, the first of "
+            "which is meant by pixels of value 0 in covey.materials"
+        )
+    return _layer(path, "covey.materials", part.get("materials"), shape, len(names) - 1), tuple(names)
+
+
+def _rectangles(path: Path, key: str, values: Any, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+    if not isinstance(values, list):
+        raise MapFileError(f"{path}: covey.{key} is {reprlib.repr(values)}; it must be a list")
+    found = []
+    for i, value in enumerate(values):
+        try:
+            found.append(read(value))
+        except (TypeError, ValueError, KeyError, OverflowError, InvalidValueError) as error:
+            what = "{name, x0_m, y0_m, x1_m, y1_m, open}" if read is _door else "[x0, y0, x1, y1] in metres"
+            raise MapFileError(
+                f"{path}: covey.{key}[{i}] is {reprlib.repr(value)}; it must be {what}, x0 < x1 and y0 < y1"
+            ) from error
+    return tuple(found)
+
+
+def _door(value: Any) -> Door:
+    name, is_open = value["name"], value.get("open", True)
+    if set(value) - {"open"} != {"name", *_CORNERS} or not isinstance(name, str) or not isinstance(is_open, bool):
+        raise ValueError
+    x0, y0, x1, y1 = (float(value[key]) for key in _CORNERS)
+    return Door(name, x0, y0, x1, y1, is_open)
+
+
+def _hall(value: Any) -> tuple[float, float, float, float]:
+    x0, y0, x1, y1 = map(float, value)
+    if not (-math.inf < x0 < x1 < math.inf and -math.inf < y0 < y1 < math.inf):
+        raise ValueError
+    return x0, y0, x1, y1
 
 
 def _layer(path: Path, key: str, name: Any, shape: tuple[int, int], largest: int) -> np.ndarray:

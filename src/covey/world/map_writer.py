@@ -8,6 +8,7 @@ import numpy as np
 import yaml
 
 from covey.errors import InvalidValueError
+from covey.world.doors import Door
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 _GRAY = np.zeros(4, np.uint8)
@@ -17,8 +18,8 @@ _GRAY[[FREE, WALL, UNKNOWN, OPEN]] = 254, 0, 205, 254
 def save_map(world: World, path: Path) -> None:
     """Write ``path`` (YAML) and a PGM of the same stem beside it; `read_map` gives the same world back.
 
-    Open cells and materials go into further PGM files, only where there are any. Each file appears whole or not at
-    all, the YAML last.
+    Open cells and materials go into further PGM files, only where there are any; doors and halls into the YAML. Each
+    file appears whole or not at all, the YAML last.
     """
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise InvalidValueError(f"a world is saved as a .yaml file, not as {path.name!r}")
@@ -37,6 +38,10 @@ def save_map(world: World, path: Path) -> None:
         part["materials"] = f"{path.stem}.materials.pgm"
         part["material_names"] = list(world.material_names)
         write_atomically(path.with_name(part["materials"]), _pgm(world.materials))
+    if world.doors:
+        part["doors"] = [plain_door(door) for door in world.doors]
+    if world.halls:
+        part["halls"] = [[float(value) for value in hall] for hall in world.halls]
     header = {
         "image": f"{path.stem}.pgm",
         "mode": "trinary",
@@ -48,6 +53,12 @@ def save_map(world: World, path: Path) -> None:
         "covey": part,
     }
     write_atomically(path, yaml.safe_dump(header, sort_keys=False, allow_unicode=True).encode())
+
+
+def plain_door(door: Door) -> dict[str, Any]:
+    """Return what stands for a door in a file."""
+    corners = {key: float(getattr(door, key)) for key in ("x0_m", "y0_m", "x1_m", "y1_m")}
+    return {"name": door.name, **corners, "open": bool(door.open)}
 
 
 def _pgm(values: np.ndarray) -> bytes:

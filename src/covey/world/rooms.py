@@ -8,7 +8,7 @@ from covey.world.floor_plan import Box, FloorPlan, SharedWall, shared_walls
 from covey.world.materials import made_of
 from covey.world.mazes import carve
 from covey.world.tiles import in_tiles
-from covey.world.world import World
+from covey.world.world import World, check_size
 
 
 def rooms(
@@ -42,6 +42,7 @@ def rooms(
         for value, what in ((room_m, "room_m"), (door_m, "door_m"), (wall_m, "wall_m"))
     )
     columns, rows = (in_tiles(value, room_m, f"size_m[{i}]", unit="room_m") for i, value in enumerate(size_m))
+    check_size(rows * pitch + thickness, columns * pitch + thickness, resolution_m)
     if columns * rows < 2 or not 0 <= extra_doors <= 1:
         raise InvalidValueError(
             f"size_m is {list(size_m)} and extra_doors {extra_doors}; there must be 2 rooms or more, and a probability"

@@ -8,10 +8,11 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.materials import MATERIALS, made_of, with_materials
+from covey.world.tiles import label_over_edges
 from covey.world.world import FREE, WALL, World
 
 _SIDES = 6
-_TRIES = 2000  # blocks in a row that may find no place
+_TRIES = 1000  # blocks in a row that may find no place
 
 
 class _Block(NamedTuple):
@@ -41,7 +42,7 @@ def rubble(
 
     Args:
         size_m: width and height of the field within its wall [m].
-        density: share of the field that is covered; with wide passages little more than 0.3 fits.
+        density: share of the field that is covered; from about 0.3 on, blocks lie in heaps.
         block_m: least and largest width of a block [m], through its middle; it is longer across corners.
         passage_m: width of the narrowest passage [m].
         material: of blocks and wall; ``random``: one for each block; None leaves it unsaid.
@@ -51,6 +52,8 @@ def rubble(
     Raises:
         InvalidValueError: the density is not reached.
     """
+    from scipy.ndimage import distance_transform_edt
+
     if not 0 <= density < 1:
         raise InvalidValueError(f"density is {density!r}; it is a share, from 0 to less than 1")
     if not 0 < block_m[0] <= block_m[1] or not math.isfinite(block_m[1]):
@@ -59,9 +62,10 @@ def rubble(
         raise InvalidValueError(f"passage_m is {passage_m!r}; it must be positive and less than size_m, {list(size_m)}")
     world = World.empty(*size_m, resolution_m, name="rubble")
     cells = world.grid.cells
-    # Cells on which a disc can stand: 0.71 cells more for what a square reaches beyond its centre, 0.5 for a step.
+    # Cells on which a disc can stand, by the distance of their centres from those of the blocks: 0.71 cells more for
+    # what a square reaches beyond its centre, 0.5 for a step.
     reach = passage_m / 2 + 1.25 * resolution_m
-    passable = world.free & (world.clearance >= reach - resolution_m)
+    passable = world.free & (world.clearance >= passage_m / 2)
     if not passable.any():
         raise InvalidValueError(f"size_m is {list(size_m)}; it is too narrow for passages of {passage_m:g} m")
     random = generator(seed, "world/rubble")
@@ -70,10 +74,11 @@ def rubble(
     while covered < wanted:
         block = _throw(random, size_m, block_m)
         kind = int(random.integers(len(MATERIALS)))
-        window, outside_m = _around(world, block, reach)
-        left = passable[window] & (outside_m > reach)
-        if np.array_equal(left, passable[window]) or _in_one_piece(left):
-            filled = (outside_m <= 0) & (cells[window] == FREE)
+        window, inside = _around(world, block, reach)
+        filled = inside & (cells[window] == FREE)
+        left = passable[window] & (distance_transform_edt(~filled, resolution_m) > reach)  # pyright: ignore
+        fits = np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1
+        if filled.any() and fits:
             passable[window] = left
             cells[window][filled] = WALL
             materials[window][filled] = kind
@@ -100,7 +105,7 @@ def _throw(random: np.random.Generator, size_m: tuple[float, float], block_m: tu
 
 
 def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
-    """Return the window of cells within a reach of a block, and how far [m] (at least) their centres are outside it."""
+    """Return the window of cells within a reach of a block, and which of their centres are inside it."""
     # A corner between two sides is at most 1 / cos(48 deg), 1.5 times as far as they are.
     far = 1.5 * float(block.distances.max()) + reach_m + world.grid.resolution
     corners = world.grid.to_cells([(block.x - far, block.y - far), (block.x + far, block.y + far)])
@@ -109,22 +114,14 @@ def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, s
     rows, columns = world.grid.cells[window].shape
     x = world.grid.origin[0] + (np.arange(c0, c0 + columns) + 0.5) * world.grid.resolution - block.x
     y = world.grid.origin[1] + (np.arange(r0, r0 + rows) + 0.5) * world.grid.resolution - block.y
-    depth = np.full((rows, columns), -math.inf)
+    inside = np.ones((rows, columns), bool)
     for (nx, ny), distance in zip(block.normals.tolist(), block.distances.tolist(), strict=True):
-        np.maximum(depth, nx * x + (ny * y)[:, None] - distance, out=depth)
-    return window, depth
-
-
-def _in_one_piece(mask: np.ndarray) -> bool:
-    from scipy import ndimage
-
-    return ndimage.label(mask)[1] == 1  # pyright: ignore
+        inside &= nx * x + (ny * y)[:, None] <= distance
+    return window, inside
 
 
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
     """Fill the free cells that cannot be reached over edges from those that are passable."""
-    from scipy import ndimage
-
-    labels, _ = ndimage.label(cells == FREE)  # pyright: ignore
+    labels, _ = label_over_edges(cells == FREE)
     reached = np.unique(labels[passable])
     cells[(cells == FREE) & ~np.isin(labels, reached)] = WALL

@@ -22,13 +22,11 @@ def in_tiles(value_m: float, tile_m: float, what: str, least: int = 1, unit: str
     return count
 
 
-def grid_of_tiles(rows: int, columns: int, tile_m: float, resolution_m: float) -> tuple[Grid, int]:
-    """Return a grid of walls, centred on the origin, and how many of its cells lie along a tile."""
+def cells_along(rows: int, columns: int, tile_m: float, resolution_m: float) -> int:
+    """Return how many cells lie along a tile; raise `InvalidValueError` when there are none or too many in all."""
     along = in_tiles(tile_m, resolution_m, "tile_m", unit="resolution_m")
     check_size(rows * along, columns * along, resolution_m)
-    width, height = columns * tile_m, rows * tile_m
-    cells = np.full((rows * along, columns * along), WALL, np.uint8)
-    return Grid(cells, resolution_m, (-width / 2, -height / 2, 0.0)), along
+    return along
 
 
 def enlarge(tiles: np.ndarray, along: int) -> np.ndarray:
@@ -42,12 +40,13 @@ def world_of_tiles(is_open: np.ndarray, tile_m: float, resolution_m: float, name
     With ``rounded``, corners are cut as marching squares over the tile centres does it: at 45 degrees, halfway between
     two centres. Where a square of ``n`` tiles can move from tile to tile, a disc of that diameter still can.
     """
-    grid, along = grid_of_tiles(*is_open.shape, tile_m, resolution_m)
+    rows, columns = is_open.shape
+    along = cells_along(rows, columns, tile_m, resolution_m)
     walls = enlarge(~is_open, along)
     if rounded:
         walls = _cut_corners(walls, ~is_open, along)
-    grid.cells[~walls] = FREE
-    return World(grid, name)
+    cells = np.where(walls, WALL, FREE).astype(np.uint8)
+    return World(Grid(cells, resolution_m, (-columns * tile_m / 2, -rows * tile_m / 2, 0.0)), name)
 
 
 def _cut_corners(walls: np.ndarray, tiles: np.ndarray, along: int) -> np.ndarray:
@@ -67,3 +66,11 @@ def _cut_corners(walls: np.ndarray, tiles: np.ndarray, along: int) -> np.ndarray
     near = np.abs(centre[0] - corner[0])[:, None] + np.abs(centre[1] - corner[1]) <= 0.5
     at = np.ix_(*corner)
     return np.where(near & clear[at], False, walls | (near & fill[at]))
+
+
+def label_over_edges(mask: np.ndarray) -> tuple[np.ndarray, int]:
+    """Label the parts of a mask that are connected over edges, 1, 2, …; return how many there are, too."""
+    from scipy import ndimage
+
+    labels = np.empty(mask.shape, np.int32)
+    return labels, int(ndimage.label(mask, output=labels))  # pyright: ignore

@@ -26,6 +26,8 @@ Border = Literal["wall", "open"]
 class World:
     """The truth: a grid of cells, and what they are made of. It never changes; a change is a copy.
 
+    Only a simulation changes its own copy in place (decision 006).
+
     Attributes:
         grid: uint8 cells, each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
         name: what pictures and errors call it.
@@ -79,6 +81,26 @@ class World:
         """Return a copy with other cells, of the same place and the next version."""
         return self.replace(grid=self.grid.with_cells(np.ascontiguousarray(cells, np.uint8)), version=self.version + 1)
 
+    def edited(self, row: int, column: int, cells: Any, materials: Any = None) -> "World":
+        """Return the next version, in which a rectangle of cells from [row, column] on is another.
+
+        What was computed of the world is brought up to date, not computed anew.
+
+        Args:
+            row, column: the first cell, of the smallest row and column.
+            cells: the new cells, shape (h, w), each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
+            materials: their materials; None leaves those as they are.
+
+        Raises:
+            InvalidValueError: the rectangle is not inside the array, or a value is not allowed.
+        """
+        from covey.world.edits import check_edit, edit, editable
+
+        cells, materials = check_edit(self, row, column, cells, materials)
+        world = editable(self)
+        edit(world, row, column, cells, materials)
+        return world
+
     @cached_property
     def free(self) -> np.ndarray:
         """Bool (rows, columns): cells in the world that no wall fills."""
@@ -99,8 +121,11 @@ class World:
     @cached_property
     def clearance(self) -> np.ndarray:
         """float32 (rows, columns): distance [m] from each cell centre to the nearest solid square."""
-        from covey.world.clearance import clearance
+        from covey.world.clearance import clearance, update_clearance
 
+        before = self.__dict__.pop("clearance_before", None)  # left by `covey.world.edits`
+        if before is not None:
+            return update_clearance(before[0], self.solid, self.grid.resolution, before[1])
         return clearance(self.solid, self.grid.resolution)
 
     @property

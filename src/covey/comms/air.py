@@ -1,0 +1,133 @@
+"""The air between robots: what the link models of a radio let through."""
+
+import numpy as np
+
+from covey.comms.links.geometry import Pairs
+from covey.comms.links.model import Links, LossModel, PowerModel
+from covey.comms.radio import Radio
+from covey.comms.traffic import OUT_OF_RANGE, WALLS
+from covey.random import stream_key
+from covey.world.world import World
+
+_DEVIATIONS = 6.0
+"""Shadowing is not expected to help by more than this many standard deviations."""
+
+
+class Air:
+    """The link models of a radio, together.
+
+    Args:
+        radio: its record.
+        seed: root of the random streams.
+        stream: name of the stream of this radio.
+
+    Attributes:
+        reach_m: nobody hears anybody beyond this distance [m].
+    """
+
+    def __init__(self, radio: Radio, seed: int, stream: str):
+        self.radio = radio
+        self.models = [m for m in radio.models if not isinstance(m, LossModel)]
+        self.losses = [m for m in radio.models if isinstance(m, LossModel)]
+        self.powers = [m for m in self.models if isinstance(m, PowerModel)]
+        self._shadow_key = stream_key(seed, f"{stream}/shadowing")
+        self._loss_keys = [stream_key(seed, f"{stream}/loss/{k}") for k in range(len(self.losses))]
+        self._shadows = [m.shadowing_db() for m in self.powers]
+        self._floor = radio.floor_dbm - _DEVIATIONS * sum(sigma for sigma, _ in self._shadows)
+        reaches = [m.reach_m() for m in self.models]
+        reaches += [m.reach_db(radio.tx_power_dbm - self._floor) for m in self.powers]
+        self.reach_m = min(reaches, default=np.inf)
+
+    def links(self, pairs: Pairs) -> Links:
+        """Return what the models say about pairs of robots."""
+        m = len(pairs)
+        left, sub = np.arange(m), pairs
+        probability, cause = np.ones(m), np.zeros(m, np.int64)
+        power = np.full(m, self.radio.tx_power_dbm) if self.powers else None
+        if np.isfinite(self.reach_m):
+            left, sub = self._keep(left, sub, sub.distance_m <= self.reach_m, cause, OUT_OF_RANGE)
+        for model in self.models:
+            if isinstance(model, PowerModel):
+                assert power is not None
+                power[left] -= model.loss_db(sub, power[left] - self._floor)
+                heard = power[left] >= self._floor
+            else:
+                probability[left] *= model.probability(sub)
+                heard = probability[left] > 0.0
+            left, sub = self._keep(left, sub, heard, cause, WALLS if model.by_walls else OUT_OF_RANGE)
+        if power is not None:
+            power[left] += self._lasting_shadows(sub)
+        probability[cause > 0] = 0.0
+        return Links(pairs.a, pairs.b, probability, power, cause, pairs.distance_m)
+
+    def all_links(self, world: World, xy: np.ndarray) -> Links:
+        """Return the links of all pairs of robots that are within reach; positions [m], float64 (n, 2)."""
+        return self.links(Pairs.near(world, xy, self.reach_m))
+
+    def hears(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        """Return who can hear whom, bool (n, n), symmetric; nobody hears itself.
+
+        Args:
+            world: its walls.
+            pose: true poses, float64 (n, 3).
+            alive: whose radio works, bool (n,).
+        """
+        found = self.all_links(world, pose[:, :2])
+        up = self.up(found)
+        hears = np.zeros((len(pose), len(pose)), bool)
+        hears[found.a[up], found.b[up]] = hears[found.b[up], found.a[up]] = True
+        return hears & alive[:, None] & alive[None]
+
+    def up(self, links: Links) -> np.ndarray:
+        """Return which links are there, bool (m,): at least half of all packets of 100 bytes come through."""
+        chance = links.probability * (1.0 - self.radio.loss)
+        if links.power_dbm is not None:
+            chance = chance * self.radio.decoded(links.power_dbm, np.full(len(chance), 100.0))
+        return chance >= 0.5
+
+    def success(self, links: Links, row: np.ndarray, size: np.ndarray, time_s: np.ndarray, number: np.ndarray):
+        """Return the probability that packets get through, and their power.
+
+        Args:
+            links: of some pairs.
+            row: which of them each packet takes, int64 (m,).
+            size: of the packets [bytes], (m,).
+            time_s: when they are transmitted [s], (m,).
+            number: counts the transmissions of this radio, int64 (m,).
+
+        Returns:
+            probability, float64 (m,), and received power [dBm], (m,), or None without power models.
+        """
+        chance = links.probability[row] * (1.0 - self.radio.loss)
+        for model, key in zip(self.losses, self._loss_keys, strict=True):
+            chance *= model.delivered(links.a[row], links.b[row], time_s, key)
+        if links.power_dbm is None:
+            return chance, None
+        power = links.power_dbm[row] + self._passing_shadows(links.a[row], links.b[row], number)
+        return chance * self.radio.decoded(power, size), power
+
+    def _passing_shadows(self, a: np.ndarray, b: np.ndarray, number: np.ndarray) -> np.ndarray | float:
+        sigmas = [sigma for sigma, same_within_m in self._shadows if sigma and not same_within_m]
+        if not sigmas:
+            return 0.0
+        from covey.comms.draws import normals
+
+        return float(np.hypot.reduce(sigmas)) * normals(self._shadow_key, number, (a << 32) | b)
+
+    def _lasting_shadows(self, pairs: Pairs) -> np.ndarray | float:
+        total: np.ndarray | float = 0.0
+        for k, (sigma, cell_m) in enumerate(self._shadows):
+            if sigma and cell_m:
+                from covey.comms.draws import normals
+
+                cells = np.floor(np.stack((pairs.x, pairs.y)) / cell_m).astype(np.int64) & 0xFFFF
+                place = (cells[0] << 16) | cells[1]
+                low, high = np.minimum(place[pairs.a], place[pairs.b]), np.maximum(place[pairs.a], place[pairs.b])
+                total = total + sigma * normals(self._shadow_key + np.uint64(k), low, high)
+        return total
+
+    def _keep(self, left: np.ndarray, sub: Pairs, heard: np.ndarray, cause: np.ndarray, why: int):
+        if heard.all():
+            return left, sub
+        cause[left[~heard]] = why
+        return left[heard], sub.select(heard)

@@ -1,0 +1,65 @@
+"""Interference: packets that are on a channel at the same time."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from covey.comms.links.geometry import Pairs
+from covey.comms.packets import Packets
+from covey.world.world import World
+
+if TYPE_CHECKING:
+    from covey.comms.lane import Lane
+
+
+def disturbed(
+    lane: "Lane",
+    others: "list[Lane]",
+    packets: Packets,
+    row: np.ndarray,
+    receiver: np.ndarray,
+    power: np.ndarray | None,
+    luck: np.ndarray,
+    world: World,
+    xy: np.ndarray,
+) -> np.ndarray:
+    """Return which receptions are lost to other packets on the channel, bool (m,).
+
+    Two packets meet when their transmissions overlap in time, or begin together. A robot that transmits hears nothing.
+    Without power models any other packet that the receiver could hear destroys the one that it wants. With them the
+    powers of the others add to the noise: a threshold receiver needs ``sinr_db``, QPSK gets more bit errors.
+
+    Args:
+        lane, others: the radio, and those on the same channel.
+        packets: those that are being decided.
+        row, receiver: one reception each: which packet, which robot, int64 (m,).
+        power: received [dBm], (m,); None without power models.
+        luck: uniform numbers, (m,): a packet is decoded when they are below its chance.
+        world, xy: walls and true positions.
+    """
+    active = Packets.join([part for one in (lane, *others) for part in (one.past, one.pending)])
+    together = (active.start_s[None] < packets.end_s[:, None]) & (packets.start_s[:, None] < active.end_s[None])
+    together |= active.start_s[None] == packets.start_s[:, None]
+    together &= active.source[None] != packets.source[:, None]
+    reception, other = np.nonzero(together[row])
+    lost = np.zeros(len(row), bool)
+    if not len(reception):
+        return lost
+    source, hearer = active.source[other], receiver[reception]
+    lost[reception[source == hearer]] = True
+    apart = source != hearer
+    reception, source, hearer = reception[apart], source[apart], hearer[apart]
+    pairs = Pairs.of(world, xy, np.minimum(source, hearer), np.maximum(source, hearer))
+    links = lane.air.links(pairs)
+    if power is None:
+        lost[reception[links.probability > 0.0]] = True
+        return lost
+    assert links.power_dbm is not None
+    noise = np.full(len(row), 10.0 ** (lane.radio.noise_dbm / 10.0))
+    heard = np.where(links.cause == 0, 10.0 ** (links.power_dbm / 10.0), 0.0)
+    np.add.at(noise, reception, heard)
+    met = np.bincount(reception, heard, len(row)) > 0.0
+    level = 10.0 * np.log10(noise)
+    if lane.radio.receiver == "threshold":
+        return lost | (met & (power - level < lane.radio.sinr_db))
+    return lost | (met & (luck >= lane.radio.decoded(power, packets.size[row], level)))

@@ -1,0 +1,51 @@
+"""A chain of two states as a pure function of time: who asks, and when, changes nothing. Compiled when first used."""
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.random import uniform2, uniform2_numpy
+
+_FAR = 1_000_000
+
+
+@kernel
+def bad_states(key, link, slot, to_bad, to_good):
+    """Return which links are bad in a slot, bool (m,).
+
+    The number U drawn for a slot moves both states at once: below min(to_bad, 1 - to_good) a link is bad after it
+    whatever it was, at or above max(to_bad, 1 - to_good) it is good, and in between a good and a bad link stay what
+    they are (or change places, when to_bad + to_good > 1). So the state follows from the last slot whose U decides,
+    which is few slots ago: no state is kept (coupling from the past; J. Propp, D. Wilson 1996).
+
+    Args:
+        key: of the random stream, uint64.
+        link: which link, int64 (m,).
+        slot: int64 (m,).
+        to_bad, to_good: transition probabilities; to_good > 0.
+    """
+    bad = np.empty(link.shape[0], np.bool_)
+    low, high = min(to_bad, 1.0 - to_good), max(to_bad, 1.0 - to_good)
+    for i in range(link.shape[0]):
+        flips, state, k = 0, False, slot[i]
+        for back in range(_FAR):
+            u = uniform2(key, np.uint64(k - back + _FAR), np.uint64(link[i]))[0]
+            if u < low:
+                state = True
+                break
+            if u >= high:
+                break
+            flips += 1
+        swaps = to_bad + to_good > 1.0
+        bad[i] = state != (swaps and flips % 2 == 1)
+    return bad
+
+
+def bad_states_reference(key, link: int, slots: int, to_bad: float, to_good: float, start: int = 0) -> list[bool]:
+    """Plain reference of `bad_states`: walk the chain of one link forward from long ago, slot by slot."""
+    state, states = False, []
+    for k in range(start - 2000, start + slots):
+        u = float(uniform2_numpy(key, k + _FAR, link)[0])
+        state = (u < 1.0 - to_good) if state else (u < to_bad)
+        if k >= start:
+            states.append(state)
+    return states

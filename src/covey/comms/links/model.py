@@ -1,0 +1,91 @@
+"""What a link model is: who hears whom, as a probability, or as a loss of power on the way."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from covey.comms.links.geometry import Pairs
+from covey.comms.named import Named
+from covey.registry import Registry
+
+links: Registry[type["LinkModel"]] = Registry("link")
+"""Link models by name; packages add theirs under the entry-point group ``covey.link``."""
+
+
+class LinkModel(Named):
+    """Who hears whom: a success probability for each pair of robots, the same in both directions.
+
+    Several models of one radio combine: their probabilities multiply. A subclass overrides `probability`.
+
+    Attributes:
+        by_walls: the model looks at walls; it comes after those that do not, and only for the pairs they left.
+    """
+
+    registry = links
+    by_walls: ClassVar[bool] = False
+
+    @classmethod
+    def of_function(cls, function: Any, reference: str) -> "LinkModel":
+        """Return the model of a function of distance and length of wall, see `WallLength`."""
+        from covey.comms.links.wall_length import WallLength
+
+        return WallLength.of_function(function, reference)
+
+    def reach_m(self) -> float:
+        """Return a distance [m] beyond which the model lets nothing through; infinite when there is none."""
+        return float("inf")
+
+    def probability(self, pairs: Pairs) -> np.ndarray:
+        """Return the probability that a packet gets through between each pair, float64 (m,) in 0 … 1."""
+        return np.ones(len(pairs))
+
+
+class PowerModel(LinkModel):
+    """A loss of power on the way. The losses of the power models of a radio add up; the receiver decides."""
+
+    def loss_db(self, pairs: Pairs, spare_db: np.ndarray) -> np.ndarray:
+        """Return the loss of power [dB] between each pair, float64 (m,).
+
+        Args:
+            pairs: the pairs.
+            spare_db: how much may be lost until the receiver hears nothing, (m,); a model may stop counting there
+                and return infinity.
+        """
+        raise TypeError(f"{type(self).__name__} is a power model without loss_db(pairs, spare_db)")
+
+    def reach_db(self, loss_db: float) -> float:
+        """Return the distance [m] beyond which the mean loss is above ``loss_db``; infinite when there is none."""
+        return float("inf")
+
+    def shadowing_db(self) -> tuple[float, float]:
+        """Return the standard deviation of a random loss [dB], and over which distance it stays the same [m]."""
+        return 0.0, 0.0
+
+
+class LossModel(LinkModel):
+    """Packets that get lost whatever the distance: a probability that depends on time."""
+
+    def delivered(self, a: np.ndarray, b: np.ndarray, time_s: np.ndarray, key: np.uint64) -> np.ndarray:
+        """Return the probability of success of packets between robots ``a`` and ``b``, (m,), at times [s], (m,)."""
+        raise TypeError(f"{type(self).__name__} is a loss model without delivered(a, b, time_s, key)")
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """What the models say about some pairs of robots at one time.
+
+    Attributes:
+        a, b: the robots, int64 (m,), a < b.
+        probability: that a packet gets through as far as neither its size nor chance in time matter, float64 (m,).
+        power_dbm: mean received power [dBm], float64 (m,); None without power models.
+        cause: why there is none, int64 (m,): 0 there is one, else an index into `covey.comms.traffic.CAUSES`.
+        distance_m: float64 (m,).
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    probability: np.ndarray
+    power_dbm: np.ndarray | None
+    cause: np.ndarray
+    distance_m: np.ndarray

@@ -1,0 +1,102 @@
+"""Records that a file names: ``disc``, ``{disc: {range_m: 20}}``, ``./mine.py:Name`` or ``{./mine.py:Name: {...}}``."""
+
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import PrivateAttr, ValidationError, ValidationInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.records import Record
+from covey.registry import Registry, load_from_file
+
+T = TypeVar("T", bound="Named")
+
+
+class Named(Record):
+    """A record that stands in files under its name, with its parameters below."""
+
+    registry: ClassVar[Registry[Any]]
+
+    _reference: str = PrivateAttr(default="")
+
+    def references(self) -> list[str]:
+        """Return what of ``./file.py:Name`` it stands for or holds."""
+        return [self._reference] if self._reference else []
+
+    def in_file(self, parameters: dict[str, Any]) -> Any:
+        """Return what stands in a file for it, given its parameters as plain data.
+
+        Raises:
+            InvalidValueError: no file can name it.
+        """
+        registry = self.registry
+        name = self._reference or registry.name_of(type(self))
+        if name is None:
+            raise InvalidValueError(
+                f"{registry.kind} {type(self).__name__!r} cannot be written to a file: register it, or put it into a "
+                f"file and name it ./file.py:{type(self).__name__}"
+            )
+        return {name: parameters} if parameters else name
+
+    @classmethod
+    def of_function(cls, function: Any, reference: str) -> Any:
+        """Return the record that a plain function of a file stands for; most kinds have none."""
+        raise InvalidValueError(
+            f"{reference!r} is a function; a {cls.registry.kind} is a class that derives {cls.__name__}"
+        )
+
+
+def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
+    """Return the record that a value of a file names.
+
+    Raises:
+        ValueError: it names none, or its parameters are wrong; with the place.
+    """
+    if isinstance(value, base):
+        return value
+    if isinstance(value, str):
+        value = {value: {}}
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError(f"must be one name, or {{name: {{parameter: …}}}}; given: {value!r:.60}")
+    name, parameters = next(iter(value.items()))
+    registry = base.registry
+    try:
+        target = _find(str(name), registry, info.context or {})
+        if callable(target) and not isinstance(target, type) and not parameters:
+            return base.of_function(target, str(name))
+        if not (isinstance(target, type) and issubclass(target, base)):
+            raise InvalidValueError(f"{name!r} is no {registry.kind}: derive the class from covey's {base.__name__}")
+    except CoveyError as error:
+        raise ValueError(str(error)) from None
+    try:
+        record = target.model_validate({} if parameters is None else parameters, context=info.context)
+    except ValidationError as error:
+        raise _below(error, str(name), target) from None
+    if ".py:" in str(name):
+        record._reference = str(name)
+    return record
+
+
+def _find(name: str, registry: Registry[Any], context: dict[str, Any]) -> Any:
+    if ".py:" not in name:
+        return registry.get(name)
+    if context.get("trusted_only"):
+        raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
+    return load_from_file(name, Path(context.get("folder", ".")))
+
+
+def _below(error: ValidationError, name: str, record: type[Record]) -> ValidationError:
+    """Return the same errors with the name of the record before their places."""
+    lines = []
+    for found in error.errors(include_url=False):
+        message = found["msg"].replace("Input should be", "must be")
+        unknown = found["type"] == "extra_forbidden"
+        if unknown:
+            key = str(found["loc"][-1])
+            message = f"{name!r} has no parameter {key!r}{did_you_mean(key, record.model_fields)}"
+        elif message.startswith("must be"):
+            message += f"; given: {found['input']!r:.60}"
+        custom = PydanticCustomError("located", "{message}", {"message": message, "at_key": unknown})
+        lines.append(InitErrorDetails(type=custom, loc=(name, *found["loc"]), input=found["input"]))
+    return ValidationError.from_exception_data("record", lines)

@@ -1,0 +1,82 @@
+"""Store and forward: robots carry the messages of others, and pass them on when they meet somebody."""
+
+from dataclasses import dataclass
+
+from pydantic import Field, PrivateAttr
+
+from covey.comms.protocols.protocol import CONTROL_BYTES, Protocol, protocols
+from covey.comms.protocols.station import ALL, Frame, Station
+
+
+@dataclass(eq=False)
+class Held:
+    """A message that a robot keeps for others: who has it already, and when it was transmitted last [s]."""
+
+    frame: Frame
+    has: set[int]
+    last_s: float = -1e300
+
+
+@protocols.register("store_and_forward")
+class StoreAndForward(Protocol):
+    """Epidemic routing: whoever holds a message offers it to neighbours that are not known to have it.
+
+    Receivers confirm each packet; a robot that a message was for once has it, whoever brings it again. A message goes
+    over at most ``hops`` links, and is forgotten ``hold_s`` after it was written, or at its time to live.
+
+    References: A. Vahdat, D. Becker: Epidemic routing for partially-connected ad hoc networks. Duke University
+    CS-2000-06, 2000.
+    """
+
+    hops: int = Field(default=8, ge=1, le=10_000, description="Longest chain of radio links.")
+    hold_s: float = Field(default=60.0, gt=0, le=1e6, description="How long a message is kept [s].")
+    retry_s: float = Field(default=1.0, gt=0, le=3600, description="Time between two offers of the same message [s].")
+
+    _held: dict[int, Held] = PrivateAttr(default_factory=dict)
+    _seen: dict[int, float] = PrivateAttr(default_factory=dict)
+
+    def send(self, frame: Frame, station: Station) -> None:
+        """Keep a message until others have it."""
+        self._keep(frame, {station.robot})
+
+    def hear(self, frame: Frame, station: Station) -> None:
+        """Confirm; deliver what is for this robot, and keep what is for others."""
+        held = self._held.get(frame.number)
+        if held is not None:
+            held.has.add(frame.source)
+        if frame.note == "ack":
+            if held is not None and held.frame.final == frame.source:
+                del self._held[frame.number]
+            return
+        station.transmit(frame, to=frame.source, size_bytes=CONTROL_BYTES, note="ack", payload=None)
+        if frame.number in self._seen:
+            return
+        if frame.final in (ALL, station.robot):
+            station.deliver(frame)
+        self._seen[frame.number] = self._end_s(frame)
+        if frame.final != station.robot and frame.hops < self.hops:
+            self._keep(frame, {station.robot, frame.source, frame.origin})
+
+    def step(self, station: Station) -> None:
+        """Forget what is old, and offer what others lack."""
+        now = station.time_s
+        self._seen = {k: end for k, end in self._seen.items() if end > now}
+        for number in [k for k, h in self._held.items() if self._end_s(h.frame) <= now]:
+            frame = self._held.pop(number).frame
+            if frame.origin == station.robot and frame.final != ALL:
+                station.drop(frame)
+        due = [h for h in self._held.values() if h.last_s + self.retry_s <= now + 1e-9]
+        near = station.neighbours() if due else []
+        for held in due:
+            lack = [robot for robot in near if robot not in held.has]
+            if lack:
+                to = held.frame.final if held.frame.final in lack else lack[0] if len(lack) == 1 else ALL
+                station.transmit(held.frame, to=to)
+                held.last_s = now
+
+    def _keep(self, frame: Frame, has: set[int]) -> None:
+        self._held[frame.number] = Held(frame, has)
+        self._seen[frame.number] = self._end_s(frame)
+
+    def _end_s(self, frame: Frame) -> float:
+        return min(frame.expires_s, frame.sent_s + self.hold_s)

@@ -1,0 +1,162 @@
+"""`Radio`: what carries messages between robots, as users declare it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from covey.comms.links import Disc, LinkModel, Unlimited
+from covey.comms.named import resolve
+from covey.comms.presets import PRESETS
+from covey.comms.protocols.protocol import Direct, Protocol
+from covey.errors import InvalidValueError, did_you_mean
+from covey.records import Record
+
+DEFAULT_RANGE_M = 200.0
+_NAMED = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]})
+
+
+def _link(value: Any, info: ValidationInfo) -> LinkModel:
+    return resolve(value, LinkModel, info)
+
+
+Link = Annotated[
+    SerializeAsAny[LinkModel],
+    BeforeValidator(_link),
+    _NAMED,
+]
+"""Field type of a link model in a file."""
+
+
+def _protocol(value: Any, info: ValidationInfo) -> Protocol:
+    return resolve(value, Protocol, info)
+
+
+ProtocolField = Annotated[SerializeAsAny[Protocol], BeforeValidator(_protocol), _NAMED]
+"""Field type of a protocol in a file."""
+
+
+class Radio(Record):
+    """A radio that every robot of the team carries; ``preset`` names one of `PRESETS`, which other keys change."""
+
+    name: str = Field(default="radio", min_length=1, description="What robot.send(..., radio=...) calls it.")
+    range_m: float | None = Field(
+        default=None, ge=0, description="Robots farther apart do not hear each other [m]; 200 m without links."
+    )
+    links: tuple[Link, ...] = Field(
+        default=(), description="Models of who hears whom, see radio.md; what all of them let through is heard."
+    )
+    latency_s: float = Field(default=0.0, ge=0, le=3600, description="Delay besides waiting and transmission [s].")
+    jitter_s: float = Field(default=0.0, ge=0, le=3600, description="Delay on top, uniform from 0 to this [s].")
+    loss: float = Field(default=0.0, ge=0, le=1, description="Share of packets that get lost by chance.")
+    tx_power_dbm: float = Field(default=15.0, ge=-100, le=100, description="Transmit power, for power models [dBm].")
+    receiver: Literal["threshold", "qpsk"] = Field(
+        default="threshold",
+        description="What is decoded: all at sensitivity_dbm or above; or by the bit errors of QPSK above noise_dbm.",
+    )
+    sensitivity_dbm: float = Field(default=-82.0, ge=-200, le=100, description="Weakest power that is decoded [dBm].")
+    noise_dbm: float = Field(default=-90.0, ge=-200, le=100, description="Power of the noise at the receiver [dBm].")
+    bandwidth_kbit_s: float | None = Field(
+        default=None, gt=0, description="What the transmitter of a robot carries [1000 bit/s]; null: any amount."
+    )
+    channel: str = Field(default="1", min_length=1, description="Radios on the same channel can disturb each other.")
+    interference: bool = Field(
+        default=False, description="Packets that are on a channel at the same time disturb each other."
+    )
+    sinr_db: float = Field(
+        default=10.0,
+        ge=-100,
+        le=100,
+        description="How far a packet must stand above noise and others, by threshold [dB].",
+    )
+    protocol: ProtocolField = Field(
+        default=Direct(),
+        description="Between mailbox and radio: direct, acknowledged, store_and_forward, …; see radio.md.",
+    )
+    queue_bytes: int | None = Field(
+        default=None, ge=0, description="What may wait to be transmitted [bytes]; more is dropped; null: any amount."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, value: Any) -> Any:
+        given = {"preset": value} if isinstance(value, str) else value
+        if not isinstance(given, dict) or "preset" not in given:
+            return given
+        name = given["preset"]
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}{did_you_mean(str(name), PRESETS)}")
+        return PRESETS[name] | {key: item for key, item in given.items() if key != "preset"}
+
+    @property
+    def models(self) -> tuple[LinkModel, ...]:
+        """The link models, those that look at walls last."""
+        models = list(self.links)
+        if self.range_m is not None or not models:
+            models.insert(0, Disc(range_m=DEFAULT_RANGE_M if self.range_m is None else self.range_m))
+        return tuple(sorted(models, key=lambda m: m.by_walls))
+
+    def references(self) -> list[str]:
+        """Return the code of files, ``./file.py:Name``, that its links and its protocol name."""
+        return [reference for item in (*self.links, self.protocol) for reference in item.references()]
+
+    @property
+    def floor_dbm(self) -> float:
+        """The power below which nothing is decoded [dBm]."""
+        return self.sensitivity_dbm if self.receiver == "threshold" else self.noise_dbm
+
+    def decoded(self, power_dbm: np.ndarray, size: np.ndarray, noise_dbm: np.ndarray | None = None) -> np.ndarray:
+        """Return the probability that packets are decoded, float64 (m,).
+
+        ``qpsk``: a bit is wrong with probability erfc(sqrt(P/N)), as in gz-sim's RFComms; a packet is right when all
+        of its bits are: (1 - BER) ** bits.
+
+        Args:
+            power_dbm: received power, (m,).
+            size: of the packets [bytes], (m,).
+            noise_dbm: noise and interference, (m,); None: the noise of the receiver.
+        """
+        if self.receiver == "threshold":
+            return (power_dbm >= self.sensitivity_dbm).astype(float)
+        from scipy.special import erfc
+
+        noise = self.noise_dbm if noise_dbm is None else noise_dbm
+        wrong = np.minimum(erfc(np.sqrt(10.0 ** ((power_dbm - noise) / 10.0))), 1.0)
+        return (1.0 - wrong) ** (8.0 * size)
+
+
+def _names_differ(radios: Any) -> Any:
+    if isinstance(radios, tuple):
+        radios_of(radios)
+    return radios
+
+
+Radios = Annotated[Radio | tuple[Radio, ...], AfterValidator(_names_differ)]
+"""Field type of the radios of a team in a file: one, or a list of several."""
+
+
+def radios_of(given: float | Radio | Sequence[Radio]) -> list[Radio]:
+    """Return the radios of a team, given a range [m] (infinite: everybody), a radio, or several.
+
+    Raises:
+        InvalidValueError: there is none, or two have the same name.
+    """
+    if isinstance(given, Radio):
+        return [given]
+    if isinstance(given, (int, float)):
+        return [Radio(links=(Unlimited(),)) if given == np.inf else Radio(range_m=given)]
+    names = [radio.name for radio in given]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice or not names:
+        what = f"two radios are called {twice[0]!r}" if twice else "there is no radio"
+        raise InvalidValueError(f"{what}; a team has one radio or several, each with a name of its own")
+    return list(given)

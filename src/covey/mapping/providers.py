@@ -1,0 +1,64 @@
+"""Who tells whom: not every neighbour that could is to answer with the same tiles."""
+
+import numpy as np
+
+from covey.kernel import kernel
+
+
+@kernel
+def providers(heard, clocks, reach, clock):
+    """Return what each robot is to tell those that it heard asking.
+
+    Of each origin, a robot is told by the one that holds the newest; by the origin itself before others, then by the
+    lowest index. What a robot knows of the others is what their own questions say.
+
+    Args:
+        heard: int64 (n, n), row i: the question of robot j that robot i heard, -1 for none.
+        clocks: int64 (q, n), per question, the newest publication of each robot of which the asking one holds all.
+        reach: bool (q, n), per question, which robots the asking one hears.
+        clock: int64 (n, n), the same as ``clocks`` for each robot itself, now.
+
+    Returns:
+        since, int64 (n, n): row i: of each origin, what came after this publication is to be told by robot i; its
+        own clock where there is nothing to tell. to, int64 (n,): whom: -2 nobody, -1 several.
+    """
+    n = clock.shape[0]
+    since, to = clock.copy(), np.full(n, -2)
+    for i in range(n):
+        for j in range(n):
+            q = heard[i, j]
+            if q < 0 or i == j:
+                continue
+            any_told = False
+            for o in range(n):
+                if o == j or clock[i, o] <= clocks[q, o] or (o != i and reach[q, o]):
+                    continue
+                better = False
+                if o != i:
+                    for k in range(n):
+                        r = heard[i, k]
+                        if reach[q, k] and r >= 0 and k != i and k != j:
+                            better |= clocks[r, o] > clock[i, o] or (clocks[r, o] == clock[i, o] and k < i)
+                if not better:
+                    since[i, o] = min(since[i, o], clocks[q, o])
+                    any_told = True
+            if any_told:
+                to[i] = j if to[i] == -2 else -1
+    return since, to
+
+
+def providers_reference(heard, clocks, reach, clock) -> tuple[np.ndarray, np.ndarray]:
+    """Plain reference of `providers`."""
+    n = len(clock)
+    since, told = clock.copy(), [set() for _ in range(n)]
+    for i in range(n):
+        for j in [j for j in range(n) if heard[i, j] >= 0 and j != i]:
+            asked, near = clocks[heard[i, j]], reach[heard[i, j]]
+            for o in [o for o in range(n) if o != j and clock[i, o] > asked[o]]:
+                others = [k for k in range(n) if heard[i, k] >= 0 and near[k] and k not in (i, j)]
+                known = {k: clocks[heard[i, k]][o] for k in others} | {i: clock[i, o]}
+                first = o if near[o] or o == i else min(known, key=lambda k: (-known[k], k))
+                if first == i:
+                    since[i, o] = min(since[i, o], asked[o])
+                    told[i].add(j)
+    return since, np.array([-2 if not t else min(t) if len(t) == 1 else -1 for t in told])

@@ -1,0 +1,118 @@
+"""What can be wrong with declared events and faults that the records alone do not show."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Segment, Track, WallEvent, When, WorldEvent
+from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.world.world import World
+
+Found = tuple[tuple[str, ...], str]
+"""Where in the record, and what."""
+
+
+def as_input(value: Any) -> When:
+    """Return the record of an event or fault, given as one or as plain data.
+
+    Raises:
+        InvalidValueError: it is none.
+    """
+    if isinstance(value, When):
+        return value
+    kind: Any = AnyFault if isinstance(value, dict) and "kind" in value else WorldEvent
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False))
+        raise InvalidValueError(f"{value!r} is no event and no fault: {what}") from None
+
+
+def check(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
+    """Raise `InvalidValueError` when a record names what there is not, or lies outside the world; see `found_in`."""
+    found = [f"{'.'.join((what, *path))}: {message}" for path, message in found_in(record, world, groups, declared)]
+    if found:
+        raise InvalidValueError("; ".join(found))
+
+
+def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None) -> Iterator[Found]:
+    """Yield what is wrong with an event or fault.
+
+    Args:
+        record: the event or fault.
+        world: where it is to happen.
+        groups: the groups of the team, with ``name``, ``names`` and ``robot``.
+        declared: all events, one of which puts up what another removes; None when that is not known yet.
+    """
+    if isinstance(record, DoorEvent):
+        doors = [door.name for door in world.doors]
+        if not doors:
+            yield ("door",), "this world has no doors; declare some with doors:"
+        elif record.door != "any" and record.door not in doors:
+            yield ("door",), f"unknown door {record.door!r}{did_you_mean(record.door, doors)}"
+    elif isinstance(record, WallEvent):
+        path = ("wall", "from") if isinstance(record.wall, Segment) else ("wall", "polygon_m")
+        yield from _shape_found(record.wall, world, path, "the wall")
+    elif isinstance(record, ObstacleEvent):
+        yield from _track_found(record.obstacle, world)
+    elif isinstance(record, RemoveEvent):
+        yield from _remove_found(record, world, declared)
+    elif isinstance(record, Fault):
+        yield from _fault_found(record, groups)
+
+
+def _shape_found(shape: Any, world: World, path: tuple[str, ...], what: str) -> Iterator[Found]:
+    from covey.world.obstacles import shape_patch
+    from covey.world.shapes import polygon
+
+    try:
+        drawn = shape.shape() if hasattr(shape, "shape") else polygon(shape.polygon_m)
+    except InvalidValueError as error:
+        yield path, str(error)
+        return
+    if shape_patch(world.grid, drawn) is None:
+        yield path, f"{what} lies outside the world, {_extent(world)}"
+
+
+def _track_found(track: Track, world: World) -> Iterator[Found]:
+    inside = world.grid.inside(world.grid.to_cells(track.path_m))
+    for point, is_inside in zip(track.path_m, inside, strict=True):
+        if not is_inside:
+            yield ("obstacle", "path_m"), f"{list(point)} lies outside the world, {_extent(world)}"
+            return
+    key, size = ("radius_m", 2.0 * track.radius_m) if track.radius_m else ("size_m", min(track.size_m or (0.0,)))
+    if size < 1.5 * world.grid.resolution:
+        cell = world.grid.resolution
+        yield ("obstacle", key), f"the obstacle is {size:g} m wide; it must be at least 1.5 cells of {cell:g} m"
+
+
+def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | None) -> Iterator[Found]:
+    if not isinstance(record.remove, str):
+        yield from _shape_found(record.remove, world, ("remove", "polygon_m"), "the region")
+    elif declared is not None:
+        names = sorted({r.name for r in declared if isinstance(r, WallEvent | ObstacleEvent) and r.name})
+        if record.remove not in names:
+            hint = did_you_mean(record.remove, names)
+            yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
+
+
+def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
+    robots = {name: group for group in groups for name in group.names}
+    known = {group.name: [group] for group in groups} | {name: [group] for name, group in robots.items()}
+    known |= {"any": list(groups), "all": list(groups)}
+    if fault.robot not in known:
+        yield ("robot",), f"unknown robot or group {fault.robot!r}{did_you_mean(fault.robot, known)}"
+    elif isinstance(fault, SensorFault):
+        carried = [s for group in known[fault.robot] for s in group.robot.sensors]
+        names = {s.name for s in carried} | {s.kind for s in carried}
+        if fault.sensor not in names:
+            yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
+        elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(SPOILED_KINDS):
+            yield ("sensor",), f"only {', '.join(SPOILED_KINDS)} can get worse"
+
+
+def _extent(world: World) -> str:
+    left, right, bottom, top = world.grid.extent
+    return f"x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"

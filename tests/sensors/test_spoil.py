@@ -1,0 +1,87 @@
+"""Readings of sensors that got worse."""
+
+import numpy as np
+import pytest
+
+from covey.random import stream_key
+from covey.sensors.bumper import BumperReadings
+from covey.sensors.lidar import LidarReadings
+from covey.sensors.neighbours import NeighboursReadings
+from covey.sensors.odometry import OdometryReadings
+from covey.sensors.proximity import ProximityReadings
+from covey.sensors.spoil import spoil
+
+KEY = stream_key(1, "test")
+SOUND = {"range_m": np.inf, "noise_m": 0.0, "dropout": 0.0}
+
+
+def lidar(rays=400):
+    ranges = np.tile(np.linspace(0.5, 9.5, rays), (2, 1))
+    ranges[:, -1] = np.inf
+    return LidarReadings(ranges.copy(), np.minimum(ranges, 10.0), np.zeros(rays), 10.0, np.zeros(3))
+
+
+def test_only_the_robot_meant_is_spoiled_and_a_sound_one_is_as_it_was():
+    reading, same = lidar(), lidar()
+    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert np.array_equal(reading.ranges[0], same.ranges[0])
+    assert np.isnan(reading.ranges[1]).all()
+    assert np.isnan(reading.true_ranges[1]).all(), "a dead lidar explores nothing"
+    spoil(reading, 0, KEY, 0, **SOUND)
+    assert np.array_equal(reading.ranges[0], same.ranges[0])
+
+
+def test_a_shorter_range_ends_all_rays():
+    reading = lidar()
+    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.0}))
+    assert np.array_equal(reading.ranges[0] == np.inf, lidar().ranges[0] > 4.0)
+    assert reading.true_ranges[0].max() == 4.0
+
+
+def test_noise_and_loss_are_as_large_as_stated_and_the_same_every_time():
+    error, lost = [], []
+    for sample in range(60):
+        reading, again = lidar(), lidar()
+        for r in (reading, again):
+            spoil(r, 0, KEY, sample, np.inf, 0.1, 0.3)
+        assert np.array_equal(reading.ranges, again.ranges, equal_nan=True)
+        lost.append(np.isnan(reading.ranges[0]))
+        error.append(reading.ranges[0, :-1] - lidar().ranges[0, :-1])
+    noise = np.concatenate(error)
+    assert np.mean(lost) == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / (60 * 400)))
+    assert np.nanstd(noise) == pytest.approx(0.1, rel=0.03)
+    assert np.nanmean(noise) == pytest.approx(0.0, abs=4 * 0.1 / np.sqrt(60 * 280))
+
+
+def test_a_ring_without_sight_senses_nothing():
+    ranges = np.array([[0.5, 1.5, np.inf]])
+    reading = ProximityReadings(np.isfinite(ranges), ranges, np.zeros(3))
+    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 1.0}))
+    assert reading.presence.tolist() == [[True, False, False]]
+    spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert not reading.presence.any()
+    assert np.isinf(reading.ranges).all()
+
+
+def test_far_neighbours_are_lost_and_the_others_stay_in_order():
+    reading = NeighboursReadings(
+        np.array([3]),
+        np.array([[1.0, 2.0, 5.0, np.inf]]),
+        np.array([[0.1, 0.2, 0.3, np.nan]]),
+        np.array([[7, 8, 9, -1]]),
+        np.full((1, 4), np.nan),
+    )
+    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 3.0}))
+    seen = reading.row(0)
+    assert (seen.ranges.tolist(), seen.bearings.tolist(), seen.identities.tolist()) == ([1.0, 2.0], [0.1, 0.2], [7, 8])
+    spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert len(reading.row(0)) == 0
+
+
+def test_odometry_and_bumper_that_dropped_out_say_nothing():
+    motion, bumper = OdometryReadings(np.ones((1, 3))), BumperReadings(np.array([True]), np.array([0.3]))
+    for reading in (motion, bumper):
+        spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert not motion.motion.any()
+    assert not bumper.row(0)
+    assert np.isnan(bumper.bearing[0])
