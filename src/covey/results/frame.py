@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from covey.comms.samples import Sample
+
 
 @dataclass(frozen=True)
 class Event:
@@ -53,6 +55,7 @@ class Frame:
         notes: the line that each robot's controller shows, length n.
         known_share_union: share of G that is known in the union of the maps; NaN without maps.
         covered_share: share of G that a body has passed over; NaN when not counted.
+        radio: links and traffic, at the steps at which they are recorded; else None.
     """
 
     step: int
@@ -73,3 +76,4 @@ class Frame:
     notes: list[str] = field(default_factory=list)
     known_share_union: float = math.nan
     covered_share: float = math.nan
+    radio: Sample | None = None

@@ -80,7 +80,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     pixel_m = max(right - left, top - bottom) / _SIZE
     width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
     pixels = _pixels(maps.truth, left, top, pixel_m, width, height)
-    base, first = _ground(maps.truth, pixels, maps.explorable.any()), _at(pixels, maps.first_explored, -1)
+    base, first = _ground(maps.truth, pixels, bool(maps.explorable.any())), _at(pixels, maps.first_explored, -1)
     n = len(run.names)
     palette = np.concatenate([style.rgb(c) for c in (*_COLORS, *(style.robot_color(i, n) for i in range(n)))])
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
@@ -91,7 +91,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         if len(maps.changed):
-            base = _ground(maps.truth_at(int(steps[k])), pixels, maps.explorable.any())
+            base = _ground(maps.truth_at(int(steps[k])), pixels, bool(maps.explorable.any()))
         cells = base.copy()
         cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
         image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
