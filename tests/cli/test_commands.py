@@ -88,7 +88,7 @@ def test_list_and_show_know_everything_registered(capsys):
         code, shown, _ = covey(capsys, "show", name)
         assert code == REACHED
         assert f" {name}" in shown.splitlines()[0]
-    assert covey(capsys, "list", "scenarios")[1].split()[1] == "cross"
+    assert covey(capsys, "list", "scenarios")[1].split()[1] == "building"
 
 
 def test_list_and_show_tell_the_paper_and_the_sight_of_a_controller(capsys):

@@ -170,6 +170,32 @@ class Beliefs:
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
 
+    def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
+        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+
+        It counts as evidence of their own, such that a sensor that says otherwise often enough is believed. It is held
+        once for all of them, and a tile of it is passed on only when its robot has seen something new in it.
+
+        Args:
+            robots: which, integers (m,).
+            occupancy: the map.
+        """
+        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        prior = max(min(lowest, highest) - 1, 1)
+        rows, columns = self.grid.shape
+        evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
+        cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
+        known = np.flatnonzero(cells.any(axis=1))
+        self._make_room(slots=len(known))
+        slots = self._store.free_slots[self._store.used[0] :][: len(known)]
+        self._store.used[0] += len(known)
+        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], 1, 0
+        for robot in robots:
+            self._team.own[robot, known] = slots
+            self.occupancy[robot] = occupancy
+            self.version[robot] += 1
+            self.tile_changed[robot] = self.version[robot]
+
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are.
 

@@ -350,6 +350,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
         The first robot that it did not do, since there may be no room for the nodes.
     """
     n, tiles = team.node.shape
+    per_row = team.occupancy.shape[2] // TILE
     parts, is_new, news = np.empty((tiles, n), np.int32), np.zeros(tiles, np.bool_), np.empty(tiles, np.int64)
     for robot in range(first, n):
         taken[robot] = 0
@@ -379,7 +380,18 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
         for i in range(count):
             tile = news[i]
             is_new[tile] = False
-            turned |= _hold(robot, tile, parts[tile], team, store, rule)
+            last, mine, known = team.node[robot, tile], team.own[robot, tile], team.published[robot, tile]
+            node, at = find_node(parts[tile], store)
+            if node == 0:
+                node = make_node(parts[tile], at, last, store, rule)
+            team.node[robot, tile] = node
+            same = rule == 0 and mine == known and mine == store.parts[last, robot]
+            before = store.joined[last] if same else store.joined[last, :0]
+            top, left = tile // per_row * TILE, tile % per_row * TILE
+            own, published, joined = store.evidence[mine], store.evidence[known], store.joined[node]
+            if show(own, published, joined, before, team.occupancy[robot], top, left, rule):
+                team.changed[robot, tile] = team.version[robot] + 1
+                turned = True
         team.version[robot] += turned
         for tile in range(tiles):
             last, mine = team.node[robot, tile], team.published[robot, tile]
@@ -390,22 +402,3 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
                 node, _ = find_node(parts[tile], store)
                 team.node[robot, tile] = node if node != 0 else last
     return n
-
-
-@kernel
-def _hold(robot, tile, parts, team, store, rule):
-    """Let a robot hold a set of versions of a tile; return whether the state of any cell changed."""
-    last, mine = team.node[robot, tile], team.own[robot, tile]
-    node, at = find_node(parts, store)
-    if node == 0:
-        node = make_node(parts, at, last, store, rule)
-    team.node[robot, tile] = node
-    unchanged = rule == 0 and mine == parts[robot] and mine == store.parts[last, robot]
-    before = store.joined[last] if unchanged else store.joined[last, :0]
-    per_row = team.occupancy.shape[2] // TILE
-    top, left = tile // per_row * TILE, tile % per_row * TILE
-    own, published, joined = store.evidence[mine], store.evidence[parts[robot]], store.joined[node]
-    if not show(own, published, joined, before, team.occupancy[robot], top, left, rule):
-        return False
-    team.changed[robot, tile] = team.version[robot] + 1
-    return True

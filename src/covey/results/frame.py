@@ -54,8 +54,9 @@ class Frame:
         events: what happened in this step.
         notes: the line that each robot's controller shows, length n.
         known_share_union: share of G that is known in the union of the maps; NaN without maps.
-        covered_share: share of G that a body has passed over; NaN when not counted.
         radio: links and traffic, at the steps at which they are recorded; else None.
+        covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
+        mission: further measurements of the mission by the name of their column.
     """
 
     step: int
@@ -77,3 +78,4 @@ class Frame:
     known_share_union: float = math.nan
     covered_share: float = math.nan
     radio: Sample | None = None
+    mission: dict[str, float] = field(default_factory=dict)

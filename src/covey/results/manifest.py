@@ -20,6 +20,7 @@ def build_manifest(
     scenario: str = "",
     name: str = "",
     goal: dict[str, Any] | None = None,
+    mission: dict[str, Any] | None = None,
     inputs: Iterable[Path] = (),
     command: Sequence[str] | None = None,
 ) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def build_manifest(
         scenario: the whole scenario as YAML text.
         name: what the run is called in pictures and tables.
         goal: what ends the run: ``explored_share`` (default 0.99), ``of`` (default ``union``), ``timeout_s``.
+        mission: its ``kind`` (default ``exploration``) and what of it never changes.
         inputs: files that the run reads (maps, controllers); their SHA-256 goes in.
         command: command line, default this process's.
 
@@ -48,6 +50,7 @@ def build_manifest(
         "seed": seed,
         "robots": list(robots),
         "goal": {"explored_share": 0.99, "of": "union", "timeout_s": None} | (goal or {}),
+        "mission": {"kind": "exploration"} | (mission or {}),
         "scenario": scenario,
         "inputs": [{"path": str(p), "sha256": sha256(Path(p))} for p in inputs],
         "command": list(sys.argv if command is None else command),

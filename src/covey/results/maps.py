@@ -25,6 +25,9 @@ class Maps:
         first_explored, last_explored: int32, shape of the truth: step at which a cell was first and last crossed
             by any beam, -1 never.
         last_covered: int32, shape of the truth: step at which a body was last over a cell, -1 never.
+        coverable: bool, shape of the truth: what a body can pass over; None when not known.
+        explored_by, covered_by: int, shape of the truth: how many robots have seen each cell, and have passed over it
+            (of the coverable ones); None when not counted.
         union: occupancy of the union of all maps, int8: -1 unknown, 0 free, 100 occupied; None without maps.
         robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty when no
             robot has one.
@@ -39,6 +42,9 @@ class Maps:
     last_covered: np.ndarray
     union: Grid | None = None
     robots: list[Grid | None] = field(default_factory=list)
+    coverable: np.ndarray | None = None
+    explored_by: np.ndarray | None = None
+    covered_by: np.ndarray | None = None
     changed: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int32))
     _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
@@ -49,8 +55,8 @@ class Maps:
 
     @property
     def to_cover(self) -> np.ndarray:
-        """Cells that bodies may pass over, bool: G, or every free cell when nothing is explorable (nobody can see)."""
-        return self.explorable if self.explorable.any() else self.truth.cells == FREE
+        """Cells that a body can pass over, bool; every free cell where that is not known."""
+        return self.truth.cells == FREE if self.coverable is None else self.coverable
 
     def truth_at(self, step: int) -> Grid:
         """Return the world as it was in a step."""
@@ -77,6 +83,11 @@ class Maps:
         arrays["explorable"] = self.explorable.astype(bool)
         for name in ("first_explored", "last_explored", "last_covered"):
             arrays[name] = getattr(self, name).astype(np.int32)
+        if self.coverable is not None:
+            arrays["coverable"] = self.coverable.astype(bool)
+        for name, count in (("explored_by", self.explored_by), ("covered_by", self.covered_by)):
+            if count is not None:
+                arrays[name] = count.astype(np.int32)
         if self.union is not None:
             arrays |= _pack("union", self.union)
         if len(self.changed):
@@ -101,6 +112,9 @@ class Maps:
             last_explored=arrays["last_explored"],
             last_covered=arrays["last_covered"],
             union=_unpack("union", arrays) if "union" in arrays else None,
+            coverable=arrays.get("coverable"),
+            explored_by=arrays.get("explored_by"),
+            covered_by=arrays.get("covered_by"),
             changed=arrays.get("changed", np.empty((0, 4), np.int32)),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )

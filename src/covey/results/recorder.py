@@ -46,17 +46,25 @@ class Recorder:
         pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
             shares, distances, energy and collisions at every step.
         overwrite: replace a finished run in ``folder``.
+        mission: columns of ``team.parquet`` that the mission adds.
 
     Raises:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
     """
 
     def __init__(
-        self, folder: Path | str | None, names: Sequence[str], *, pose_every: int = 1, overwrite: bool = False
+        self,
+        folder: Path | str | None,
+        names: Sequence[str],
+        *,
+        pose_every: int = 1,
+        overwrite: bool = False,
+        mission: Sequence[str] = (),
     ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
+        self._mission = tuple(mission)
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
         claim(self.folder, overwrite)
@@ -69,7 +77,7 @@ class Recorder:
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
         self._poses = np.empty((len(POSE_COLUMNS), self._steps_in_block, n))
-        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS)))
+        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._notes = [""] * n
@@ -82,7 +90,7 @@ class Recorder:
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
             self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
-            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS))])
+            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS, *self._mission))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
@@ -103,7 +111,8 @@ class Recorder:
                 self._poses[3 * k : 3 * k + 3, i] = part.T
         else:
             self._poses[:, i] = np.nan
-        self._team[i] = (frame.step, frame.time_s, *(getattr(frame, name) for name in TEAM_COLUMNS))
+        shares, mission = (getattr(frame, name) for name in TEAM_COLUMNS), (frame.mission[m] for m in self._mission)
+        self._team[i] = (frame.step, frame.time_s, *shares, *mission)
         self._used = i + 1
         if frame.events:
             self._events += frame.events
@@ -185,7 +194,8 @@ class Recorder:
     def _flush(self) -> None:
         steps, n = self._used, len(self.names)
         if steps:
-            team: dict[str, Any] = dict(zip(("step", "time_s", *TEAM_COLUMNS), self._team[:steps].T, strict=True))
+            names = ("step", "time_s", *TEAM_COLUMNS, *self._mission)
+            team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}

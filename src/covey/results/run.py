@@ -62,8 +62,13 @@ class Run:
 
     @property
     def goal(self) -> dict[str, Any]:
-        """What was to end the run: ``explored_share``, ``of``, ``timeout_s``."""
+        """What was to end the run: ``explored_share``, ``covered_share``, ``of``, ``timeout_s``."""
         return self.manifest["goal"]
+
+    @property
+    def mission(self) -> dict[str, Any]:
+        """What the run was about: ``kind``, and of a patrol ``waypoints_m`` and ``edges``."""
+        return self.manifest.get("mission", {"kind": "exploration"})
 
     @cached_property
     def measurements(self) -> "pl.DataFrame":

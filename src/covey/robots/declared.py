@@ -12,6 +12,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "tags": ("tags", "leave_tag"),
     "board": ("board",),
     "collided": ("collided",),
+    "waypoints": ("waypoints",),
 }
 """What a controller of one robot can declare, and the names of the handle that it opens; sensors go by their names."""
 

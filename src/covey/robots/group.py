@@ -24,10 +24,11 @@ class Group:
         localization: how they know where they are.
         control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
         phase: see `control_every`.
+        known_map: their beliefs start as the true map of the world, see `Beliefs.know`.
 
     Raises:
         InvalidValueError: the start is not one or more rows of three finite numbers, ``program`` no
-            controller, or odometry asked of a robot without it.
+            controller, odometry asked of a robot without it, or a map of one that keeps none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Group:
     localization: Localization = field(default_factory=Truth)
     control_every: int = 1
     phase: int = 0
+    known_map: bool = False
 
     def __post_init__(self) -> None:
         start = np.array(self.start, float)
@@ -49,6 +51,11 @@ class Group:
             raise InvalidValueError(
                 f"group {self.name!r} localizes by odometry, but its robot {self.robot.name!r} has no odometry sensor; "
                 "add {kind: odometry} to its sensors, or choose localization truth or noise"
+            )
+        if self.known_map and (self.robot.mapping is None or not any(s.kind == "lidar" for s in self.robot.sensors)):
+            raise InvalidValueError(
+                f"group {self.name!r} is to know the map, but its robot {self.robot.name!r} keeps none; "
+                "give it a lidar and `mapping`, or leave known_map out"
             )
 
     @property

@@ -19,6 +19,7 @@ from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
+from covey.planning.waypoints import Waypoints
 from covey.robots.model import RobotModel
 from covey.robots.motions import (
     STILL,
@@ -57,6 +58,7 @@ class Robot:
         team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
         board: the notice board of the team, a dict; what is written is read from the next step on.
         tags: the environment tags in reach, nearest first.
+        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Robot:
         self.time = 0.0
         self.readings: dict[str, Any] = {}
         self.map: Belief | None = None
+        self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
         self.finished = False

@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
+from covey.missions.records import mission_of
 from covey.random import generator
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
@@ -85,6 +86,7 @@ def build(
             group.localization,
             group.control_every,
             group.control_phase,
+            group.known_map,
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
@@ -94,6 +96,7 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        mission=mission_of(scenario.mission),
         stop=scenario.stop,
         radio=scenario.radio,
         share_maps=scenario.share_maps,

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
+from covey.missions.records import MissionRecord
 from covey.records import Record
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
@@ -63,6 +64,7 @@ class RobotGroup(Record):
         description="What decides: a registered name, ./mine.py:Name, or {name: ..., parameter: ...}.",
     )
 
+    known_map: bool = Field(default=False, description="The robots start with the true map of the world as theirs.")
     control_every: int = Field(default=1, ge=1, le=10_000, description="Control period in steps.")
     control_phase: int = Field(
         default=0, ge=0, description="The controller acts in steps k with k modulo control_every equal to this."
@@ -141,6 +143,10 @@ class Scenario(Record):
     radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
+    mission: MissionRecord = Field(
+        default="exploration",
+        description="What the run is about: exploration, coverage, or {patrolling: {...}}.",
+    )
     events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
     faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")
     stop: Stop = Field(default=Stop(), description="When the run ends.")

@@ -9,13 +9,16 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.known import occupancy_on
 from covey.mapping.rules import Rule
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
 from covey.sim.sensing import Sensing, SensorBank
+from covey.world.world import FREE, UNKNOWN, WALL
 
+SOLID = (WALL, UNKNOWN)
 TEAM_MATE_MARGIN_M = 0.15
 """Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
 
@@ -81,8 +84,19 @@ class Estimating:
         self.belief_of: dict[int, Belief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
+        self._know(groups, grid)
         scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
+
+    def _know(self, groups: list[Group], world: Grid) -> None:
+        """Let the robots that know the map start with it; ``world``: its cells as in `World.grid`."""
+        informed = [group.known_map for group in groups for _ in group.start]
+        for team in self.teams:
+            known = [k for k, i in enumerate(team.members) if informed[i]]
+            if known:
+                solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
+                occupancy = occupancy_on(team.beliefs.grid, solid, free)
+                team.beliefs.know(np.array(known), occupancy)
 
     def localize(self) -> None:
         """Update every estimate from what was sensed."""

@@ -52,6 +52,7 @@ class Observing:
             events=sim.events,
             notes=list(self._notes),
             radio=sim.talking.sample,
+            mission=sim.tracker.values if sim.tracker else {},
         )
 
 

@@ -12,6 +12,7 @@ from covey.sim.estimating import Estimating
 from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import Sensing
 from covey.world.changing import with_doors_open
+from covey.world.coverable import coverable
 from covey.world.explorable import explorable
 from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, WALL, World
@@ -63,7 +64,8 @@ class Scoring:
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
         self.mask = mask
         self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
-        self.covered = Coverage(world.grid.with_cells(mask if mask.any() else world.free))
+        to_cover = coverable(world, state.pose, model.radius)
+        self.covered = Coverage(world.grid.with_cells(to_cover if to_cover.any() else world.free), n)
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = estimating.teams if mask.any() else []
         self._known = [
@@ -131,6 +133,9 @@ class Scoring:
             first_explored=never if self.explored is None else self.explored.first_step,
             last_explored=never if self.explored is None else self.explored.last_step,
             last_covered=self.covered.last_step,
+            coverable=self.covered.goal,
+            explored_by=np.zeros(self.mask.shape, np.int32) if self.explored is None else self.explored.seen_by,
+            covered_by=self.covered.passed_by,
             union=self._union(),
             robots=robots,
             changed=changed,

@@ -20,6 +20,7 @@ from covey.sim.clock import Clock
 from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
 from covey.sim.inputs import Inputs
+from covey.sim.mission import Mission
 from covey.sim.observing import Observing
 from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
@@ -47,6 +48,7 @@ class Simulation:
         seed: the root of every random draw.
         step_s: control period [s], a multiple of ``substep_s``.
         substep_s: physics substep [s].
+        mission: what the team is to achieve, such as `covey.missions.Patrolling`; None is exploration.
         stop: when the run ends; also a function of the simulation that returns True at the goal.
         radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
         share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
@@ -90,6 +92,7 @@ class Simulation:
         seed: int = 0,
         step_s: float = 0.1,
         substep_s: float = 0.01,
+        mission: Mission | None = None,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
         radio: float | Radio | Sequence[Radio] = np.inf,
         share_maps: ShareMaps | float | None = None,
@@ -130,6 +133,10 @@ class Simulation:
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
+        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
+        if self.tracker is not None:
+            for robot in self._robots.values():
+                robot.waypoints = self.tracker.waypoints
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
@@ -141,14 +148,16 @@ class Simulation:
         self._repeatable = True
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
-        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite)
+        columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
+        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
         self._recorder.open(
             build_manifest(
                 robots=self.names,
                 seed=seed,
                 scenario=scenario_yaml,
                 name=name,
-                goal={"explored_share": self.stop.explored, "of": self.stop.of, "timeout_s": self.stop.timeout_s},
+                goal=self.stop.goal,
+                mission={"kind": mission.kind if mission else "exploration"} | facts,
                 inputs=inputs,
             )
         )
@@ -193,7 +202,7 @@ class Simulation:
         lap("decide")
         self._act()
         lap("act")
-        self.scoring.score(self.sensing)
+        self._score()
         lap("score")
         self._observe()
         lap("observe")
@@ -237,7 +246,8 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             if self.talking.network.used and self.clock.step:
-                sample = self.talking.network.look(self.world, self.state.pose, ~self.state.halted, self.time)
+                speaks = self.radio_alive & ~self.state.halted
+                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
@@ -301,6 +311,12 @@ class Simulation:
             self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
         for i in self.scoring.leaving(self.state.pose):
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
+
+    def _score(self) -> None:
+        self.scoring.score(self.sensing)
+        if self.tracker is not None:
+            for i, text in self.tracker.measure(self.time, self.state.pose, ~self.state.halted):
+                self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
 
     def _observe(self) -> None:
         for i, x, y, content in self.talking.events:

@@ -1,6 +1,6 @@
 """`Stop`: when a run ends."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +15,9 @@ class Stop(Record):
     explored: float | None = Field(
         default=None, gt=0, le=1, description="Goal: this share of what can be explored is explored (0 to 1)."
     )
+    covered: float | None = Field(
+        default=None, gt=0, le=1, description="Goal: this share of what a body can cover is covered (0 to 1)."
+    )
     of: Literal["union", "any_robot", "all_robots"] = Field(
         default="union",
         description="Whose explored share counts: of the team together, of any one robot, or of each robot.",
@@ -22,10 +25,18 @@ class Stop(Record):
     done: bool = Field(default=False, description="Goal: every controller has come to its end.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
 
+    @property
+    def goal(self) -> dict[str, Any]:
+        """What ends the run, for the manifest."""
+        of = {"explored_share": self.explored, "of": self.of, "timeout_s": self.timeout_s}
+        return of if self.covered is None else of | {"covered_share": self.covered}
+
     def reached(self, frame: Frame, all_done: bool) -> bool:
-        """Return whether the goal is reached: the explored share, or without one, that all controllers are done."""
+        """Return whether a goal is reached: a share, or without one, that all controllers are done."""
+        if self.covered is not None and frame.covered_share >= self.covered:
+            return True
         if self.explored is None:
-            return all_done
+            return all_done and (self.covered is None or self.done)
         if self.of == "union":
             share = frame.explored_share_union
         else:

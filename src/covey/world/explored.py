@@ -124,6 +124,11 @@ class ExploredTruth:
         bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         return bits[:, : self._columns].astype(np.bool_)
 
+    @property
+    def seen_by(self) -> np.ndarray:
+        """How many robots have explored each cell, int32 (rows, columns)."""
+        return _by_how_many(self._each, self._columns)
+
     def _flush(self) -> None:
         stamp_bits(self._recent, self._last, self._step)
 
@@ -133,25 +138,41 @@ class Coverage:
 
     Attributes:
         last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
-        total: cells that are to be covered.
+        goal: bool (rows, columns), the cells that are to be covered.
+        total: their number.
     """
 
-    def __init__(self, goal: Grid):
+    def __init__(self, goal: Grid, robots: int = 1):
+        self.goal = goal.cells != 0
         self.grid, self._goal = goal, np.ascontiguousarray(goal.cells != 0).view(np.uint8)
         self.total = int(self._goal.sum())
         if not self.total:
             raise InvalidValueError("there is no cell to cover")
         self.last_step = np.full(goal.shape, _NEVER, np.int32)
         self._count = 0
+        self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int) -> None:
         """Cover what lies under bodies at true poses (n, 3); discs (n, k, 3): x, y, radius [m] on the body or 0."""
-        self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step)
+        self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
 
     @property
     def share(self) -> float:
         """Share of the cells that have been covered."""
         return self._count / self.total
+
+    @property
+    def passed_by(self) -> np.ndarray:
+        """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
+        return np.where(self.goal, _by_how_many(self._each, self.goal.shape[1]), 0).astype(np.int32)
+
+
+def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
+    """Return how many robots have set the bit of each cell, int32 (rows, columns), of words (n, rows, words)."""
+    count = np.zeros((each.shape[1], columns), np.int32)
+    for words in each:
+        count += np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :columns]
+    return count
 
 
 @kernel
@@ -249,8 +270,11 @@ def stamp_bits(recent, last, step):
 
 
 @kernel
-def cover(poses, discs, step, frame, goal, last):
-    """Set the step in the cells whose centres lie under discs; return how many cells of ``goal`` are newly covered."""
+def cover(poses, discs, step, frame, goal, last, each):
+    """Set the step in the cells whose centres lie under discs; return how many cells of ``goal`` are newly covered.
+
+    ``each``, uint32 (n, rows, words), gets the bits of what each robot has passed over.
+    """
     new = 0
     for i in range(poses.shape[0]):
         for k in range(discs.shape[1]):
@@ -268,4 +292,5 @@ def cover(poses, discs, step, frame, goal, last):
                         if goal[row, column] and last[row, column] < 0:
                             new += 1
                         last[row, column] = step
+                        each[i, row, column // _WORD] |= np.uint32(1) << np.uint32(column % _WORD)
     return new

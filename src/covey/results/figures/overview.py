@@ -1,13 +1,13 @@
 """One picture of a whole run, for a first look."""
 
 from covey.results.figures import furniture, style
-from covey.results.figures.curves import draw_explored
+from covey.results.figures.missions import draw_graph, draw_progress
 from covey.results.figures.trajectories import draw_trajectories, view_of
 from covey.results.run import Run
 
 
 def overview(run: Run) -> style.Picture:
-    """Return the world with the robots' ways, and the explored share over time beside it, across the page."""
+    """Return the world with the robots' ways, and what the mission is about over time beside it, across the page."""
     view = view_of(run)
     height = min(max(3.0 * (view[3] - view[2]) / (view[1] - view[0]), 1.4), 4.0)
     width = min(height * (view[1] - view[0]) / (view[3] - view[2]), 3.6)
@@ -16,6 +16,7 @@ def overview(run: Run) -> style.Picture:
     picture = style.Picture(style.PAGE_IN, low + 0.36 + 0.22)
     left = furniture.map_axes(picture, (0.45, 0.36 + (low - height) / 2, width, height), view)
     draw_trajectories(left, run)
+    draw_graph(left, run)
     start = 0.45 + width + 0.62
-    draw_explored(furniture.place_axes(picture, start, 0.36, style.PAGE_IN - start - 0.62, low), run)
+    draw_progress(furniture.place_axes(picture, start, 0.36, style.PAGE_IN - start - 0.62, low), run)
     return picture

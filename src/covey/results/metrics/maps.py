@@ -47,15 +47,3 @@ def map_quality_by_robot(run: Run) -> dict[str, float | None] | None:
     if run.maps is None or not run.maps.robots:
         return None
     return {name: _of(run, compare.map_quality, grid) for name, grid in zip(run.names, run.maps.robots, strict=True)}
-
-
-@metrics.register("coverage_share")
-def coverage_share(run: Run) -> float | None:
-    """Share of G that a body has passed over (MAES "covered", on bodies), of all free cells when nobody can see.
-
-    None without maps.
-    """
-    if run.maps is None:
-        return None
-    region = run.maps.to_cover
-    return float((run.maps.last_covered[region] >= 0).mean()) if region.any() else None

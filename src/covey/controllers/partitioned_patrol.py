@@ -1,0 +1,23 @@
+"""Partitioned patrol: the graph is cut into as many parts as there are robots, and each keeps to its own."""
+
+from covey.controllers.heuristic_conscientious_reactive import choose
+from covey.controllers.patrol_loop import graph_of, patrol
+from covey.planning.partition import spectral_parts
+from covey.robots.controller import controller
+from covey.robots.handle import Robot
+
+
+@controller("partitioned_patrol", sees=("pose", "map", "waypoints"))
+async def partitioned_patrol(robot: Robot) -> None:
+    """Patrol one part of the waypoints, from each to each of them, as the heuristic conscientious reactive robot does.
+
+    The parts come from spectral bisection; part i belongs to robot i. It knows the map, the waypoints and the team's
+    names, and needs no radio. The part of a partner that vanishes is left alone. It never ends.
+
+    References:
+        MAEPS (2025), partitioned HCR. P. Kabelíková: Graph partitioning using spectral methods. 2006.
+    """
+    graph = graph_of(robot)
+    parts = spectral_parts(graph.distance, len(robot.team))
+    mine = parts[robot.team.index(robot.name) % len(parts)]
+    await patrol(robot, lambda at, last: choose(at, mine[mine != at], last, graph.distance[at], robot.random))

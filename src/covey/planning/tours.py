@@ -1,0 +1,73 @@
+"""Tours through all waypoints: near-shortest (Christofides) and nearest neighbour."""
+
+import numpy as np
+
+
+def nearest_neighbour_tour(distance: np.ndarray, start: int = 0) -> list[int]:
+    """Return the order in which all waypoints are visited when one always goes to the nearest not yet visited.
+
+    Args:
+        distance: lengths of the ways [m], (k, k).
+        start: the first; ties go to the smaller index.
+
+    Examples:
+        >>> place = np.array([0.0, 5.0, 2.0, 3.0])
+        >>> nearest_neighbour_tour(abs(place[:, None] - place))
+        [0, 2, 3, 1]
+    """
+    tour, left = [start], np.ones(len(distance), bool)
+    left[start] = False
+    while left.any():
+        tour.append(int(np.argmin(np.where(left, distance[tour[-1]], np.inf))))
+        if not left[tour[-1]]:  # what is left cannot be reached
+            return tour[:-1]
+        left[tour[-1]] = False
+    return tour
+
+
+def christofides_tour(distance: np.ndarray) -> list[int]:
+    """Return a tour that is at most half as long again as the shortest one, from waypoint 0.
+
+    Args:
+        distance: lengths of the ways [m], (k, k), finite and obeying the triangle inequality.
+
+    References:
+        N. Christofides: Worst-case analysis of a new heuristic for the travelling salesman problem. CMU, 1976;
+        `networkx.approximation.christofides`.
+        Y. Chevaleyre: Theoretical analysis of the multi-agent patrolling problem. IAT 2004 (the single cycle).
+    """
+    k = len(distance)
+    if k < 4:
+        return list(range(k))
+    import networkx as nx
+    from networkx.algorithms.approximation import christofides
+
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((i, j, float(distance[i, j])) for i in range(k) for j in range(i + 1, k))
+    tour = [int(i) for i in christofides(graph)[:-1]]
+    at = tour.index(0)
+    return tour[at:] + tour[:at]
+
+
+def tour_length(distance: np.ndarray, tour: list[int]) -> float:
+    """Return the length of the closed tour [m].
+
+    Examples:
+        >>> place = np.array([0.0, 5.0, 2.0, 3.0])
+        >>> tour_length(abs(place[:, None] - place), [0, 2, 3, 1])
+        10.0
+    """
+    return float(distance[tour, np.roll(tour, -1)].sum())
+
+
+def spaced_entry(distance: np.ndarray, tour: list[int], rank: int, count: int) -> int:
+    """Return the index into the tour at which robot ``rank`` of ``count`` joins it: spaced evenly along its length.
+
+    Examples:
+        >>> place = np.array([0.0, 1.0, 2.0, 3.0])
+        >>> [spaced_entry(abs(place[:, None] - place), [0, 1, 2, 3], r, 2) for r in range(2)]
+        [0, 3]
+    """
+    legs = distance[tour, np.roll(tour, -1)]
+    along = np.cumsum(legs) - legs
+    return int(np.argmin(np.abs(along - rank / count * legs.sum())))

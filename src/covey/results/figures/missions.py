@@ -1,0 +1,72 @@
+"""What a run is about, over time: the explored share, the covered share, or the idleness of a patrol; and its graph."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+
+from covey.results.figures import furniture, style
+from covey.results.figures.curves import draw_explored
+from covey.results.metrics.exploration import time_to_share
+from covey.results.run import Run
+
+_POINTS = 1500
+WORST_COLOR = "#D55E00"
+
+
+def draw_progress(axes: Axes, run: Run) -> None:
+    """Draw the curve of the run's mission: of a mission without one, the explored share."""
+    {"coverage": draw_covered, "patrolling": draw_idleness}.get(run.mission["kind"], draw_explored)(axes, run)
+
+
+def draw_covered(axes: Axes, run: Run) -> None:
+    """Draw the covered share, the goal and the time at which it was reached."""
+    times, share = np.append(0.0, run.times), np.append(0.0, run.series("covered_share")) * 100
+    goal = 100 * float(run.goal.get("covered_share") or 0.99)
+    _frame(axes, times, "covered [%]", 103.0)
+    axes.axhline(goal, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=2)
+    keep = _some(times)
+    axes.plot(times[keep], share[keep], color=style.INK, lw=1.6, zorder=4)
+    reached = time_to_share(times, share, goal)
+    mark = {}
+    if reached is not None:
+        axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
+        mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK}
+    text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
+    lines = [Line2D([], [], color=style.INK, lw=1.6, label="covered by the team")]
+    furniture.legend(axes, [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)])
+
+
+def draw_idleness(axes: Axes, run: Run) -> None:
+    """Draw the mean and the largest idleness of the waypoints."""
+    times = np.append(0.0, run.times)
+    mean, worst = (np.append(0.0, run.series(c)) for c in ("graph_idleness_s", "worst_graph_idleness_s"))
+    _frame(axes, times, "idleness [s]", 1.05 * max(float(worst.max()), 1.0))
+    keep = _some(times)
+    axes.plot(times[keep], worst[keep], color=WORST_COLOR, lw=0.9, zorder=3)
+    axes.plot(times[keep], mean[keep], color=style.INK, lw=1.6, zorder=4)
+    names = (style.INK, 1.6, f"mean ({mean.mean():.0f} s over time)"), (WORST_COLOR, 0.9, "worst waypoint")
+    furniture.legend(axes, [Line2D([], [], color=c, lw=w, label=text) for c, w, text in names], handle_length=1.8)
+
+
+def draw_graph(axes: Axes, run: Run) -> None:
+    """Draw the waypoints of a patrol as small dots and its edges as thin lines; nothing for other missions."""
+    points = np.array(run.mission.get("waypoints_m", []), float).reshape(-1, 2)
+    if not len(points):
+        return
+    edges = np.array(run.mission["edges"], int).reshape(-1, 2)
+    axes.add_collection(LineCollection(list(points[edges]), colors=style.INK, linewidths=0.5, zorder=3.5))
+    axes.plot(points[:, 0], points[:, 1], "o", ms=2.6, mfc=style.INK, mec="white", mew=0.4, zorder=3.6)
+
+
+def _frame(axes: Axes, times: np.ndarray, label: str, top: float) -> None:
+    axes.set(xlim=(0.0, float(times[-1]) or 1.0), ylim=(0.0, top))
+    axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_ylabel(label, fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.grid(color=style.GRID, lw=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _some(times: np.ndarray) -> np.ndarray:
+    return np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
