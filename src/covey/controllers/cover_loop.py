@@ -70,7 +70,8 @@ class Sweep:
         walls = np.where(cells < 0, 100, cells).astype(np.int8)  # the unknown is no floor
         self.clearance = clearance(walls, resolution, self.radius + 3 * resolution)
         room = (cells == 0) & (self.clearance >= self.radius + self.gap_m - 1e-6)
-        labels = np.asarray(ndimage.label(room, np.ones((3, 3)))[0])
+        labels = np.empty(room.shape, np.int32)
+        ndimage.label(room, np.ones((3, 3)), output=labels)
         row, column = self.cell_of(*robot.pose[:2])
         near = labels[max(row - 3, 0) : row + 4, max(column - 3, 0) : column + 4]
         self.standing = room & (labels == (labels[row, column] or near.max(initial=0)))
