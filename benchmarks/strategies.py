@@ -148,7 +148,7 @@ def run(key: Key) -> Row:
         "covered_90_s": observer.times.get("covered_90_s"),
         "cost_m": rounded.get("cost_m"),
         "overlap": rounded.get("overlap"),
-        "received_bytes": metrics.get("received_bytes"),
+        "received_bytes": metrics.get("bytes_received"),
         "explored_share": round(explored, 5),
         "covered_share": round(covered, 5),
         "all_done": done,

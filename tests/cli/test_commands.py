@@ -80,13 +80,25 @@ def test_list_and_show_know_everything_registered(capsys):
         "scenarios",
         "robots",
         "sensors",
+        "links",
+        "protocols",
         "controllers",
     ]
     for name in [line.split()[0] for line in out.splitlines() if line.startswith("  ")]:
         code, shown, _ = covey(capsys, "show", name)
         assert code == REACHED
         assert f" {name}" in shown.splitlines()[0]
-    assert covey(capsys, "list", "scenarios")[1].split()[1] == "cross"
+    assert covey(capsys, "list", "scenarios")[1].split()[1] == "building"
+
+
+def test_list_and_show_tell_the_paper_and_the_sight_of_a_controller(capsys):
+    lines = covey(capsys, "list", "controllers")[1].splitlines()
+    assert next(line for line in lines if " minpos " in line).endswith("[Bautin et al. 2012]")
+    assert next(line for line in lines if " nearest_frontier " in line).endswith("[Yamauchi 1998]")
+    assert next(line for line in lines if " still " in line).endswith("on a post.")
+    shown = covey(capsys, "show", "minpos")[1].splitlines()
+    assert "sees: pose, map, shared_map, radio" in shown
+    assert "  replan_s: float = 5.0" in shown
 
 
 def test_show_prints_the_resolved_scenario(capsys):

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+import covey
+from covey.controllers import controllers
 from covey.geometry import Pose
 from covey.mapping.belief import Beliefs
 from covey.mapping.records import Mapping
@@ -29,5 +31,22 @@ def robot_on():
         robot = Robot("r0", model, home, navigator, np.random.default_rng(0))
         robot.map = belief
         return robot
+
+    return make
+
+
+@pytest.fixture
+def run_on():
+    """Return a function that runs a strategy in a room of a size [m] until it ends: the simulation and its run."""
+
+    def make(name, size_m, obstacles=(), *, robots, timeout_s, **options):
+        x, y = size_m[0] / 2, size_m[1] / 2
+        outline = [(-x, -y), (x, -y), (x, y), (-x, y)]
+        world = covey.World.polygons(outline, obstacles_m=list(obstacles), resolution_m=0.1)
+        start = [(-x + 0.5 + 0.5 * i, -y + 0.5, 0.0) for i in range(robots)]
+        group = covey.Group("scout", covey.robots.disc(), start, controllers.get(name))
+        options = {"share_maps": 1.0, "stop": covey.Stop(timeout_s=timeout_s)} | options
+        sim = covey.Simulation(world, [group], seed=1, **options)
+        return sim, sim.run()
 
     return make

@@ -195,7 +195,9 @@ def test_an_interactive_run_replays_byte_for_byte(tmp_path):
     for _ in range(80):
         again.step()
     again.close()
-    assert (tmp_path / "first/measurements.parquet").read_bytes() == (tmp_path / "again/measurements.parquet").read_bytes()
+    assert (tmp_path / "first/measurements.parquet").read_bytes() == (
+        tmp_path / "again/measurements.parquet"
+    ).read_bytes()
 
 
 @pytest.mark.parametrize(

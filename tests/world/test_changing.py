@@ -78,7 +78,9 @@ def test_a_put_up_wall_is_of_its_material():
     assert world.material_names[world.materials[0, 0]] == "concrete"
 
 
-@pytest.mark.parametrize(("x", "radius", "meets"), [(3.4, 0.49, False), (3.4, 0.51, True), (4.0, 0.1, True), (4.6, 0.49, False)])
+@pytest.mark.parametrize(
+    ("x", "radius", "meets"), [(3.4, 0.49, False), (3.4, 0.51, True), (4.0, 0.1, True), (4.6, 0.49, False)]
+)
 def test_a_body_is_in_a_door_when_it_overlaps_its_cells(x, radius, meets):
     world = rooms()
     door = shape_patch(world.grid, shapely.box(3.9, 1.5, 4.1, 2.5))

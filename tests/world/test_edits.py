@@ -29,9 +29,7 @@ def assert_as_new(world):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.integers(0, 2**32), st.integers(1, 70), st.integers(1, 70), st.sampled_from([0.0, 0.01, 0.2, 0.7]), st.data()
-)
+@given(st.integers(0, 2**32), st.integers(1, 70), st.integers(1, 70), st.sampled_from([0.0, 0.01, 0.2, 0.7]), st.data())
 def test_any_edits_leave_the_fields_that_a_new_world_would_have(seed, rows, columns, fill, data):
     world, random = random_world(seed, rows, columns, fill)
     world = editable(world)

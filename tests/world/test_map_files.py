@@ -1,3 +1,4 @@
+import dataclasses
 import struct
 import zlib
 from pathlib import Path
@@ -113,8 +114,8 @@ def test_a_colour_counts_with_the_mean_of_its_bands(tmp_path):
 def same(a: World, b: World) -> bool:
     layers = [(a.grid.cells, b.grid.cells), (a.materials, b.materials)]
     return all(np.array_equal(x, y) for x, y in layers) and (
-        (a.grid.origin, a.grid.resolution, a.name, a.border, a.wall_height_m, a.material_names)
-        == (b.grid.origin, b.grid.resolution, b.name, b.border, b.wall_height_m, b.material_names)
+        (a.grid.origin, a.grid.resolution, a.name, a.border, a.wall_height_m, a.material_names, a.doors, a.halls)
+        == (b.grid.origin, b.grid.resolution, b.name, b.border, b.wall_height_m, b.material_names, b.doors, b.halls)
     )
 
 
@@ -147,6 +148,57 @@ def test_terrains_come_back_exactly(tmp_path):
     world = World.terrain("maze", resolution_m=0.2)
     world.save(tmp_path / "maze.yaml")
     assert same(read_map(tmp_path / "maze.yaml"), world)
+
+
+@pytest.mark.parametrize("world", [
+    World.cave(size_m=(30, 30), material="random", seed=1),
+    World.building(size_m=(30, 25), tile_m=1 / 3, resolution_m=1 / 3, material="random", seed=1),
+    World.rooms(size_m=(12, 12), material="drywall"),
+    World.rubble(size_m=(10, 10), material="random"),
+    World.polygons([(0, 0), (4, 0), (0, 3)], material="brick", resolution_m=0.1),
+], ids=lambda world: world.name)  # fmt: skip
+def test_generated_worlds_come_back_exactly_with_materials_doors_and_halls(tmp_path, world):
+    if world.doors:
+        shut = dataclasses.replace(world.doors[0], open=False)
+        world = world.replace(doors=(shut, *world.doors[1:]))
+    world.save(tmp_path / "w.yaml")
+    assert same(read_map(tmp_path / "w.yaml"), world)
+    assert (tmp_path / "w.materials.pgm").exists()
+
+
+DOOR = {"name": "d0", "x0_m": 0, "y0_m": 0, "x1_m": 1, "y1_m": 1}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"materials": "m.pgm"}, "material_names is .*a list of 1 to 256 texts"),
+        ({"material_names": ["brick"]}, "materials is None; it must be the path of an image"),
+        ({"materials": "m.pgm", "material_names": ["brick", 3]}, "material_names"),
+        ({"materials": "m.pgm", "material_names": ["brick"]}, r"m.pgm: is 1 x 1 pixels with values up to 1; .*up to 0"),
+        ({"materials": "n.pgm", "material_names": ["a", "b"]}, "n.pgm: is 2 x 1 pixels.*the map is 1 x 1"),
+        ({"materials": "none.pgm", "material_names": ["a", "b"]}, "none.pgm: there is no such file"),
+        ({"materials": "cut.pgm", "material_names": ["a", "b"]}, "cut.pgm.*truncated"),
+        ({"doors": {"d0": DOOR}}, r"covey.doors is .*a list"),
+        ({"doors": [DOOR, 3]}, r"covey.doors\[1\] is 3; it must be \{name, x0_m"),
+        ({"doors": [DOOR | {"x1_m": 0}]}, r"covey.doors\[0\].*x0 < x1"),
+        ({"doors": [DOOR | {"x1_m": float("inf")}]}, r"covey.doors\[0\]"),
+        ({"doors": [DOOR | {"open": "yes"}]}, r"covey.doors\[0\]"),
+        ({"doors": [DOOR | {"shut": True}]}, r"covey.doors\[0\]"),
+        ({"doors": [DOOR, DOOR]}, "'d0' first; each needs its own"),
+        ({"halls": [[0, 0, 1]]}, r"covey.halls\[0\] is \[0, 0, 1\]; it must be \[x0, y0, x1, y1\] in metres"),
+        ({"halls": [[0, 0, 0, 1]]}, r"covey.halls\[0\]"),
+        ({"halls": [[0, 0, float("inf"), 1]]}, r"covey.halls\[0\]"),
+    ],
+)  # fmt: skip
+def test_bad_side_files_doors_and_halls_are_refused(tmp_path, part, message):
+    (tmp_path / "m.pgm").write_bytes(pgm([[1]]))
+    (tmp_path / "n.pgm").write_bytes(pgm([[0, 1]]))
+    (tmp_path / "cut.pgm").write_bytes(pgm([[1]])[:-1])
+    path = ros_map(tmp_path, pgm([[0]]), covey={"format": 1, **part})
+    with pytest.raises(MapFileError, match=message) as caught:
+        read_map(path)
+    assert str(tmp_path) in str(caught.value)
 
 
 def test_a_world_is_not_saved_under_another_suffix(tmp_path):

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from covey.errors import MapFileError
+from covey.world.doors import Door
 from covey.world.map_files import read_map
 from covey.world.world import World
 
@@ -19,6 +20,7 @@ def valid_files() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         world = World.empty(0.4, 0.3, 0.1, border="open")
         world = world.replace(materials=np.zeros(world.grid.shape, np.uint8), material_names=("brick",))
+        world = world.replace(doors=(Door("d0", 0.0, 0.0, 0.1, 0.1),), halls=((0.0, 0.0, 0.1, 0.2),))
         world.save(Path(folder) / "map.yaml")
         from PIL import Image
 

@@ -38,7 +38,11 @@ def test_a_rectangle_turns_with_its_heading():
 
 def test_a_shape_fills_the_same_cells_in_its_window_as_in_the_whole_grid():
     grid = Grid(np.zeros((60, 80), np.uint8), 0.1, (-3.0, 1.0, 0.0))
-    for shape in (shapely.box(-1.0, 2.0, 0.5, 3.3), shapely.LineString([(-2, 2), (3, 6)]).buffer(0.04), shapely.box(-9, -9, -2.5, 2)):
+    for shape in (
+        shapely.box(-1.0, 2.0, 0.5, 3.3),
+        shapely.LineString([(-2, 2), (3, 6)]).buffer(0.04),
+        shapely.box(-9, -9, -2.5, 2),
+    ):
         patch = shape_patch(grid, shape)
         assert np.array_equal(painted(patch, grid.shape), rasterize(grid, shape))
 

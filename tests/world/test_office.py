@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from covey.errors import InvalidValueError
+from covey.world.changing import door_patch
 from covey.world.world import World, label_by_size
 
 
@@ -22,6 +24,23 @@ def test_doors_have_their_width():
     widths = np.diff(edges)[::2] * world.grid.resolution
     assert len(widths) >= 4
     assert widths == pytest.approx(np.full(len(widths), 0.9), abs=0.051)
+
+
+@pytest.mark.parametrize("size", [(30, 15), (30, 30)])
+@pytest.mark.parametrize("seed", range(4))
+def test_shut_doors_part_the_rooms_from_the_corridors(size, seed):
+    world = World.office(size_m=size, seed=seed, furniture=False)
+    cells = world.grid.cells.copy()
+    for door in world.doors:
+        patch = door_patch(world, door)
+        assert world.free[patch.row :, patch.column :][: patch.mask.shape[0], : patch.mask.shape[1]].mean() > 0.9
+        cells[patch.row :, patch.column :][: patch.mask.shape[0], : patch.mask.shape[1]][patch.mask] = 1
+    labels, count = ndimage.label(cells == 0)
+    middles = [((x0 + x1) / 2, (y0 + y1) / 2) for x0, y0, x1, y1 in world.halls]
+    assert len({labels[tuple(cell)] for cell in world.grid.to_cells(middles)}) == 1  # corridors are one
+    # Each room has one door to its corridor; the others lead from room to room.
+    to_corridor = sum(door.x1_m - door.x0_m > door.y1_m - door.y0_m for door in world.doors)
+    assert count == to_corridor + 1
 
 
 def test_the_seed_decides():

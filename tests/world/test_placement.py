@@ -78,8 +78,12 @@ def test_a_pose_that_is_no_number_is_refused():
 
 
 @pytest.mark.parametrize(
-    "declared", [{"together": {"around": [0, 1]}}, {"together": {}}, {"room": "largest"}, {"spread": {}}]
-)
+    "declared",
+    [
+        {"together": {"around": [0, 1]}}, {"together": {}}, {"room": "largest"}, {"spread": {}}, {"apart": {}},
+        {"room": "largest", "order": "x_then_y"},
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("count", [1, 12])
 def test_chosen_poses_are_free_and_repeat(declared, count):
     world = World.office(seed=5)
@@ -120,7 +124,57 @@ def test_spread_robots_are_far_apart():
     np.testing.assert_allclose(other[:, 2], math.pi / 2)
 
 
-@pytest.mark.parametrize("declared", [{"together": {}}, {"spread": {}}, {"room": "largest"}])
+def test_a_room_is_filled_from_its_west_side():
+    # Two rooms with a door of 1 m between them; the eastern one is larger: x from 2.1 to 8.
+    world = World.polygons([(0, 0), (8, 0), (8, 4), (0, 4)], walls_m=[[(2, 0), (2, 1)], [(2, 2), (2, 4)]], wall_m=0.2)
+    poses = start({"room": "largest", "order": "x_then_y", "gap_m": 0.1}, world, 10, radius=0.25)
+    # The room keeps half of 1.2 m from its walls. In a column 2.8 m high there are 5 bodies, 0.6 m apart.
+    # The first one stands a little farther west, in front of the door.
+    np.testing.assert_allclose(poses[1:5, 0], 2.1 + 0.6, atol=0.05)
+    assert 2.1 < poses[0, 0] <= poses[1, 0]
+    assert (np.diff(poses[:, 0]) >= 0).all()
+    assert (np.diff(poses[1:4, 1]) >= 0.6 - 1e-9).all()
+    assert poses[5, 0] > poses[1, 0] + 0.3
+
+
+def test_apart_is_anywhere_with_equal_probability():
+    poses = start({"apart": {"gap_m": 0.0}}, World.empty(20, 10, 0.1), 400, radius=0.04)
+    check_free(World.empty(20, 10, 0.1), poses, 0.04)
+    # Standard deviations of uniform x, y and heading: a / sqrt(12), within 4 standard errors of their estimates.
+    for values, width in ((poses[:, 0], 20), (poses[:, 1], 10), (poses[:, 2], 2 * math.pi)):
+        assert values.mean() == pytest.approx(0, abs=4 * width / math.sqrt(12 * 400))
+        assert values.std() == pytest.approx(width / math.sqrt(12), rel=4 * math.sqrt(0.2 / 400))
+    assert (poses != start({"apart": {"gap_m": 0.0}}, World.empty(20, 10, 0.1), 400, radius=0.04, seed=1)).any()
+    heading = start({"apart": {"heading_deg": 90}}, World.empty(4, 4), 3)[:, 2]
+    np.testing.assert_allclose(heading, math.pi / 2)
+
+
+def test_apart_is_not_behind_closed_walls():
+    world = World.polygons([(0, 0), (8, 0), (8, 4), (0, 4)], walls_m=[[(2, 0), (2, 4)]])
+    assert (start({"apart": {}}, world, 20)[:, 0] > 2).all()
+
+
+def test_hallway_ends_are_the_places_in_halls_nearest_to_the_edge():
+    world = World.building(seed=2)
+    poses = start({"hallway_ends": {}}, world, 12)
+    check_free(world, poses, 0.25)
+    edges = 25 - np.abs(poses[:, :2]).max(axis=1)
+    for x, y, _ in poses:
+        assert any(x0 < x < x1 and y0 < y < y1 for x0, y0, x1, y1 in world.halls)
+    # The first hall runs from the south to the north; its ends are closed 2 m from the edge (border and wall).
+    np.testing.assert_allclose(edges[:2], 2 + 0.25 + 0.125, atol=0.13)
+    assert (np.diff(edges) >= -1e-9).all()
+    np.testing.assert_array_equal(poses, start({"hallway_ends": {}}, world, 12))
+
+
+def test_hallway_ends_need_a_world_that_knows_its_halls():
+    with pytest.raises(PlacementError, match=r"maze knows no halls.*use a generated building"):
+        start({"hallway_ends": {}}, World.maze(size_m=(8, 8)), 2)
+
+
+@pytest.mark.parametrize("declared", [
+    {"together": {}}, {"spread": {}}, {"apart": {}}, {"room": "largest"}, {"room": "largest", "order": "x_then_y"}
+])  # fmt: skip
 def test_more_robots_than_fit_is_an_error(declared):
     with pytest.raises(PlacementError, match=r"only \d+ of 100 robots"):
         start(declared, World.empty(3, 3), 100)

@@ -92,6 +92,8 @@ def test_starts_are_told_apart():
     assert line.model_dump() == {"line": {"from": (-38, 38), "step": (0, -2), "heading_deg": 0}}
     assert STARTS.validate_python([[1, 2, 90]]) == [(1, 2, 90)]
     assert STARTS.validate_python({"together": {}}).together.around is None
+    for kind in ("together", "spread", "apart", "hallway_ends"):
+        assert STARTS.validate_python({kind: {}}).model_dump().keys() == {kind}
     with pytest.raises(ValidationError, match="a start is a list"):
         STARTS.validate_python({"toghether": {}})
     with pytest.raises(ValidationError, match="largest"):

@@ -87,7 +87,7 @@ def check(scenario: str, /, *, overrides: Override = [], trusted_only: TrustedOn
 
 @app.command
 def show(name: str, /) -> None:
-    """Show all there is to know about a scenario, robot, sensor or controller.
+    """Show all there is to know about a scenario, robot, sensor, link model, protocol or controller.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def show(name: str, /) -> None:
 
 
 @app.command(name="list")
-def list_(kind: Literal["scenarios", "robots", "sensors", "controllers"] | None = None, /) -> None:
+def list_(kind: Literal["scenarios", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /) -> None:
     """List what ships with Covey and with installed packages.
 
     Parameters

@@ -64,6 +64,20 @@ class Air:
         """Return the links of all pairs of robots that are within reach; positions [m], float64 (n, 2)."""
         return self.links(Pairs.near(world, xy, self.reach_m))
 
+    def hears(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        """Return who can hear whom, bool (n, n), symmetric; nobody hears itself.
+
+        Args:
+            world: its walls.
+            pose: true poses, float64 (n, 3).
+            alive: whose radio works, bool (n,).
+        """
+        found = self.all_links(world, pose[:, :2])
+        up = self.up(found)
+        hears = np.zeros((len(pose), len(pose)), bool)
+        hears[found.a[up], found.b[up]] = hears[found.b[up], found.a[up]] = True
+        return hears & alive[:, None] & alive[None]
+
     def up(self, links: Links) -> np.ndarray:
         """Return which links are there, bool (m,): at least half of all packets of 100 bytes come through."""
         chance = links.probability * (1.0 - self.radio.loss)

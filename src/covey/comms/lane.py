@@ -107,10 +107,11 @@ class Lane:
             return self.flying.take(rows)
         come, self.flying = self.flying.take(rows), self.flying.take(~rows)
         dead, late = ~alive[come.receiver], come.arrived_s > come.packets.expires_s + _SAME_S
-        self._drop(come.packets.take(dead), DEAD)
-        self._drop(come.packets.take(late & ~dead), TTL)
+        self._drop(come.packets.take(dead), DEAD, come.receiver[dead])
+        self._drop(come.packets.take(late & ~dead), TTL, come.receiver[late & ~dead])
         come = come.take(~(dead | late))
         come = come.take(np.lexsort((come.receiver, come.packets.number, come.arrived_s)))
+        self.traffic.note(come.packets, come.receiver, 0, come.arrived_s)
         self.traffic.add("packets_received", come.receiver, come.packets.kind)
         self.traffic.add("bytes_received", come.receiver, come.packets.kind, come.packets.size)
         return come
@@ -119,7 +120,7 @@ class Lane:
         row, receiver = _expand(packets.source, packets.to, self.robots)
         dead = ~alive[receiver]
         if dead.any():
-            self._drop(packets.take(row[dead]), DEAD)
+            self._drop(packets.take(row[dead]), DEAD, receiver[dead])
             row, receiver = row[~dead], receiver[~dead]
         if not len(row):
             return
@@ -142,6 +143,7 @@ class Lane:
             cause[jammed], got = COLLISION, got & ~jammed
         lost = packets.take(row[~got])
         self.traffic.drop(lost.source, lost.kind, cause[~got])
+        self.traffic.note(lost, receiver[~got], cause[~got], np.nan)
         delay = self.radio.latency_s + self.radio.jitter_s * draws[got, 1]
         come = packets.take(row[got])
         come = Receptions(come.replace(hops=come.hops + 1), receiver[got], come.end_s + delay)
@@ -159,9 +161,10 @@ class Lane:
 
         return uniforms(self._key, serial, receiver)
 
-    def _drop(self, packets: Packets, cause: int) -> None:
+    def _drop(self, packets: Packets, cause: int, receiver: np.ndarray | None = None) -> None:
         if len(packets):
             self.traffic.drop(packets.source, packets.kind, cause)
+            self.traffic.note(packets, packets.to if receiver is None else receiver, cause, np.nan)
 
 
 def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,7 @@ class Mailbox:
     Attributes:
         owner: name of the robot.
         team: names of all robots.
+        radios: names of its radios.
         outbox: what is to be sent, oldest first; the network empties it.
         inbox: what has arrived and was not taken yet, oldest first.
         overflowed: messages that a full inbox has lost.
@@ -38,6 +39,7 @@ class Mailbox:
 
     owner: str
     team: Sequence[str]
+    radios: Sequence[str] = ()
     outbox: list[Outgoing] = field(default_factory=list)
     inbox: deque[Message] = field(default_factory=deque)
     overflowed: int = 0
@@ -46,12 +48,15 @@ class Mailbox:
         """Copy a payload and queue it.
 
         Raises:
-            InvalidValueError: nobody has that name, it is the robot's own, or the payload is no plain data.
+            InvalidValueError: nobody has that name, it is the robot's own, there is no such radio, or the payload is
+                no plain data.
         """
         if to is not None and to not in self.team:
             raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
         if to == self.owner:
             raise InvalidValueError(f"{to} sends a message to itself; name another robot, or None for all")
+        if radio is not None and radio not in self.radios:
+            raise InvalidValueError(f"the robots have no radio {radio!r}{did_you_mean(radio, self.radios)}")
         copy, size = copied(payload)
         ttl_s = float("inf") if ttl_s is None else float(ttl_s)
         self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))

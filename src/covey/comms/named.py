@@ -20,6 +20,10 @@ class Named(Record):
 
     _reference: str = PrivateAttr(default="")
 
+    def references(self) -> list[str]:
+        """Return what of ``./file.py:Name`` it stands for or holds."""
+        return [self._reference] if self._reference else []
+
     def in_file(self, parameters: dict[str, Any]) -> Any:
         """Return what stands in a file for it, given its parameters as plain data.
 
@@ -69,7 +73,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
         record = target.model_validate({} if parameters is None else parameters, context=info.context)
     except ValidationError as error:
         raise _below(error, str(name), target) from None
-    record._reference = str(name)
+    if ".py:" in str(name):
+        record._reference = str(name)
     return record
 
 

@@ -1,5 +1,6 @@
 """The network: takes messages from the mailboxes of a team and delivers them as the radios allow."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,8 @@ from covey.comms.message import Message, copied
 from covey.comms.packets import Packets, objects
 from covey.comms.posts import post_of
 from covey.comms.radio import Radio
-from covey.comms.traffic import DEAD, INBOX_FULL, Traffic
+from covey.comms.samples import Sample, look
+from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
 from covey.world.world import World
 
@@ -44,6 +46,7 @@ class Network:
         mailboxes: one of each robot, in the order of the team.
         radios: what they carry; messages go by the first unless they name another.
         seed: root of the random streams.
+        log: which single packets `Traffic` remembers.
 
     Attributes:
         traffic: what was sent, received and dropped.
@@ -51,17 +54,20 @@ class Network:
         used: whether anything has been sent.
     """
 
-    def __init__(self, mailboxes: list[Mailbox], radios: Sequence[Radio], seed: int):
+    def __init__(self, mailboxes: list[Mailbox], radios: Sequence[Radio], seed: int, log: Log = "none"):
         n = len(mailboxes)
         self.mailboxes = mailboxes
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
-        self.traffic = Traffic(n)
+        self.traffic = Traffic(n, log)
         self.lanes = [Lane(radio, n, seed, self.traffic) for radio in radios]
         self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))
+        for box in mailboxes:
+            box.radios = self.names
         self.used = False
         self.now_s = 0.0
+        self._heard = np.zeros((n, n), bool)
         self._number = 0
         self._batches: list[tuple[int, Packets]] = []
         self._claims: dict[int, Claim] = {}
@@ -108,20 +114,23 @@ class Network:
         numbers = self._number + 1 + np.arange(m)
         self._number += m
         kinds, sent = np.full(m, self.traffic.kind(kind)), np.full(m, self.now_s)
-        columns = (np.asarray(c, np.int64) for c in (senders, tos))
-        packets = Packets.written(
-            numbers, *columns, kinds, np.asarray(sizes, np.int64), sent, sent + ttl_s, objects(payloads)
-        )
+        origin, final, size = (np.asarray(column, np.int64) for column in (senders, tos, sizes))
+        packets = Packets.written(numbers, origin, final, kinds, size, sent, sent + ttl_s, objects(payloads))
         self._batches.append((self._lane(radio), packets))
 
     def links(self, world: World, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
         """Return who can hear whom by a radio, bool (n, n), row i: whom robot i hears; nobody hears itself."""
-        air = self.lanes[self._lane(radio)].air
-        found = air.all_links(world, pose[:, :2])
-        up = air.up(found)
+        return self.lanes[self._lane(radio)].air.hears(world, pose, alive)
+
+    def look(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
+        """Return what there is to record about links and traffic at a time [s], since the last look."""
         hears = np.zeros((len(pose), len(pose)), bool)
-        hears[found.a[up], found.b[up]] = hears[found.b[up], found.a[up]] = True
-        return hears & alive[:, None] & alive[None]
+        for lane in self.lanes:
+            hears |= lane.air.hears(world, pose, alive)
+        sample = look(hears, self._heard, alive, self.news_s, time_s)
+        self._heard = hears
+        noted, self.traffic.noted = self.traffic.noted, []
+        return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=noted)
 
     def deliver(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
         """Move everything on to a time [s], and put what arrives into the mailboxes.

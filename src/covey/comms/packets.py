@@ -78,12 +78,9 @@ class Packets:
 
 
 COLUMNS = tuple(f.name for f in dataclasses.fields(Packets))
-NONE = Packets(
-    *(np.zeros(0, np.int64) for _ in range(7)),
-    *(np.zeros(0) for _ in range(4)),
-    np.zeros(0, np.int64),
-    *(np.zeros(0, object) for _ in range(2)),
-)
+_TIMES, _OBJECTS = ("sent_s", "expires_s", "start_s", "end_s"), ("payload", "note")
+_TYPES = {name: float if name in _TIMES else object if name in _OBJECTS else np.int64 for name in COLUMNS}
+NONE = Packets(**{name: np.zeros(0, kind) for name, kind in _TYPES.items()})
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:

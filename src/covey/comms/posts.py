@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from covey.comms.lane import Lane, Receptions
-from covey.comms.links.geometry import Pairs
 from covey.comms.packets import NONE, Packets, objects
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.comms.protocols.station import Frame, Station
@@ -108,11 +107,7 @@ class StationPost:
     def _nearby(self, robot: int) -> list[int]:
         world, pose, alive = self._place
         if self._hears is None:
-            found = self.lane.air.links(Pairs.near(world, pose[:, :2], self.lane.air.reach_m))
-            up = self.lane.air.up(found)
-            self._hears = np.zeros((len(pose), len(pose)), bool)
-            self._hears[found.a[up], found.b[up]] = self._hears[found.b[up], found.a[up]] = True
-            self._hears &= alive[:, None] & alive[None]
+            self._hears = self.lane.air.hears(world, pose, alive)
         return np.flatnonzero(self._hears[robot]).tolist()
 
     def _deliver(self, robot: int, frame: Frame) -> None:

@@ -105,6 +105,10 @@ class Radio(Record):
             models.insert(0, Disc(range_m=DEFAULT_RANGE_M if self.range_m is None else self.range_m))
         return tuple(sorted(models, key=lambda m: m.by_walls))
 
+    def references(self) -> list[str]:
+        """Return the code of files, ``./file.py:Name``, that its links and its protocol name."""
+        return [reference for item in (*self.links, self.protocol) for reference in item.references()]
+
     @property
     def floor_dbm(self) -> float:
         """The power below which nothing is decoded [dBm]."""

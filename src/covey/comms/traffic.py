@@ -1,8 +1,11 @@
 """Traffic: what was sent, received and dropped, by robot, kind and cause."""
 
 from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
+
+from covey.comms.packets import Packets
 
 CAUSES = ("", "out_of_range", "walls", "loss", "collision", "queue_full", "ttl", "dead", "inbox_full", "protocol")
 """Why a packet or a message was dropped. ``walls``: a model that looks at walls; ``protocol``: it gave up."""
@@ -26,21 +29,30 @@ it, each once; delay_s: the sum of their delays. packets and bytes: on the air, 
 sent by it, and received by it.
 """
 
+LOG_COLUMNS = ("number", "author", "sender", "receiver", "kind", "size_bytes", "sent_s", "arrived_s", "cause")
+"""What is remembered of a single packet: of which message, who wrote that and who transmitted the packet, to whom."""
+
+Log = Literal["none", "drops", "all"]
+
 
 class Traffic:
     """Counts since the start of a run.
 
     Args:
         robots: how many.
+        log: which single packets are remembered: ``none``, ``drops`` or ``all``.
 
     Attributes:
+        noted: single packets, see `LOG_COLUMNS`; whoever writes them empties it.
         kinds: kinds of messages, in the order of their first appearance.
         counts: float64 (robots, kinds, counters), see `COUNTERS`.
         dropped: int64 (robots, kinds, causes): packets of each sender, by cause; one that several do not get counts
             for each of them.
     """
 
-    def __init__(self, robots: int):
+    def __init__(self, robots: int, log: Log = "none"):
+        self.log: Log = log
+        self.noted: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
         self._index: dict[str, int] = {}
         self.counts = np.zeros((robots, 0, len(COUNTERS)))
@@ -63,7 +75,26 @@ class Traffic:
 
     def drop(self, robots: np.ndarray, kinds: np.ndarray, causes: np.ndarray | int) -> None:
         """Count drops of packets of these senders."""
-        np.add.at(self.dropped, (robots, kinds, causes), 1)
+        np.add.at(self.dropped, (robots, kinds, np.broadcast_to(causes, robots.shape)), 1)
+
+    def note(self, packets: Packets, receiver: np.ndarray, cause: np.ndarray | int, arrived_s: np.ndarray | float):
+        """Remember single packets for the log, when it asks for such: those that arrived have cause 0."""
+        if self.log == "none" or not len(packets) or (self.log == "drops" and np.ndim(cause) == 0 and cause == _NONE):
+            return
+        causes, arrived = (np.broadcast_to(np.asarray(v), len(packets)) for v in (cause, arrived_s))
+        rows = zip(
+            packets.number.tolist(),
+            packets.origin.tolist(),
+            packets.source.tolist(),
+            receiver.tolist(),
+            [self.kinds[k] for k in packets.kind.tolist()],
+            packets.size.tolist(),
+            packets.sent_s.tolist(),
+            arrived.tolist(),
+            [CAUSES[c] for c in causes.tolist()],
+            strict=True,
+        )
+        self.noted += rows
 
     def total(self, counter: str) -> np.ndarray:
         """Return a counter of each robot over all kinds, (robots,)."""

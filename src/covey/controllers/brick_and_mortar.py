@@ -17,6 +17,8 @@ _ORDER = (EAST, SOUTH, WEST, NORTH)
 _STALL_S, _BLOCKED_S, _WRITE_S, _WAIT_S = 4.0, 20.0, 0.2, 3.0
 _LONGEST = 1000
 _PATIENCE = 10
+_TRIES = 4
+"""A cell that could not be entered so often is a wall."""
 
 
 @controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags"))
@@ -53,7 +55,7 @@ async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float 
         enter = [o and not t for o, t in zip(around.open, around.taken, strict=True)]
         way = next_way(enter, around.new, around.blocked, mason.came, mason.rank, mason.shuffle)
         if way is None:
-            if not any(mason.avoided) and not any(around.open):
+            if not mason.avoided and not any(around.open):
                 break
             in_vain += 1  # a robot may stand in the way
             mason.avoided.clear()
@@ -62,6 +64,7 @@ async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float 
         if "visited" not in around.states[mason.cell]:
             robot.leave_tag(("exit", *mason.cell, way))
         in_vain = 0 if await _go(robot, mason, way) else in_vain + 1
+    await robot.sleep(_WRITE_S)  # the last tag is left
 
 
 def blocks(open_: Sequence[bool], links: Sequence[bool]) -> bool:
@@ -139,6 +142,7 @@ class _Mason:
     came: int | None = None
     shuffle: Sequence[int] = ()
     avoided: dict[Tile, float] = field(default_factory=dict)
+    failures: dict[Tile, int] = field(default_factory=dict)
 
     def centre(self, cell: Tile) -> tuple[float, float]:
         return (cell[1] + 0.5) * self.cell_m, (cell[0] + 0.5) * self.cell_m
@@ -152,10 +156,8 @@ class _Mason:
         centres = np.array([self.centre(c) for c in ring])
         between = 0.5 * (centres + np.roll(centres, -1, axis=0))
         room = robot.model.outer_radius_m + 0.03
-        clear = [
-            _is_clear(p, (x, y), hits, reach, room) and c not in self.avoided
-            for p, c in zip(centres, ring, strict=True)
-        ]
+        clear = [_is_clear(p, (x, y), hits, reach, room) for p in centres]
+        clear = [c and self.failures.get(cell, 0) < _TRIES for c, cell in zip(clear, ring, strict=True)]
         link = [_is_clear(p, (x, y), hits, reach, room) for p in between]
         tags = [t for t in robot.tags if isinstance(t.content, tuple) and len(t.content) >= 3]
         states: dict[Tile, set[str]] = {}
@@ -170,6 +172,7 @@ class _Mason:
         ranks = [] if near is None else near.identities[near.ranges < 2.2 * self.cell_m].tolist()
         others = _others(robot)
         taken = [bool((np.hypot(*(others - p).T) < 0.7 * self.cell_m).any()) for p in centres[::2]]
+        taken = [t or cell in self.avoided for t, cell in zip(taken, ring[::2], strict=True)]
         return _Around(ring, clear, link, states, exit_, claims, any(r > self.rank for r in ranks), taken)
 
 
@@ -186,7 +189,7 @@ class _Around:
     yields: bool
     """A robot later in the team is beside this one: two that mark at once might cut something off together."""
     taken: list[bool]
-    """Whether another robot is in the cell to the east, north, west and south."""
+    """Whether another robot is in the cell to the east, north, west and south, or it could not be entered just now."""
 
     @property
     def ring_open(self) -> list[bool]:
@@ -248,6 +251,7 @@ async def _go(robot: Robot, mason: _Mason, way: int) -> bool:
         await robot.sleep(_WRITE_S)  # tags left by others arrive in the next step
         return True
     mason.avoided[cell] = robot.time + _BLOCKED_S
+    mason.failures[cell] = mason.failures.get(cell, 0) + 1
     await _drive(robot, mason, mason.cell)
     return False
 

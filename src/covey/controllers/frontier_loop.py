@@ -62,7 +62,7 @@ async def explore(
         unreachable: called with the robot and a goal that it could not get to.
     """
     tell: EachStep = each_step or (lambda robot, goal: None)
-    refused = Blacklist(tolerance_m=1.0)
+    refused = Blacklist(tolerance_m=max(near_m, 1.0))
     progress = ProgressTimer(0.3, _STALL_S)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:

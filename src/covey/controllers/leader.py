@@ -43,7 +43,7 @@ async def leader(
         leader: name of the robot that leads; empty: the one whose name comes first.
         min_distance_m: targets nearer than this are not handed out [m]: they made many tiny moves.
         kick_off_m: how far to drive straight on before the first question [m].
-        spin_every: targets between two turns around; 0: never.
+        spin_every: targets between two turns around; 0: never (the report: after a certain number).
         answer_s: how long to wait for an answer [s].
         forget_s: how long a leader that is not heard is still asked [s].
 

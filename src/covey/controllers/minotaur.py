@@ -96,7 +96,7 @@ def beyond_wall(
             heading = math.atan2(along[0], along[1])
             _, state = cast(occupancy, side[0], side[1], np.array([heading]), reach)
             if state[0] == -1:
-                ends.append((end[0] + inset * into[1], end[1] + inset * into[0]))
+                ends.append((float(end[0] + inset * into[1]), float(end[1] + inset * into[0])))
     if not ends:
         return []
     offset = np.array(ends) - own

@@ -75,9 +75,8 @@ class NextFrontier:
         points = grid.to_world(frontiers.cells)
         way = robot.travel_cost()[frontiers.cells[:, 0], frontiers.cells[:, 1]]
         open_ = allowed & np.isfinite(way)
-        if self.goal is not None and (np.hypot(*(points - self.goal).T) <= _KEEP_M)[open_].any():
-            if math.dist(self.goal, robot.pose[:2]) > _HERE_M:
-                return self.goal
+        if self._is_worth(robot, points[open_]):
+            return self.goal
         goals = [] if self.team is None else [m.goal for m in self.team.others(robot).values() if m.goal is not None]
         value = utility(
             points,
@@ -99,6 +98,12 @@ class NextFrontier:
         if self.team is not None:
             self.team.step(robot, goal=self.goal)
         return self.goal
+
+    def _is_worth(self, robot: Robot, points: np.ndarray) -> bool:
+        """Return whether the goal is not reached yet, and has a frontier near it still."""
+        if self.goal is None or math.dist(self.goal, robot.pose[:2]) <= _HERE_M:
+            return False
+        return bool((np.hypot(*(points - self.goal).T) <= _KEEP_M).any())
 
 
 def utility(
@@ -175,7 +180,8 @@ def unknown_beside(occupancy: np.ndarray, cells: np.ndarray) -> np.ndarray:
     unknown = np.pad(occupancy == -1, 1)
     row, column = cells[:, 0] + 1, cells[:, 1] + 1
     steps = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
-    return np.sum([unknown[row + i, column + j] for i, j in steps], axis=0, dtype=np.int64)
+    beside = np.array([unknown[row + i, column + j] for i, j in steps])
+    return np.count_nonzero(beside, axis=0).astype(np.int64)
 
 
 def _beta(a: float, b: float) -> float:

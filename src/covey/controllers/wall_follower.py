@@ -98,7 +98,7 @@ def gap_along(ranges: np.ndarray, angles: np.ndarray, bearing: float, half_width
     seen = np.isfinite(ranges)
     distance, angle = ranges[seen], angles[seen] - bearing
     ahead, beside = distance * np.cos(angle), distance * np.sin(angle)
-    met = (ahead > 0) & (np.abs(beside) <= half_width_m)
+    met = (ahead > 1e-6) & (np.abs(beside) <= half_width_m)
     return float(ahead[met].min(initial=math.inf))
 
 

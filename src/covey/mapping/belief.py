@@ -74,7 +74,7 @@ class Beliefs:
         self._rule = RULES.index(rule)
         self._store = empty_store(n)
         self._team = Team(
-            *(np.zeros(shape, np.int32) for _ in range(3)),
+            *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
             occupancy=np.full((n, rows, columns), -1, np.int8),
             changed=np.zeros(shape, np.int64),
@@ -203,13 +203,8 @@ class Beliefs:
             robots: which, integers (m,); None: all.
         """
         robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
-        done = count = 0
-        while done < len(robots):
-            done, more = tiles.publish(robots, done, self._team, self._store, self._rule)
-            count += more
-            if done < len(robots):
-                self._make_room(nodes=self.tile_changed.shape[1])
-        return count
+        team = self._team
+        return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
 
     def news(self, giver: int, since: np.ndarray) -> News:
         """Return what a robot holds that was published later than others know.

@@ -29,16 +29,23 @@ def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):
             distance = math.hypot(x, y)
             half = math.asin(radius[i] / distance) if distance > radius[i] else math.pi
             towards = math.atan2(y, x) - mount[2]
-            for j in range(rays):
-                off = angles[j] - towards
-                off -= 2.0 * math.pi * math.floor((off + math.pi) / (2.0 * math.pi))
-                if abs(off) > half or not ranges[i, j] < math.inf:
-                    continue
-                if (
-                    math.sqrt(distance**2 + ranges[i, j] ** 2 - 2.0 * distance * ranges[i, j] * math.cos(off))
-                    <= radius[i]
-                ):
-                    ranges[i, j] = math.nan
+            towards -= 2.0 * math.pi * (math.floor((towards - half - angles[0]) / (2.0 * math.pi)) + 1.0)
+            while towards - half <= angles[rays - 1]:  # the arc that it fills, and the same a turn further on
+                low, high = 0, rays
+                while low < high:
+                    middle = (low + high) // 2
+                    if angles[middle] < towards - half:
+                        low = middle + 1
+                    else:
+                        high = middle
+                while low < rays and angles[low] <= towards + half:
+                    r = ranges[i, low]
+                    if r < math.inf:
+                        square = distance**2 + r**2 - 2.0 * distance * r * math.cos(angles[low] - towards)
+                        if square <= radius[i] ** 2:
+                            ranges[i, low] = math.nan
+                    low += 1
+                towards += 2.0 * math.pi
 
 
 def hide_team_mates_reference(ranges, angles, mount, count, away, bearings, radius) -> np.ndarray:

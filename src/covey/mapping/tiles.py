@@ -53,9 +53,10 @@ class Team(NamedTuple):
     """What each robot of a team holds; n robots, tiles in storage order.
 
     Attributes:
-        own: int32 (n, tiles), the slot of its own evidence.
+        own: int32 (n, tiles), the slot of its own evidence; ``published``: that of its newest publication.
         page: int32 (n, tiles), the page of when it saw the cells.
-        node: int32 (n, tiles), the node of the versions that it holds, its own newest publication among them.
+        node: int32 (n, tiles), the node of the versions that it holds, its own newest publication among them as soon
+            as others hold the same.
         clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
         occupancy: int8 (n, rows, columns), the map: -1 unknown, 0 free, 100 occupied.
         changed: int64 (n, tiles), the version of the belief at which the state of a cell last changed.
@@ -64,6 +65,7 @@ class Team(NamedTuple):
     """
 
     own: np.ndarray
+    published: np.ndarray
     page: np.ndarray
     node: np.ndarray
     clock: np.ndarray
@@ -106,7 +108,7 @@ def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, 
     used_node, used_slot = np.zeros(len(store.parts), np.bool_), np.zeros(len(store.version), np.bool_)
     used_node[team.node.ravel()] = used_node[0] = True
     used_slot[store.parts[used_node].ravel()] = used_slot[0] = True
-    for some in (team.own.ravel(), *held):
+    for some in (team.own.ravel(), team.published.ravel(), *held):
         used_slot[some] = True
     slot_count, node_count = (
         _length(len(used), int(used.sum()), need) for used, need in ((used_slot, slots), (used_node, nodes))
@@ -167,12 +169,11 @@ def index_nodes(table, parts, nodes):
 
 
 @kernel
-def node_of(store, parts, base, rule):
-    """Return the node of a set of versions; a new one is made from the node ``base`` of the same tile.
+def find_node(parts, store):
+    """Return the node of a set of versions, 0 when there is none, and the place in the table where it is or belongs.
 
     Args:
         parts: int32 (n,), the slot of each robot's version.
-        rule: position in `RULES`.
     """
     at = _place(store.table, parts)
     while store.table[at] != 0:
@@ -182,8 +183,19 @@ def node_of(store, parts, base, rule):
                 same = False
                 break
         if same:
-            return node
+            return node, at
         at = (at + 1) & (store.table.size - 1)
+    return 0, at
+
+
+@kernel
+def make_node(parts, at, base, store, rule):
+    """Return a new node of a set of versions, made from the node ``base`` of the same tile.
+
+    Args:
+        parts: int32 (n,). at: its place in the table.
+        rule: position in `RULES`.
+    """
     node = store.free_nodes[store.used[1]]
     store.used[1] += 1
     store.table[at] = node
@@ -279,32 +291,24 @@ def show(own, published, joined, before, occupancy, top, left, rule):
 
 
 @kernel
-def publish(robots, first, team, store, rule):
-    """Publish the own tiles that changed of each of some robots, from the ``first`` on.
+def publish(robots, own, published, version, clock):
+    """Publish the own tiles that changed of each of some robots; return how many tiles there were.
 
-    Returns:
-        How many robots it did (fewer than all when there may be no room for the nodes of the next), and the tiles.
+    Args:
+        robots: int64 (m,). own, published, clock: of the `Team`. version: of the `Store`.
     """
     count = 0
-    parts = np.empty(store.parts.shape[1], np.int32)
-    for k in range(first, robots.size):
-        robot = robots[k]
-        if store.free_nodes.size - store.used[1] < team.own.shape[1]:
-            return k, count
+    for robot in robots:
         before = count
-        for tile in range(team.own.shape[1]):
-            slot = team.own[robot, tile]
-            if slot != 0 and store.version[slot] == 0:
+        for tile in range(own.shape[1]):
+            slot = own[robot, tile]
+            if slot != published[robot, tile]:
                 count += 1
-                store.version[slot] = team.clock[robot, robot] + 1
-                base = team.node[robot, tile]
-                for o in range(parts.size):
-                    parts[o] = store.parts[base, o]
-                parts[robot] = slot
-                team.node[robot, tile] = node_of(store, parts, base, rule)
+                version[slot] = clock[robot, robot] + 1
+                published[robot, tile] = slot
         if count > before:
-            team.clock[robot, robot] += 1
-    return robots.size, count
+            clock[robot, robot] += 1
+    return count
 
 
 @kernel
@@ -322,12 +326,11 @@ def gather(giver, wanted, since, team, store):
     count = 0
     for tile in range(tiles):
         node = team.node[giver, tile]
-        if node != 0:
-            for o in wanted:
-                slot = store.parts[node, o]
-                if slot != 0 and store.version[slot] > since[o]:
-                    out[count, 0], out[count, 1], out[count, 2] = tile, o, slot
-                    count += 1
+        for o in wanted:
+            slot = team.published[giver, tile] if o == giver else store.parts[node, o]
+            if store.version[slot] > since[o]:
+                out[count, 0], out[count, 1], out[count, 2] = tile, o, slot
+                count += 1
     return out[:count].copy()
 
 
@@ -347,6 +350,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
         The first robot that it did not do, since there may be no room for the nodes.
     """
     n, tiles = team.node.shape
+    per_row = team.occupancy.shape[2] // TILE
     parts, is_new, news = np.empty((tiles, n), np.int32), np.zeros(tiles, np.bool_), np.empty(tiles, np.int64)
     for robot in range(first, n):
         taken[robot] = 0
@@ -366,6 +370,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
                     count += 1
                     for o in range(n):
                         parts[tile, o] = store.parts[team.node[robot, tile], o]
+                    parts[tile, robot] = team.published[robot, tile]
                 parts[tile, origin] = slot
                 taken[robot] += 1
             for o in range(n):
@@ -375,23 +380,25 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
         for i in range(count):
             tile = news[i]
             is_new[tile] = False
-            turned |= _hold(robot, tile, parts[tile], team, store, rule)
+            last, mine, known = team.node[robot, tile], team.own[robot, tile], team.published[robot, tile]
+            node, at = find_node(parts[tile], store)
+            if node == 0:
+                node = make_node(parts[tile], at, last, store, rule)
+            team.node[robot, tile] = node
+            same = rule == 0 and mine == known and mine == store.parts[last, robot]
+            before = store.joined[last] if same else store.joined[last, :0]
+            top, left = tile // per_row * TILE, tile % per_row * TILE
+            own, published, joined = store.evidence[mine], store.evidence[known], store.joined[node]
+            if show(own, published, joined, before, team.occupancy[robot], top, left, rule):
+                team.changed[robot, tile] = team.version[robot] + 1
+                turned = True
         team.version[robot] += turned
+        for tile in range(tiles):
+            last, mine = team.node[robot, tile], team.published[robot, tile]
+            if store.parts[last, robot] != mine:  # others may hold what this robot has published by now
+                for o in range(n):
+                    parts[tile, o] = store.parts[last, o]
+                parts[tile, robot] = mine
+                node, _ = find_node(parts[tile], store)
+                team.node[robot, tile] = node if node != 0 else last
     return n
-
-
-@kernel
-def _hold(robot, tile, parts, team, store, rule):
-    """Let a robot hold a set of versions of a tile; return whether the state of any cell changed."""
-    last, mine = team.node[robot, tile], team.own[robot, tile]
-    node = node_of(store, parts, last, rule)
-    team.node[robot, tile] = node
-    unchanged = rule == 0 and mine == parts[robot] and mine == store.parts[last, robot]
-    before = store.joined[last] if unchanged else store.joined[last, :0]
-    per_row = team.occupancy.shape[2] // TILE
-    top, left = tile // per_row * TILE, tile % per_row * TILE
-    own, published, joined = store.evidence[mine], store.evidence[parts[robot]], store.joined[node]
-    if not show(own, published, joined, before, team.occupancy[robot], top, left, rule):
-        return False
-    team.changed[robot, tile] = team.version[robot] + 1
-    return True

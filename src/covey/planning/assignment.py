@@ -143,7 +143,7 @@ def cost_utility(costs: np.ndarray, reduction: Callable[[int], np.ndarray], beta
     """
     goals = np.full(len(costs), -1, np.int64)
     utility = np.ones(costs.shape[1])
-    waiting: np.ndarray = np.isfinite(costs).any(axis=1)
+    waiting = np.asarray(np.isfinite(costs).any(axis=1))
     while waiting.any():
         value = np.where(waiting[:, None], utility - beta * costs, -np.inf)
         i, j = divmod(int(value.argmax()), costs.shape[1])

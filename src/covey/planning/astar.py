@@ -7,7 +7,7 @@ References:
 
 import numpy as np
 
-from covey.planning.dijkstra import _NO_MASK, search, trace
+from covey.planning.dijkstra import cheapest_path
 
 
 def astar(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
@@ -27,7 +27,4 @@ def astar(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) ->
         >>> len(path), round(length, 3)
         (4, 3.828)
     """
-    come, parent, hit = search(cost, source[0], source[1], target[0], target[1], _NO_MASK)
-    if hit < 0:
-        return np.empty((0, 2), np.int64), float("inf")
-    return trace(parent, target[0], target[1]), float(come[target])
+    return cheapest_path(cost, source, target)

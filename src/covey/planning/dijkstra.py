@@ -6,6 +6,7 @@ References:
 """
 
 import math
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,33 @@ class Field(NamedTuple):
     hit: tuple[int, int]
 
 
+class _Scratch(threading.local):
+    """Arrays that searches over grids of one size use again; ``come`` is inf and ``move`` -1 between searches."""
+
+    size = -1  # of the grids; -1 also while a search uses the arrays, should it be interrupted
+    kept = -1
+
+    def of(self, size: int) -> tuple[np.ndarray, ...]:
+        if self.size != size:
+            self.come, self.move = np.full(size, np.inf, np.float32), np.full(size, -1, np.int8)
+            entries = 8 * size  # pages that are never written cost nothing
+            self.cell_of, self.next_of = np.empty(entries, np.int32), np.empty(entries, np.int32)
+            self.come_of = np.empty(entries, np.float32)
+        self.size, self.kept = -1, size
+        return self.come, self.move, self.cell_of, self.next_of, self.come_of
+
+    def wipe(self, entries: int) -> None:
+        used = self.cell_of[:entries]
+        if 4 * entries > self.kept:
+            self.come[:], self.move[:] = np.inf, -1
+        else:
+            self.come[used], self.move[used] = np.inf, -1
+        self.size = self.kept
+
+
+_scratch = _Scratch()
+
+
 def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None = None) -> Field:
     """Return the cost to come from ``source`` to the cells of a grid, 8-connected, without cutting corners.
 
@@ -50,8 +78,34 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
         3.828
     """
     chosen = _NO_MASK if mask is None else np.ascontiguousarray(mask).view(np.uint8)
-    field, parent, hit = search(cost, source[0], source[1], -1, -1, chosen)
-    return Field(field, parent, divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1))
+    arrays = _scratch.of(cost.size)
+    hit, entries = search(cost, source[0], source[1], -1, -1, chosen, *arrays)
+    field = Field(arrays[0].reshape(cost.shape).copy(), arrays[1].reshape(cost.shape).copy(), _cell(hit, cost))
+    _scratch.wipe(entries)
+    return field
+
+
+def cheapest(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray) -> tuple[int, int]:
+    """Return row and column of the cheapest cell of a mask to come to, (-1, -1) for none; see `dijkstra`."""
+    chosen = np.ascontiguousarray(mask).view(np.uint8)
+    hit, entries = search(cost, source[0], source[1], -1, -1, chosen, *_scratch.of(cost.size))
+    _scratch.wipe(entries)
+    return _cell(hit, cost)
+
+
+def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
+    """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
+    arrays = _scratch.of(cost.size)
+    hit, entries = search(cost, source[0], source[1], target[0], target[1], _NO_MASK, *arrays)
+    path, total = np.empty((0, 2), np.int64), math.inf
+    if hit >= 0:
+        path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
+    _scratch.wipe(entries)
+    return path, total
+
+
+def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:
+    return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
 
 
 @kernel
@@ -62,45 +116,30 @@ def _estimate(row, column, target_row, target_column):
 
 
 @kernel
-def _padded(cost):
-    """Return the costs in a frame of impassable cells, so that no neighbour lies outside, as a flat array."""
-    rows, columns = cost.shape
-    width = columns + 2
-    out = np.full((rows + 2) * width, np.float32(np.inf), np.float32)
-    for r in range(rows):
-        for c in range(columns):
-            out[(r + 1) * width + 1 + c] = cost[r, c]
-    return out
-
-
-@kernel
-def search(cost, source_row, source_column, target_row, target_column, mask):
+def search(cost, source_row, source_column, target_row, target_column, mask, come, move, cell_of, next_of, come_of):
     """Search from a cell: A* towards the target cell, or Dijkstra when ``target_row`` is negative.
 
     Narrow buckets hold the open cells in the order of their (estimated) cost. A cell that improves is put in again and
     its older entry is passed over, so the result is exact although the cells of one bucket are taken in any order.
 
+    Args:
+        cost: float32 (rows, columns). mask: uint8, of the same shape or empty.
+        come, move: float32, int8 (cells,): cost to come and the move that led there, inf and -1 before.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
+
     Returns:
-        cost to come (float32), parent moves (int8), and the flat index of the cell where it stopped (-1: none).
+        The flat index of the cell where it stopped (-1: none), and how many entries were used: the cells that were
+        reached are ``cell_of`` up to there.
     """
     rows, columns = cost.shape
-    width = columns + 2
-    price = _padded(cost)
-    come = np.full(price.size, np.float32(np.inf), np.float32)
-    move = np.full(price.size, np.int8(-1), np.int8)
+    price, wanted = cost.reshape(-1), mask.reshape(-1)
     head = np.full(_BUCKETS, -1, np.int32)
-    # Entries of all buckets, each with the next of its bucket; pages that are never written cost nothing.
-    cell_of, next_of, come_of = (
-        np.empty(8 * price.size, np.int32),
-        np.empty(8 * price.size, np.int32),
-        np.empty(8 * price.size, np.float32),
-    )
-    step = _DROW * width + _DCOLUMN
+    step = _DROW * columns + _DCOLUMN
     guided, masked = target_row >= 0, mask.shape[0] == rows
     scale = 4.0 if guided else 1.0
-    target = (target_row + 1) * width + target_column + 1 if guided else -1
+    target = target_row * columns + target_column if guided else -1
     hit, hit_cost = -1, np.inf
-    source = (source_row + 1) * width + source_column + 1
+    source = source_row * columns + source_column
     come[source] = 0.0
     level = int(scale * _estimate(source_row, source_column, target_row, target_column)) if guided else 0
     head[level % _BUCKETS] = 0
@@ -118,20 +157,21 @@ def search(cost, source_row, source_column, target_row, target_column, mask):
         u, here = cell_of[entry], come_of[entry]
         if here > come[u]:
             continue
-        r, c = 0, 0
-        if guided or masked:
-            r = np.int32(u) // np.int32(width) - 1
-            c = u - (r + 1) * width - 1
-            if (u == target or (masked and mask[r, c] != 0)) and here < hit_cost:
-                hit, hit_cost = u, here
+        r = np.int32(u) // np.int32(columns)
+        c = u - r * columns
+        if (u == target or (masked and wanted[u] != 0)) and here < hit_cost:
+            hit, hit_cost = u, here
+        at_edge = r == 0 or c == 0 or r == rows - 1 or c == columns - 1
         half = 0.5 * min(price[u], np.float32(50.0))
         for m in range(8):
+            if at_edge and not (0 <= r + _DROW[m] < rows and 0 <= c + _DCOLUMN[m] < columns):
+                continue
             v = u + step[m]
             if price[v] == np.inf:
                 continue
             length = 1.0
             if m >= 4:
-                if price[u + _DCOLUMN[m]] == np.inf or price[u + _DROW[m] * width] == np.inf:
+                if price[u + _DCOLUMN[m]] == np.inf or price[u + _DROW[m] * columns] == np.inf:
                     continue
                 length = _SQRT2
             total = np.float32(here + length * (half + 0.5 * price[v]))
@@ -145,11 +185,7 @@ def search(cost, source_row, source_column, target_row, target_column, mask):
             cell_of[entries], next_of[entries], come_of[entries] = v, head[bucket], total
             head[bucket] = entries
             entries, waiting = entries + 1, waiting + 1
-    field, parent = np.empty((rows, columns), np.float32), np.empty((rows, columns), np.int8)
-    for r in range(rows):
-        for c in range(columns):
-            field[r, c], parent[r, c] = come[(r + 1) * width + 1 + c], move[(r + 1) * width + 1 + c]
-    return field, parent, -1 if hit < 0 else (hit // width - 1) * columns + hit % width - 1
+    return hit, entries
 
 
 @kernel

@@ -58,7 +58,7 @@ def find_walls(occupancy: np.ndarray, least: int) -> list[Wall]:
         for (line, first), (_, after) in zip(starts.tolist(), ends.tolist(), strict=True):
             if after - first >= least:
                 a, b = (line, first), (line, after - 1)
-                found.append(Wall(a, b, way) if i else Wall(a[::-1], b[::-1], way))
+                found.append(Wall(a, b, way) if i else Wall((a[1], a[0]), (b[1], b[0]), way))
     return found
 
 
@@ -108,7 +108,9 @@ def _gap(occupancy: np.ndarray, row: int, column: int, i: int, j: int, most: int
     return 0
 
 
-def cast(occupancy: np.ndarray, row: int, column: int, headings: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+def cast(
+    occupancy: np.ndarray, row: int, column: int, headings: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return where rays over a map end: at the first cell that is not free, else at their reach.
 
     Args:

@@ -9,7 +9,8 @@ from covey.errors import RunFolderError
 
 FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
-FILES = (*TABLES, "maps.npz", "metrics.json", "manifest.json")
+RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
+FILES = (*TABLES, *RADIO_TABLES, "maps.npz", "metrics.json", "manifest.json")
 FIGURES = "figures"
 _PICTURES = {".png", ".svg", ".gif", ".mp4", ".part"}
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from covey.comms.samples import Sample
+
 
 @dataclass(frozen=True)
 class Event:
@@ -52,6 +54,7 @@ class Frame:
         events: what happened in this step.
         notes: the line that each robot's controller shows, length n.
         known_share_union: share of G that is known in the union of the maps; NaN without maps.
+        radio: links and traffic, at the steps at which they are recorded; else None.
         covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
         mission: further measurements of the mission by the name of their column.
     """
@@ -74,4 +77,5 @@ class Frame:
     notes: list[str] = field(default_factory=list)
     known_share_union: float = math.nan
     covered_share: float = math.nan
+    radio: Sample | None = None
     mission: dict[str, float] = field(default_factory=dict)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from covey.comms.samples import Sample
 from covey.errors import InvalidValueError, RunFolderError
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
 from covey.results.maps import Maps
+from covey.results.radio_tables import RadioTables
 from covey.results.run import Run, Scratch
 from covey.results.table import Table
 
@@ -92,6 +94,7 @@ class Recorder:
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
+        self._radio = RadioTables(self.folder, self.names)
         self._is_open = True
 
     def observe(self, frame: Frame) -> None:
@@ -115,12 +118,23 @@ class Recorder:
             self._events += frame.events
         if frame.notes and frame.notes != self._notes:
             self._take_notes(frame)
+        if frame.radio is not None:
+            self.observe_radio(frame.step, frame.radio)
         self._step, self._time_s = frame.step, frame.time_s
         if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
         if time.perf_counter() - self._host_wall >= _HOST_S:
             self._sample_host()
+
+    def observe_radio(self, step: int, sample: Sample) -> None:
+        """Take in what there is to record about links and messages.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        with self._disk():
+            self._radio.take(step, sample)
 
     def close(self, status: str, maps: Maps | None = None) -> Run:
         """Finish the folder and return it.
@@ -144,6 +158,7 @@ class Recorder:
             for table in self._tables.values():
                 table.finish()
             self._tables = {}
+            self._radio.finish()
             if maps is not None:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
             self.manifest["goal_status"] = status
@@ -160,6 +175,7 @@ class Recorder:
         for table in self._tables.values():
             table.abandon()
         self._tables = {}
+        self._radio.abandon()
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:
             write_json(self.folder / "manifest.json", self.manifest)

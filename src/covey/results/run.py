@@ -86,6 +86,44 @@ class Run:
         return self._table("events")
 
     @cached_property
+    def radio(self) -> "pl.DataFrame | None":
+        """Links, connected groups and age of news, one row per sample; None when nobody sent anything."""
+        return self._table("radio") if self.has("radio") else None
+
+    @cached_property
+    def links(self) -> "pl.DataFrame | None":
+        """Links between two robots that came up or went down, one row each; None when nobody sent anything."""
+        return self._table("links") if self.has("links") else None
+
+    @cached_property
+    def traffic(self) -> "pl.DataFrame | None":
+        """What each robot sent, got and lost so far, by kind, where it changed; None when nobody sent anything."""
+        return self._table("traffic") if self.has("traffic") else None
+
+    @cached_property
+    def traffic_totals(self) -> dict[tuple[str, str], dict[str, float]]:
+        """What each robot sent, got and lost by the end, by (robot, kind); empty when nobody sent anything."""
+        import pyarrow.parquet as pq
+
+        if not self.has("traffic"):
+            return {}
+        table = pq.read_table(self._file("traffic.parquet"))
+        keys = zip(table["robot"].to_pylist(), table["kind"].to_pylist(), strict=True)
+        last = {key: row for row, key in enumerate(keys)}
+        names = [name for name in table.schema.names if name not in ("step", "time_s", "robot", "kind")]
+        columns = {name: table[name].to_numpy() for name in names}
+        return {key: {name: columns[name][last[key]].item() for name in names} for key in sorted(last)}
+
+    @cached_property
+    def messages(self) -> "pl.DataFrame | None":
+        """Single packets, where the scenario asked for them (``execution.log_messages``)."""
+        return self._table("messages") if self.has("messages") else None
+
+    def has(self, table: str) -> bool:
+        """Return whether the run has a table of this name."""
+        return (self.folder / f"{table}.parquet").is_file()
+
+    @cached_property
     def host(self) -> "pl.DataFrame":
         """Processor and memory use of this process, one row per 5 s of wall time."""
         return self._table("host")

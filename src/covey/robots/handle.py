@@ -35,7 +35,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import travel, travel_from
+from covey.robots.reach import cheapest_cell, travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -125,7 +125,7 @@ class Robot:
 
         float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
         """
-        field = self._travel(None)
+        field = self._travel()
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
 
     def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
@@ -154,12 +154,12 @@ class Robot:
         if not len(cells):
             return None
         grid = self._belief().grid
-        mask = np.zeros(grid.shape, np.uint8)
-        mask[cells[:, 0], cells[:, 1]] = 1
-        field = self._travel(mask)
-        if field is None or field.hit[0] < 0:
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
+        if cell is None:
             return None
-        x, y = grid.to_world(field.hit).tolist()
+        x, y = grid.to_world(cell).tolist()
         return x, y
 
     @property
@@ -220,7 +220,15 @@ class Robot:
         """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
 
-    def send(self, payload: Any, to: str | None = None, *, kind: str = "", ttl_s: float | None = None) -> None:
+    def send(
+        self,
+        payload: Any,
+        to: str | None = None,
+        *,
+        kind: str = "",
+        ttl_s: float | None = None,
+        radio: str | None = None,
+    ) -> None:
         """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
 
         Args:
@@ -228,8 +236,9 @@ class Robot:
             to: name of a robot; None is a broadcast.
             kind: what it is about; `messages` and `receive` select by it.
             ttl_s: it is dropped when it has not arrived after this time [s].
+            radio: by which radio; None: the first.
         """
-        self._mailbox.send(payload, to, kind, ttl_s)
+        self._mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
@@ -264,10 +273,10 @@ class Robot:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
         return self.map
 
-    def _travel(self, mask: np.ndarray | None) -> Field | None:
+    def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others, mask)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:
         self._motion = motion

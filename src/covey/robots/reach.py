@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.planning.costs import soften
-from covey.planning.dijkstra import Field, dijkstra
+from covey.planning.dijkstra import Field, cheapest, dijkstra
 from covey.robots.driving import Driving
 from covey.robots.route import ground, lethal_clearance, passage
 
@@ -17,7 +17,6 @@ def travel(
     radius: float,
     driving: Driving,
     others: np.ndarray,
-    mask: np.ndarray | None = None,
 ) -> Field | None:
     """Return the cost to come from ``start`` to the cells of an occupancy grid, in cells of open floor.
 
@@ -27,7 +26,6 @@ def travel(
         radius: of the robot's body [m].
         driving: how the robot plans.
         others: float64 (k, 2), robots in sight [m], which are no walls.
-        mask: stop at the cheapest of these cells.
 
     Returns:
         The field; None when ``start`` lies outside the grid.
@@ -36,7 +34,26 @@ def travel(
     if not grid.inside((row, column)):
         return None
     _, cost = passage(grid, start, radius, driving, others)
-    return dijkstra(cost, (row, column), mask)
+    return dijkstra(cost, (row, column))
+
+
+def cheapest_cell(
+    grid: Grid,
+    start: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    cells: np.ndarray,
+) -> tuple[int, int] | None:
+    """Return the one of some cells, int (k, 2), that is cheapest to come to; None for none. Others as in `travel`."""
+    row, column = (int(i) for i in grid.to_cells(start))
+    if not grid.inside((row, column)):
+        return None
+    mask = np.zeros(grid.shape, np.uint8)
+    mask[cells[:, 0], cells[:, 1]] = 1
+    _, cost = passage(grid, start, radius, driving, others)
+    found = cheapest(cost, (row, column), mask)
+    return found if found[0] >= 0 else None
 
 
 def travel_from(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.missions.records import mission_of
 from covey.random import generator
@@ -105,6 +106,8 @@ def build(
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
         pose_every=execution.pose_every,
+        links_every_s=execution.links_every_s,
+        log_messages=execution.log_messages,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,
@@ -173,6 +176,7 @@ def inputs(scenario: Scenario) -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     named = [getattr(scenario.world, "file", None)]
     named += [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
+    named += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
     return sorted({(scenario.folder / name).resolve() for name in named if name})
 
 

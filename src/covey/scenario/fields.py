@@ -1,6 +1,7 @@
 """The table of all fields of scenario files in ``docs/scenario.md``. To renew it: python -m covey.scenario.fields"""
 
 import typing
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +22,39 @@ def fields_table(record: type[BaseModel] = Scenario) -> str:
     return "\n".join(["| key | default | meaning |", "|---|---|---|", *rows]) + "\n"
 
 
-def _rows(record: type[BaseModel], prefix: str) -> typing.Iterator[tuple[str, str, str]]:
-    for name, field in record.model_fields.items():
+def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of some fields (None: all) of a record; what all kinds of a field share is said once."""
+    for name in record.model_fields if names is None else names:
+        field = record.model_fields[name]
         path = f"{prefix}{field.alias or name}"
         yield path, _default(field), _meaning(field)
-        if "controller" not in path:
-            for inner, mark in _records(field.annotation):
-                yield from _rows(inner, f"{path}{mark}.")
+        if "controller" in path:
+            continue
+        kinds: dict[type[BaseModel], tuple[str, str]] = {}
+        for kind, mark, tag in _records(field.annotation):
+            kinds.setdefault(kind, (mark, tag))
+        shared = _shared(list(kinds)) if len(kinds) > 1 else []
+        for kind, (mark, _) in list(kinds.items())[:1]:
+            yield from _rows(kind, f"{path}{mark}.", shared)
+        for kind, (mark, tag) in kinds.items():
+            rest = [n for n in kind.model_fields if n not in shared]
+            yield from _rows(kind, f"{path}{mark}{f' ({tag})' if len(kinds) > 1 else ''}.", rest)
 
 
-def _records(annotation: Any) -> typing.Iterator[tuple[type[BaseModel], str]]:
-    kinds = [(tag, a) for tag, a in members(annotation) if a is not type(None)]
-    for tag, kind in kinds:
+def _shared(kinds: list[type[BaseModel]]) -> list[str]:
+    """Return the names of the fields that all kinds have, with the same default and meaning."""
+    said = [{n: (_default(f), _meaning(f), f.annotation) for n, f in kind.model_fields.items()} for kind in kinds]
+    return [n for n, text in said[0].items() if all(other.get(n) == text for other in said)]
+
+
+def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
+    """Yield the records that a field may hold: the record, ``[]`` within a list, and the name of its kind."""
+    for tag, kind in members(annotation):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield kind, f" ({tag})" if len(kinds) > 1 else ""
+            yield kind, "", tag
         elif typing.get_origin(kind) in (list, tuple):
             for argument in typing.get_args(kind):
-                yield from ((inner, "[]" + mark) for inner, mark in _records(argument))
+                yield from ((inner, "[]" + mark, name) for inner, mark, name in _records(argument))
 
 
 def _meaning(field: FieldInfo) -> str:

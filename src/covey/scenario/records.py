@@ -109,6 +109,12 @@ class Execution(Record):
         default="stop_robot", description="What a controller that raises or returns nonsense leads to."
     )
     pose_every: int = Field(default=1, ge=1, description="Poses are recorded at every so many steps.")
+    links_every_s: float = Field(
+        default=1.0, gt=0, description="Links and traffic are recorded this often [s], once somebody sent something."
+    )
+    log_messages: Literal["none", "drops", "all"] = Field(
+        default="none", description="Which single packets are recorded in messages.parquet."
+    )
     step_budget_s: float = Field(
         default=10.0,
         gt=0,

@@ -62,6 +62,7 @@ def think() -> None:
     from covey.geometry import Pose
     from covey.geometry.grid import Grid
     from covey.mapping.belief import Beliefs
+    from covey.mapping.providers import providers
     from covey.mapping.team_mates import hide_team_mates
     from covey.robots.catalogue import pioneer3dx
     from covey.robots.controller import Program
@@ -80,6 +81,7 @@ def think() -> None:
     hide_team_mates(ranges, lidar.angles, lidar.mount, *one, np.full(2, 0.4))
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
+    providers(np.full((2, 2), -1), beliefs.clock, np.eye(2, dtype=bool), beliefs.clock)
     navigator = Navigator(DriveLimits.of(model), model.body_discs)
     robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
     robot.map = beliefs[0]

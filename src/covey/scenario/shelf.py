@@ -1,13 +1,15 @@
 """What a scenario can name: scenarios, robots, sensors and controllers, each with a line about it."""
 
 import inspect
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.scenario.shipped import find_scenario, library
 
-KINDS = ("scenarios", "robots", "sensors", "controllers")
+KINDS = ("scenarios", "robots", "sensors", "links", "protocols", "controllers")
 
 
 def names(kind: str) -> list[str]:
@@ -22,7 +24,8 @@ def summaries(kind: str) -> dict[str, str]:
     found = {}
     for name in names(kind):
         try:
-            found[name] = _first_line(_registry(kind).get(name))
+            item = _registry(kind).get(name)
+            found[name] = _first_line(item) + (f" [{paper}]" if (paper := paper_of(item)) else "")
         except (CoveyError, ImportError) as error:
             found[name] = f"cannot be loaded: {error}"
     return found
@@ -35,7 +38,8 @@ def describe(name: str) -> str:
         ScenarioError: the scenario is bad.
         UnknownNameError: nothing has this name.
     """
-    writers: dict[str, Callable[[str], str]] = {"robots": _robot, "sensors": _sensor, "controllers": _controller}
+    records = {kind: partial(_record, kind) for kind in ("sensors", "links", "protocols")}
+    writers: dict[str, Callable[[str], str]] = {"robots": _robot, **records, "controllers": _controller}
     parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
@@ -48,11 +52,26 @@ def describe(name: str) -> str:
     return "\n\n".join(part.rstrip() for part in parts)
 
 
+def paper_of(item: Any) -> str:
+    """Return authors and year of the first paper that the docstring of an object refers to; empty if there is none."""
+    block = re.search(r"^References:\n(.*?)(?:\n\n|\Z)", _doc(item), re.MULTILINE | re.DOTALL)
+    found = block and re.match(r"\s*([^:]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
+    if not found:
+        return ""
+    names = [author.removesuffix(" et al.").split()[-1] for author in found[1].split(",")]
+    many = len(names) > 2 or found[1].endswith(" et al.")
+    return f"{names[0]} et al. {found[2]}" if many else f"{' and '.join(names)} {found[2]}"
+
+
 def _registry(kind: str) -> Any:
     if kind == "robots":
         from covey.robots.catalogue import robots as registry
     elif kind == "sensors":
         from covey.sensors import sensors as registry
+    elif kind == "links":
+        from covey.comms.links import links as registry
+    elif kind == "protocols":
+        from covey.comms.protocols import protocols as registry
     else:
         from covey.controllers import controllers as registry
     return registry
@@ -63,8 +82,8 @@ def _robot(name: str) -> str:
     return f"{_doc(make)}\n\n{_text(make())}"
 
 
-def _sensor(name: str) -> str:
-    record = _registry("sensors").get(name)
+def _record(kind: str, name: str) -> str:
+    record = _registry(kind).get(name)
     if not hasattr(record, "model_fields"):
         return f"{_doc(record)}\n\n{_text(record())}"
     fields = [f"  {n} = {f.default!r}: {f.description or ''}" for n, f in record.model_fields.items()]
@@ -76,7 +95,9 @@ def _controller(name: str) -> str:
 
     target = _registry("controllers").get(name)
     parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
-    return "\n".join([_doc(target), "", "parameters:" if parameters else "no parameters", *parameters])
+    sees = getattr(target, "covey_sees", None)
+    sight = "sees: " + ("everything that a robot can" if sees is None else ", ".join(sees) or "nothing")
+    return "\n".join([_doc(target), "", sight, "parameters:" if parameters else "no parameters", *parameters])
 
 
 def _text(record: Any) -> str:

@@ -90,9 +90,7 @@ class Deciding:
     def all_done(self) -> bool:
         """True when there is a controller and every one is done, has failed, or is lost."""
         boards = self.onboard.items()
-        return bool(self.onboard) and all(
-            o.robot.finished or i in self.failed or i in self.lost for i, o in boards
-        )
+        return bool(self.onboard) and all(o.robot.finished or i in self.failed or i in self.lost for i, o in boards)
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""

@@ -96,7 +96,5 @@ class LocalizationJumps(Fault):
     sigma_deg: float = Field(default=10.0, ge=0, le=180, description="Standard deviation of a random heading [deg].")
 
 
-AnyFault = Annotated[
-    Dies | RadioDies | SensorFault | WheelSticks | LocalizationJumps, Field(discriminator="kind")
-]
+AnyFault = Annotated[Dies | RadioDies | SensorFault | WheelSticks | LocalizationJumps, Field(discriminator="kind")]
 """Any fault that a scenario can declare, told apart by ``kind``."""

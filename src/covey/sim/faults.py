@@ -102,7 +102,8 @@ class Faults:
             return False
         if isinstance(fault, SensorFault) and not self._banks(fault.sensor, robot):
             return False
-        same = [s for s in self.active if s.robot == robot and (s.fault.kind, s.fault.part) == (_kind(fault), fault.part)]
+        same = [s.fault for s in self.active if s.robot == robot and type(s.fault) is type(fault)]
+        same = [f for f in same if f.part == fault.part]
         return not same or (isinstance(fault, LocalizationJumps) and fault.for_s is None)
 
     def _one(self, fault: Fault, robot: int, stream: str) -> dict[str, Any]:
@@ -124,7 +125,8 @@ class Faults:
             fault = fault.model_copy(update={"offset": offset})
         assert fault.offset is not None
         before = Pose(*self.sim.estimating.carried[robot].tolist())
-        after = Pose(before.x + fault.offset[0], before.y + fault.offset[1], before.heading + math.radians(fault.offset[2]))
+        dx, dy, turn_deg = fault.offset
+        after = Pose(before.x + dx, before.y + dy, before.heading + math.radians(turn_deg))
         return fault, after @ before.inverse()
 
     def _say(self, kind: str, robot: int, fault: Any, text: str) -> None:
@@ -190,7 +192,3 @@ def _drive(model: TeamModel, robot: int) -> tuple[float, float, float]:
     """Return largest speed, largest turn rate, and half the distance between the wheels; without one, the radius."""
     limits = model.limits[robot]
     return float(limits[MAX_SPEED]), float(limits[MAX_TURN]), float(limits[SEMI_AXIS] or model.radius[robot])
-
-
-def _kind(fault: Any) -> str:
-    return fault.kind

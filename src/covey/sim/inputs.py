@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError, UnknownNameError
+from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.results.frame import Event
 from covey.results.run import Run
@@ -54,11 +54,12 @@ class Inputs:
 
     def __init__(self, sim: "Simulation", events: Sequence[Any], faults: Sequence[Any]):
         self.sim, self.faults = sim, Faults(sim, self.note)
-        declared = [(f"{kind}/{i}", as_input(r)) for kind, part in (("events", events), ("faults", faults)) for i, r in enumerate(part)]
+        declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
+        declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
         for stream, record in declared:
             check(record, sim.world, sim.groups, [r for _, r in declared], stream)
         self._schedule = Schedule(declared, sim.clock, sim.seed)
-        self._calls: list[When] = []
+        self._calls: list[Any] = []
         self._ground: ChangingWorld | None = None
         self._obstacles: dict[str, Moving] = {}
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
@@ -73,7 +74,9 @@ class Inputs:
         """
         record = as_input(event)
         if any(getattr(record, name) != field.default for name, field in When.model_fields.items()):
-            raise InvalidValueError(f"{event!r} says when; what is called for happens in the next step, declare the rest")
+            raise InvalidValueError(
+                f"{event!r} says when; a call happens in the next step, declare it for another time"
+            )
         check(record, self.sim.world, self.sim.groups, None, "event")
         self._calls.append(record)
 
@@ -190,7 +193,7 @@ class Inputs:
         """How the world changed so far, int32 (k, 4), see `covey.results.maps.Maps`."""
         return np.concatenate([np.empty((0, 4), np.int32), *(self._ground.changed if self._ground is not None else ())])
 
-    # -- what takes more than one step -----------------------------------------------------------------------------------
+    # -- what takes more than one step ---------------------------------------------------------------------------------
 
     def _close(self, door: str, first: bool = False) -> None:
         """Shut a door that is to shut, unless a robot stands in it."""
@@ -234,7 +237,7 @@ class Inputs:
             patch = rectangle_patch(v, u, length, width, heading - grid.origin[2])
         return patch.clipped(grid.shape)
 
-    # -- helpers -----------------------------------------------------------------------------------------------------------
+    # -- helpers -----------------------------------------------------------------------------------------------------
 
     def _is_open(self, door: str) -> bool:
         """Return whether a door is open and is to stay so."""
@@ -270,7 +273,7 @@ class Inputs:
 
     def _middle(self, patch: Patch) -> np.ndarray:
         """Return the middle of cells [m]."""
-        return self.sim.world.grid.to_world(np.argwhere(patch.mask).mean(axis=0) + (patch.row, patch.column))
+        return self.sim.world.grid.to_world(np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column)))
 
 
 def recorded_inputs(run: Run) -> list[dict[str, Any]]:

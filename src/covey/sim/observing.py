@@ -51,6 +51,7 @@ class Observing:
             min_separation_m=closest(state.pose, self._order),
             events=sim.events,
             notes=list(self._notes),
+            radio=sim.talking.sample,
             mission=sim.tracker.values if sim.tracker else {},
         )
 

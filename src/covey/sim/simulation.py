@@ -8,6 +8,7 @@ import numpy as np
 
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
+from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
@@ -64,6 +65,8 @@ class Simulation:
         scenario_yaml: the scenario as text, for the manifest.
         inputs: files that the run depends on, for the manifest.
         pose_every: poses are recorded at every so many steps.
+        links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
+        log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
@@ -105,6 +108,8 @@ class Simulation:
         scenario_yaml: str = "",
         inputs: Iterable[Path] = (),
         pose_every: int = 1,
+        links_every_s: float = 1.0,
+        log_messages: Log = "none",
     ):
         self.groups = as_groups(robots, controller, world, seed)
         self.world, self.seed, self.name = (world := editable(world)), seed, name
@@ -123,7 +128,7 @@ class Simulation:
         rule = (sharing or ShareMaps()).rule
         self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
         radios = radios_of(radio)
-        self.talking = Talking(self.names, radios, tags or Tags(), seed)
+        self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
         self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
@@ -240,11 +245,15 @@ class Simulation:
         if self._run is None:
             self.deciding.close()
             self.status = self.status or "stopped"
+            if self.talking.network.used and self.clock.step:
+                speaks = self.radio_alive & ~self.state.halted
+                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
+                self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
-    # -- what one sends in: it happens at the begin of the next step, and is an event ------------------------------------
+    # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
 
     def do(self, event: Any) -> None:
         """Let something happen, given as a record or as plain data: ``sim.do({"door": "d3", "to": "closed"})``.
@@ -310,6 +319,8 @@ class Simulation:
                 self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
 
     def _observe(self) -> None:
+        for i, x, y, content in self.talking.events:
+            self._event("tag_left", i, x=x, y=y, text=str(content)[:80])
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)

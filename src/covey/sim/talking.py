@@ -1,6 +1,7 @@
 """Talking: the messages of the last step are delivered, tags are left and read, the notice board turns."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from covey.comms.board import Board
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
 from covey.comms.radio import Radio
+from covey.comms.samples import Sample
 from covey.comms.tags import Tag, TagField, Tags
+from covey.comms.traffic import Log
 from covey.robots.handle import Robot
 from covey.robots.team import TeamState
 from covey.world.world import World
@@ -21,12 +24,17 @@ class Talking:
         network: carries the messages.
         tags: what has been left in the environment.
         board: what stands on the notice board.
+        sample: what there is to record about the radio in this step; None at most steps.
+        events: tags that were left in this step: robot, x, y [m] and content.
     """
 
-    def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int):
+    def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, every_s: float, log: Log):
         self.mailboxes = [Mailbox(name, tuple(names)) for name in names]
-        self.network = Network(self.mailboxes, radios, seed)
+        self.network = Network(self.mailboxes, radios, seed, log)
+        self.sample: Sample | None = None
+        self._every_s, self._next_s = every_s, 0.0
         self.tags, self.board = TagField(tags), Board()
+        self.events: list[tuple[int, float, float, Any]] = []
 
     def exchange(
         self, world: World, state: TeamState, robots: dict[int, Robot], alive: np.ndarray, time_s: float
@@ -41,6 +49,10 @@ class Talking:
             time_s: the time now [s].
         """
         self.network.deliver(world, state.pose, alive, time_s)
+        self.sample = None
+        if self.network.used and time_s >= self._next_s - 1e-9:
+            self._next_s = time_s + self._every_s
+            self.sample = self.network.look(world, state.pose, alive, time_s)
         self.board.turn()
         self._leave(state, robots, time_s)
         self.tags.expire(time_s)
@@ -49,8 +61,10 @@ class Talking:
                 robot._tags = self.tags.read(state.pose[i], time_s, world.skip, world.grid.frame)
 
     def _leave(self, state: TeamState, robots: dict[int, Robot], time_s: float) -> None:
+        self.events.clear()
         for i, robot in robots.items():
             for content, lifetime_s in robot._left_tags:
                 x, y = state.pose[i, :2].tolist()
+                self.events.append((i, x, y, content))
                 self.tags.leave(Tag(x, y, content, robot.name, time_s, time_s + lifetime_s))
             robot._left_tags.clear()

@@ -4,8 +4,17 @@ Each raises `AssertionError` with a sentence that says what is wrong and why it 
 """
 
 from covey.testing.boundary import check_boundary, reachable_from
+from covey.testing.comms import check_link, check_protocol
 from covey.testing.controllers import check_controller
 from covey.testing.sensors import check_sensor
 from covey.testing.worlds import check_world
 
-__all__ = ["check_boundary", "check_controller", "check_sensor", "check_world", "reachable_from"]
+__all__ = [
+    "check_boundary",
+    "check_controller",
+    "check_link",
+    "check_protocol",
+    "check_sensor",
+    "check_world",
+    "reachable_from",
+]

@@ -149,7 +149,8 @@ def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -
     labels, count = label_over_edges(stands)
     if not count:
         raise InvalidValueError(
-            f"no room of {passage} x {passage} tiles is left; use a smaller fill or passage_m, or a larger size_m"
+            f"no room of {passage} x {passage} tiles is left; use a smaller fill or passage_m, a larger size_m, or "
+            "another seed"
         )
     areas = np.array([np.count_nonzero(_covered(labels == k + 1, passage)) for k in range(count)])
     kept = areas >= min(min_room, areas.max())

@@ -25,7 +25,7 @@ def door_patch(world: World, door: Door) -> Patch:
 
     patch = shape_patch(world.grid, shapely.box(door.x0_m, door.y0_m, door.x1_m, door.y1_m))
     if patch is None:
-        raise InvalidValueError(f"door {door.name!r} lies outside the world or holds no cell; make it larger or move it")
+        raise InvalidValueError(f"door {door.name!r} lies outside the world, or holds no cell; move or enlarge it")
     return patch
 
 

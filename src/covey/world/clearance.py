@@ -61,8 +61,8 @@ def _slices(box: tuple[int, int, int, int]) -> tuple[slice, slice]:
 
 
 def _grown(box: tuple[int, int, int, int], margin: int, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
-    row0, row1, column0, column1 = box
-    return max(row0 - margin, 0), min(row1 + margin, shape[0]), max(column0 - margin, 0), min(column1 + margin, shape[1])
+    south, west = max(box[0] - margin, 0), max(box[2] - margin, 0)
+    return south, min(box[1] + margin, shape[0]), west, min(box[3] + margin, shape[1])
 
 
 @kernel

@@ -60,7 +60,7 @@ def check_edit(world: World, row: int, column: int, cells: Any, materials: Any) 
     """Return the cells and materials of an edit as arrays, or raise `InvalidValueError`."""
     cells = np.array(cells, np.uint8, ndmin=2)
     rows, columns = world.grid.shape
-    inside = 0 <= row and row + cells.shape[0] <= rows and 0 <= column and column + cells.shape[1] <= columns
+    inside = 0 <= row <= rows - cells.shape[0] and 0 <= column <= columns - cells.shape[1]
     if cells.ndim != 2 or not cells.size or not inside or cells.max() > OPEN:
         raise InvalidValueError(
             f"an edit of {cells.shape} cells from [{row}, {column}] on does not fit; cells are 0 to {OPEN}, and the "

@@ -9,6 +9,7 @@ from shapely.geometry.base import BaseGeometry
 
 from covey.errors import InvalidValueError
 from covey.random import generator
+from covey.world.doors import Door
 from covey.world.materials import made_of
 from covey.world.shapes import wall
 from covey.world.terrains import world_of_walls
@@ -46,7 +47,7 @@ def office(
 
     Corridors run from west to east with a row of rooms on either side, one corridor for each 15 m (or so) of height;
     where there are several, one more crosses them in the middle. Each room has a door to its corridor, and
-    some have a door to the next room.
+    some have a door to the next room. The world knows its ``doors`` and ``halls``, the corridors.
 
     Args:
         size_m: width and height between the centre lines of the outer walls [m].
@@ -98,6 +99,15 @@ def office(
         for room in rooms:
             solids += _furnish(random, room, wall_m)
     world = world_of_walls(shapely.union_all(solids), width / 2, height / 2, wall_m, resolution_m, "office")
+    middles = [(band + 0.5) * height / bands - height / 2 for band in range(bands)]
+    halls = [(-width / 2, y - corridor_m / 2, width / 2, y + corridor_m / 2) for y in middles]
+    if bands > 1:
+        halls.append((-corridor_m / 2, -height / 2, corridor_m / 2, height / 2))
+    half = wall_m / 2
+    world = world.replace(
+        doors=_doors(rooms, door_m, wall_m),
+        halls=tuple((x0 + half, y0 + half, x1 - half, y1 - half) for x0, y0, x1, y1 in halls),
+    )
     return made_of(world, material, generator(seed, "world/office/material"))
 
 
@@ -140,6 +150,17 @@ def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list
     gap = (door_m + wall_m) / 2
     points = [tuple(a + along * s) for s in (0.0, middle_m - gap, middle_m + gap, length)]
     return [wall(points[:2], wall_m), wall(points[2:], wall_m)]
+
+
+def _doors(rooms: list[_Room], door_m: float, wall_m: float) -> tuple[Door, ...]:
+    """Return the doors as rectangles, each once; those to corridors lie in walls along x, the others along y."""
+    found = []
+    for room in rooms:
+        for x, y in room.doors:
+            along_x = y in (room.bottom, room.top)
+            dx, dy = (door_m / 2, wall_m / 2) if along_x else (wall_m / 2, door_m / 2)
+            found.append((x - dx, y - dy, x + dx, y + dy))
+    return tuple(Door(f"d{i}", *corners) for i, corners in enumerate(dict.fromkeys(found)))
 
 
 def _furnish(random: np.random.Generator, room: _Room, wall_m: float) -> list[BaseGeometry]:

@@ -1,6 +1,6 @@
 """Where robots start, as users declare it: one record per kind, told apart by the key that only it has."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -43,6 +43,10 @@ class RoomStart(Record):
     """Robots side by side in a room."""
 
     room: Annotated[str, Field(pattern="^largest$")] = Field(description="Which room: largest.")
+    order: Literal["outwards", "x_then_y"] = Field(
+        default="outwards",
+        description="outwards from its most open place, or x_then_y: from its west side, northwards.",
+    )
     gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
@@ -57,17 +61,46 @@ class Spread(Record):
 class SpreadStart(Record):
     """Robots as far from each other as the world allows, from a random first one."""
 
-    spread: Spread = Field(default=Spread(), description="The spread.")
+    spread: Spread = Field(description="The spread.")
+
+
+class Apart(Record):
+    """Anywhere."""
+
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Least free space between two robots [m].")
+    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; without it random ones.")
+
+
+class ApartStart(Record):
+    """Robots at random places, each as likely as any other."""
+
+    apart: Apart = Field(description="The places.")
+
+
+class HallwayEnds(Record):
+    """Where halls end."""
+
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
+    heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
+
+
+class HallwayEndsStart(Record):
+    """Robots in the halls of a generated building, those places first that are nearest to the edge of the world."""
+
+    hallway_ends: HallwayEnds = Field(description="The places.")
 
 
 Poses = list[tuple[float, float, float]]
+
+
+_KEYS = ("line", "together", "spread", "apart", "room", "hallway_ends")
 
 
 def _kind(value: Any) -> str | None:
     if isinstance(value, list | tuple):
         return "poses"
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    return next((key for key in ("line", "together", "spread", "room") if key in keys), None)
+    return next((key for key in _KEYS if key in keys), None)
 
 
 Start = Annotated[
@@ -75,12 +108,14 @@ Start = Annotated[
     | Annotated[LineStart, Tag("line")]
     | Annotated[TogetherStart, Tag("together")]
     | Annotated[SpreadStart, Tag("spread")]
-    | Annotated[RoomStart, Tag("room")],
+    | Annotated[ApartStart, Tag("apart")]
+    | Annotated[RoomStart, Tag("room")]
+    | Annotated[HallwayEndsStart, Tag("hallway_ends")],
     Discriminator(
         _kind,
         custom_error_type="start_kind",
         custom_error_message="a start is a list of [x, y, heading_deg], or one of {line: {from, step}}, "
-        "{together: {around}}, {spread: {}}, {room: largest}",
+        "{together: {around}}, {spread: {}}, {apart: {}}, {room: largest}, {hallway_ends: {}}",
     ),
 ]
 """Any start that a scenario can declare."""

@@ -23,7 +23,7 @@ def in_tiles(value_m: float, tile_m: float, what: str, least: int = 1, unit: str
 
 
 def cells_along(rows: int, columns: int, tile_m: float, resolution_m: float) -> int:
-    """Return how many cells lie along a tile; raise `InvalidValueError` when it is none, or would be too many in all."""
+    """Return how many cells lie along a tile; raise `InvalidValueError` when there are none or too many in all."""
     along = in_tiles(tile_m, resolution_m, "tile_m", unit="resolution_m")
     check_size(rows * along, columns * along, resolution_m)
     return along

@@ -61,6 +61,11 @@ class WallLength(LinkModel):
             return (pairs.through_m(most) <= most).astype(float)
         return self.function(pairs.distance_m, pairs.through_m())
 
+    def references(self) -> list[str]:
+        """Return what of ``./file.py:Name`` it stands for or holds."""
+        own = [self.function.reference] if self.function is not None and self.function.reference else []
+        return own or super().references()
+
     def in_file(self, parameters: dict[str, Any]) -> Any:
         """Return what stands in a file for it."""
         if self.function is None:

@@ -17,8 +17,8 @@ from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
-_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK)
-_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT = range(5)
+_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
+_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK = range(6)
 _SIZE = 640
 """Longest side of the world in the animation [pixel]."""
 _HEADER = 26
@@ -80,7 +80,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     pixel_m = max(right - left, top - bottom) / _SIZE
     width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
     pixels = _pixels(maps.truth, left, top, pixel_m, width, height)
-    base, first = _ground(maps.truth, pixels, maps.explorable.any()), _at(pixels, maps.first_explored, -1)
+    base, first = _ground(maps.truth, pixels, bool(maps.explorable.any())), _at(pixels, maps.first_explored, -1)
     n = len(run.names)
     palette = np.concatenate([style.rgb(c) for c in (*_COLORS, *(style.robot_color(i, n) for i in range(n)))])
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
@@ -91,12 +91,14 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         if len(maps.changed):
-            base = _ground(maps.truth_at(int(steps[k])), pixels, maps.explorable.any())
+            base = _ground(maps.truth_at(int(steps[k])), pixels, bool(maps.explorable.any()))
         cells = base.copy()
         cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
         image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
         image.putpalette(palette.tobytes())
         draw = ImageDraw.Draw(image)
+        for i, j in sorted(links_at(run, float(run.pose_times[k]))):
+            draw.line([tuple(p) for p in ways[k, [i, j]].tolist()], fill=_LINK, width=1)
         _draw_robots(draw, ways[: k + 1], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
         if not np.isnan(shares[k]):
@@ -107,6 +109,18 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
             text = f"{run.names[robot]}: {latest[-1] if latest else ''}"[: width // 13]
             draw.text(at, text, fill=len(_COLORS) + robot, font=small)
         yield image
+
+
+def links_at(run: Run, time_s: float) -> set[tuple[int, int]]:
+    """Return which robots, by index, could hear each other by radio at a time [s]; none when nobody sent anything."""
+    if run.links is None:
+        return set()
+    up: set[tuple[int, int]] = set()
+    index = {name: i for i, name in enumerate(run.names)}
+    past = run.links.filter(run.links["time_s"] <= time_s + 1e-9)
+    for robot, other, came in past.select("robot", "other", "up").iter_rows():
+        (up.add if came else up.discard)((index[robot], index[other]))
+    return up
 
 
 def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:

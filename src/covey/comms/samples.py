@@ -1,0 +1,70 @@
+"""What an observer records about the radio: the link graph, the traffic, and how old the news are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Links and traffic at one time.
+
+    Attributes:
+        time_s: when [s].
+        links: how many pairs of robots can hear each other.
+        groups: how many groups the working radios fall into; robots of a group reach one another over hops.
+        largest_group: robots in the largest of them.
+        news_mean_s, news_max_s: age of the newest message of robot j at robot i, over all ordered pairs [s]; what was
+            never heard of is as old as the run.
+        changes: links that came up or went down since the last sample, int64 (m, 3): robot, other, 1 or 0.
+        traffic: robot, kind, and counters then causes, of those that changed; see `covey.comms.traffic`.
+        packets: rows of the log of single packets.
+    """
+
+    time_s: float
+    links: int
+    groups: int
+    largest_group: int
+    news_mean_s: float
+    news_max_s: float
+    changes: np.ndarray
+    traffic: list[tuple[int, str, np.ndarray]]
+    packets: list[tuple[Any, ...]]
+
+
+def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float) -> Sample:
+    """Return what the link graph and the news say; without traffic.
+
+    Args:
+        hears: who hears whom, bool (n, n), symmetric.
+        before: the same at the last sample.
+        alive: whose radio works, bool (n,).
+        news_s: when j wrote the newest message that i got, (n, n).
+        time_s: the time [s].
+    """
+    sizes = group_sizes(hears[np.ix_(alive, alive)])
+    robot, other = np.nonzero(np.triu(hears != before))
+    ages = time_s - news_s[~np.eye(len(news_s), dtype=bool)]
+    return Sample(
+        time_s=time_s,
+        links=int(np.count_nonzero(hears)) // 2,
+        groups=len(sizes),
+        largest_group=int(sizes.max(initial=0)),
+        news_mean_s=float(ages.mean()) if len(ages) else np.nan,
+        news_max_s=float(ages.max()) if len(ages) else np.nan,
+        changes=np.column_stack((robot, other, hears[robot, other])),
+        traffic=[],
+        packets=[],
+    )
+
+
+def group_sizes(hears: np.ndarray) -> np.ndarray:
+    """Return the sizes of the connected groups of a link graph, bool (n, n), largest first."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(hears):
+        return np.zeros(0, np.int64)
+    _, label = connected_components(csr_array(hears), directed=False)
+    return np.sort(np.bincount(label))[::-1]

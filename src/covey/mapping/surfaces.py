@@ -1,0 +1,95 @@
+"""Surfaces: where the free space of an occupancy grid ends at walls, as points with normals."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import ndimage
+from scipy.spatial import cKDTree
+
+from covey.geometry.grid import Grid
+
+NORMAL_M = 0.3
+"""What a difference of 1 between unit normals counts as distance of two surface points [m]."""
+
+_SMOOTH_CELLS = 1.5
+_LEAST_SLOPE = 0.05  # at the side of a straight wall it is 0.09 or more, beside a lone cell 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """The surfaces of a map.
+
+    Attributes:
+        grid: the known part of the map; int8 cells -1, 0, 100.
+        points: float64 (n, 2) [m] in the frame of the map, the centres of free cells with a wall beside them.
+        normals: float64 (n, 2), unit vectors from the wall into the free space.
+    """
+
+    grid: Grid
+    points: np.ndarray
+    normals: np.ndarray
+
+    @property
+    def reach_m(self) -> float:
+        """How far apart two points of one surface may be in two maps [m]."""
+        return max(0.25, 2.5 * self.grid.resolution)
+
+    @property
+    def width_m(self) -> float:
+        """How far apart along the normal they may be and still be on each other [m]."""
+        return max(0.15, 1.5 * self.grid.resolution)
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
+        return cKDTree(np.hstack((self.points, NORMAL_M * self.normals)))
+
+    @cached_property
+    def open_cells(self) -> np.ndarray:
+        """Bool (rows, columns): free cells with no wall within `reach_m`."""
+        return self.free_beyond(self.reach_m)
+
+    def free_beyond(self, clearance_m: float) -> np.ndarray:
+        """Return the free cells, bool (rows, columns), that have no wall within a square of that half side [m]."""
+        reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
+        near = ndimage.maximum_filter((self.grid.cells == 100).astype(np.uint8), 2 * reach + 1)
+        return (self.grid.cells == 0) & (near == 0)
+
+    def look_up(self, mask: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return what ``mask``, bool (rows, columns), says at points [m] (m, 2); False outside."""
+        cells = self.grid.to_cells(points)
+        inside = self.grid.inside(cells)
+        flat = np.where(inside, cells[:, 0] * mask.shape[1] + cells[:, 1], 0)
+        return inside & mask.ravel()[flat]
+
+
+def find_surfaces(grid: Grid) -> Surfaces | None:
+    """Return the surfaces of a map, or None when nothing in it is free beside a wall."""
+    known = np.argwhere(grid.cells >= 0)
+    if not len(known):
+        return None
+    (r0, c0), (r1, c1) = known.min(axis=0), known.max(axis=0) + 1
+    x, y = grid.to_world((r0 - 0.5, c0 - 0.5))
+    cells = np.ascontiguousarray(grid.cells[r0:r1, c0:c1])
+    part = Grid(cells, grid.resolution, (float(x), float(y), grid.origin[2]))
+    wall = np.pad(cells == 100, 1)
+    beside = wall[2:, 1:-1] | wall[:-2, 1:-1] | wall[1:-1, 2:] | wall[1:-1, :-2]
+    dense = (cells == 100).astype(np.float32)
+    du = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(0, 1))
+    dv = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(1, 0))
+    slope = np.hypot(du, dv)
+    at = np.argwhere((cells == 0) & beside & (slope > _LEAST_SLOPE))
+    if not len(at):
+        return None
+    rows, columns = at.T
+    normals = np.column_stack((du[rows, columns], dv[rows, columns])) / slope[rows, columns, None]
+    return Surfaces(part, part.to_world(at), times(normals.astype(np.float64), grid.origin[2]))
+
+
+def times(vectors: np.ndarray, angle: float) -> np.ndarray:
+    """Return vectors (n, 2) turned by an angle [rad]; without BLAS, so that every machine gives the same bytes."""
+    c, s = math.cos(angle), math.sin(angle)
+    x, y = vectors[:, 0], vectors[:, 1]
+    return np.column_stack((c * x - s * y, s * x + c * y))
