@@ -12,7 +12,6 @@ from covey.sim.simulation import Simulation
 from covey.testing.boundary import check_boundary
 from covey.world.world import World
 
-
 _MISSION = Patrolling(waypoints_m=((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)))
 """So that controllers that patrol have something to patrol."""
 
