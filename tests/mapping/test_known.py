@@ -50,3 +50,14 @@ def test_sensors_correct_the_map_and_unchanged_tiles_are_not_sent():
     assert beliefs[0].occupancy()[16, 20] == 0
     assert beliefs[0].occupancy()[16, 30] == 100
     assert beliefs[0].occupancy()[2, 20] == 100  # not looked at
+
+
+def test_what_was_seen_anew_is_sent_and_nothing_else():
+    beliefs = Beliefs(["a", "b"], (6.4, 3.2))
+    beliefs.know(np.array([0]), np.zeros(beliefs.grid.shape, np.int8))
+    angles, ranges = np.linspace(-0.3, 0.3, 60), np.full(60, 1.0)  # within the western of the two tiles
+    beliefs.update(np.array([0]), np.array([[0.55, 1.6, 0.0]]), ranges[None], angles, np.zeros(3), 8.0, 0)
+    beliefs.publish()
+    assert beliefs.merge(1, 0) == 1
+    assert (beliefs[1].occupancy()[:, 32:] == -1).all()
+    assert (beliefs[1].occupancy()[:, :32] != -1).all()
