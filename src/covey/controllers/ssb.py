@@ -15,14 +15,15 @@ from covey.robots.handle import Robot
 
 _KIND = "ssb"
 _TELL_S, _FORGET_S = 1.0, 10.0
-_STAGE_S, _SETTLE_S, _WAIT_S = 0.3, 0.2, 2.0
+_STAGE_S, _WAIT_S = 0.3, 2.0
 _LOOK_S = 0.5
 _NEAR = 0.35
+_SIDE = 0.9
 _PATIENCE = 5
 _GAP_M = 0.05
 _STALL_S = 4.0
 _AIM = math.radians(1.5)
-_ALONE = 20
+_AHEAD = 40
 
 
 @controller("ssb", sees=("pose", "map", "shared_map", "radio"))
@@ -48,7 +49,7 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
         algorithm. ICRA 2005.
     """
     assert robot.map is not None
-    side_m = math.sqrt(2.0) * robot.model.outer_radius_m if tile_m is None else tile_m
+    side_m = _SIDE * 2.0 * robot.model.outer_radius_m if tile_m is None else tile_m
     if side_m < robot.map.grid.resolution or reserve < 1:
         raise InvalidValueError(
             f"tile_m {side_m:g}, reserve {reserve!r}: tile_m must be at least a cell of the map, "
@@ -63,7 +64,7 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
             in_vain = 0 if count > before else in_vain + 1
             share.refused.clear()
             await robot.sleep(_WAIT_S, until=share.step)
-        elif await share.drive(robot, [target]):
+        elif await share.travel(robot, target):
             await _spiral(robot, share, reserve)
     share.mine.clear()
     share.tell(robot)
@@ -76,17 +77,12 @@ async def _spiral(robot: Robot, share: "_Share", reserve: int) -> None:
     while True:
         share.look(robot)
         way = ssb_plan.next_direction(share.here, direction, side, share.free)
-        share.points |= set(ssb_plan.backtracking_points(share.here, direction, share.done))
-        for turn in (side, 0, -side):
-            tile = beside(share.here, direction + turn)
-            if not share.done(tile) and not share.free(tile):
-                share.points.add(tile)  # blocked only by a reservation
+        share.direction, share.side = (direction if way is None else way), side
+        share.note_points(share.here)
         if way is None:
             break
-        direction = share.direction = way
-        share.side = side
-        run = ssb_plan.straight_run(share.here, direction, side, share.free, reserve if share.company else _ALONE)
-        if not await share.drive(robot, run):
+        direction = way
+        if not await share.along(robot, reserve):
             break
     share.busy = False
 
@@ -123,6 +119,7 @@ class _Share:
         self._bid_s = math.inf
         self._seen, self._look_s = -1, -math.inf
         self._tiles: Tiles | None = None
+        self._news = True
         self.look(robot)
 
     @property
@@ -140,6 +137,7 @@ class _Share:
         self._seen, self._look_s = belief.version, robot.time + _LOOK_S
         room = robot.model.outer_radius_m + _GAP_M
         wide = clearance(belief.occupancy(), belief.grid.resolution, 2.0 * room) >= room
+        self._news = True
         self._tiles = coarse(belief.grid, wide & np.isfinite(robot.travel_cost()), self.tile_m)
 
     @property
@@ -163,18 +161,75 @@ class _Share:
 
     # Driving
 
-    async def drive(self, robot: Robot, run: list[Tile]) -> bool:
-        """Reserve tiles and drive along them; return whether the last was reached."""
-        self.mine = {self.here, *run}
-        self.tell(robot)
-        if self.company:
-            await robot.sleep(_SETTLE_S, until=self.step)
-        run = run[: next((i for i, t in enumerate(run) if t not in self.mine), len(run))]
-        if not run:
-            return False
-        last = run[-1]
-        robot.note(f"{'spiral' if self.busy else 'back'} to {last}")
+    def straight_on(self) -> list[Tile]:
+        """Return the tiles up to which its spiral goes straight on from where it is, as far as it can see."""
+        return ssb_plan.straight_run(self.here, self.direction, self.side, self.free, _AHEAD)
 
+    async def along(self, robot: Robot, reserve: int) -> bool:
+        """Drive straight on in a spiral, reserving tiles on the way; return whether the spiral can go on.
+
+        It ends at the last tile of the run, or where the run has changed: others took tiles of it, or more was seen.
+        """
+        run = self.straight_on()
+        last, place = run[-1], self.tiles.place(run[-1])
+        self._reserve(robot, run, reserve)
+        robot.note(f"spiral to {last}")
+        dx, dy = place[0] - robot.pose[0], place[1] - robot.pose[1]
+        angle = wrap_angle(math.atan2(dy, dx) - robot.pose[2])
+        if abs(angle) > _AIM and math.hypot(dx, dy) > 0.1 * self.tile_m:
+            await robot.turn(angle, until=self.step)
+        progress = ProgressTimer(0.5 * self.tile_m, _STALL_S)
+        progress.restart(robot.time, *robot.pose[:2])
+        stalled = False
+
+        def changed(r: Robot) -> bool:
+            nonlocal stalled
+            here = self.here
+            self.step(r)
+            self.look(r)
+            stalled = progress.expired(r.time, *r.pose[:2])
+            if self.here != here:
+                self.note_points(self.here)
+                self._news = True
+            if self.here == last:
+                return stalled
+            if self._news:
+                self._news = False
+                ahead = self.straight_on()
+                if not ahead or ahead[-1] != last:
+                    return True
+                self._reserve(r, ahead, reserve)
+            return stalled
+
+        self._news = False
+        outcome = await robot.forward(math.dist(place, robot.pose[:2]), until=changed)
+        if outcome:
+            self._cover(last)
+            self.here = last
+        elif stalled or outcome.state != "cancelled":
+            self.refused.add(last if self.here == last else beside(self.here, self.direction))
+            return False
+        return True
+
+    def _reserve(self, robot: Robot, run: list[Tile], reserve: int) -> None:
+        """Reserve the next tiles of a run, unless enough of them are reserved."""
+        if any(t not in self.mine for t in run[: (reserve + 1) // 2]):
+            self.mine = {self.here, *run[:reserve]}
+            self.tell(robot)
+
+    def note_points(self, tile: Tile) -> None:
+        """Note the backtracking points beside a tile of its spiral."""
+        self.points |= set(ssb_plan.backtracking_points(tile, self.direction, self.done))
+        for turn in (self.side, 0, -self.side):
+            near = beside(tile, self.direction + turn)
+            if not self.done(near) and not self.free(near):
+                self.points.add(near)  # blocked only by a reservation
+
+    async def travel(self, robot: Robot, target: Tile) -> bool:
+        """Go to the tile where the next spiral starts; return whether it got there."""
+        self.mine = {self.here, target}
+        self.tell(robot)
+        robot.note(f"back to {target}")
         progress = ProgressTimer(0.5 * self.tile_m, _STALL_S)
         progress.restart(robot.time, *robot.pose[:2])
         stalled = False
@@ -183,25 +238,16 @@ class _Share:
             nonlocal stalled
             self.step(r)
             stalled = progress.expired(r.time, *r.pose[:2])
-            lost = any(t not in self.mine for t in run)
-            return stalled or lost or (last in self.covered and not self.busy)
+            return stalled or target in self.covered or target not in self.mine
 
-        place = self.tiles.place(last)
-        if self.busy:
-            dx, dy = place[0] - robot.pose[0], place[1] - robot.pose[1]
-            angle = wrap_angle(math.atan2(dy, dx) - robot.pose[2])
-            if abs(angle) > _AIM and math.hypot(dx, dy) > 0.1 * self.tile_m:
-                await robot.turn(angle, until=self.step)
-            outcome = await robot.forward(math.dist(place, robot.pose[:2]), until=changed)
-        else:
-            outcome = await robot.goto(place, tolerance_m=0.2 * self.tile_m, until=changed)
-        if outcome or (self.here == last and last in self.covered and last in self.mine):
-            self._cover(last)
-            self.here = last
+        outcome = await robot.goto(self.tiles.place(target), tolerance_m=0.2 * self.tile_m, until=changed)
+        if outcome or (target in self.covered and self.here == target):
+            self._cover(target)
+            self.here = target
             return True
         if stalled or outcome.state != "cancelled":
-            self.refused.add(last)
-        return self.busy and not stalled and outcome.state == "cancelled"
+            self.refused.add(target)
+        return False
 
     def _cover(self, tile: Tile) -> None:
         if tile not in self.covered:
@@ -270,6 +316,7 @@ class _Share:
             self._held[sender] = held if robot.team.index(sender) > self.rank else held - self.mine, robot.time
             if robot.team.index(sender) > self.rank:
                 self.mine -= held - {self.here}
+            self._news = True
             self.covered.update(payload[2])
             self.points.difference_update(payload[2])
         elif what == "request":

@@ -246,7 +246,7 @@ class Navigator:
             speed = max(speed, float(self._window[0]))
         across = -dx * math.sin(along) + dy * math.cos(along)
         error = wrap_angle(along - heading) - sign * math.atan2(across, 0.5 + abs(v))
-        if abs(left) < 0.2:
+        if abs(left) < 0.2 or abs(error) < self.limits.straight_angle:
             error = 0.0
         return self._safe(v, w, speed, self._turn_gain * error), "driving"
 
