@@ -1,11 +1,11 @@
 """Every strategy of the shelf, in 20 seeds on small caves and buildings: does it end, early, late, or stuck?
 
-Four robots of MAES as in ``strategies.py``, but with a lidar of 5 m, in a cave of 40 x 40 m or a building of 30 x
-30 m (for coverage both 15 x 15 m) whose seed is the run's, with a radio of 10 m that walls block, maps shared once a second. All seeds run
-without faults. Of four seeds one runs again while robots break: one dies at 10 s, the radio of one is dead for 20 s, a
-lidar sees half as far for 20 s. Another one runs again while the pose estimate of one jumps by about half a metre and
-five degrees. One row per run goes to ``rows.jsonl`` in the ``--out`` folder; a run that has its row there is not run
-again, so a study can be stopped and gone on with.
+Four robots of MAES as in ``strategies.py``, but with a lidar of 5 m, in a cave of 40 x 40 m or a building of 30 x 30 m
+(for coverage both 15 x 15 m) whose seed is the run's, with a radio of 10 m that walls block, maps shared once a second.
+All seeds run without faults. Of four seeds one runs again while robots break: one dies at 10 s, the radio of one is
+dead for 20 s, a lidar sees half as far for 20 s. Another one runs again while the pose estimate of one jumps by about
+half a metre and five degrees. One row per run goes to ``rows.jsonl`` in the ``--out`` folder; a run that has its row
+there is not run again, so a study can be stopped and gone on with.
 
     python benchmarks/every_strategy.py [--seeds 20] [--jobs 1] [--strategies minpos ...] [--write]
 
@@ -167,10 +167,11 @@ def table(rows: list[Row], strategies: tuple[str, ...]) -> str:
 
 INTRODUCTION = """# Every strategy, again and again
 
-Four robots in caves of 40 x 40 m and buildings of 30 x 30 m (coverage: 15 x 15 m), radio of 10 m that walls block; made by `benchmarks/every_strategy.py`,
-which says what was run, and under which faults. *Early*: all robots were done before the goal was reached; *late*: 900 s
-were up. *Least share*: what was explored (of coverage strategies: covered) at the end of the worst run. *Stuck*: robots
-that held a goal and moved less than 0.1 m in 60 s. *Failed*: robots whose controller raised an error.
+Four robots in caves of 40 x 40 m and buildings of 30 x 30 m (coverage: 15 x 15 m), radio of 10 m that walls block;
+made by `benchmarks/every_strategy.py`, which says what was run, and under which faults. *Early*: all robots were done
+before the goal was reached; *late*: 900 s were up. *Least share*: what was explored (of coverage strategies: covered)
+at the end of the worst run. *Stuck*: robots that held a goal and moved less than 0.1 m in 60 s. *Failed*: robots
+whose controller raised an error.
 """
 PARTS = (
     ("Exploring: goal 99 % explored", EXPLORING, ""),
@@ -197,7 +198,7 @@ def report(rows: list[Row]) -> str:
         some = [r for r in rows if r["strategy"] in strategies]
         if some:
             parts.append(f"## {title}\n\n{text + chr(10) * 2 if text else ''}{table(some, strategies)}\n")
-    bad = [r for r in rows if r["failures"] or r["stuck"] or not r["reached"] and r["strategy"] not in WANDERING]
+    bad = [r for r in rows if r["failures"] or r["stuck"] or (not r["reached"] and r["strategy"] not in WANDERING)]
     if bad:
         lines = []
         for row in sorted(bad, key=lambda r: tuple(str(r[k]).zfill(3) for k in KEY)):
