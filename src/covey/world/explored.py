@@ -14,7 +14,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import mark_beam, sensor_in_grid
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.world.sieve import BLOCK, closed_blocks, fan, sieve
+from covey.world.sieve import BLOCK, block_bits, closed_bits, complete, fan, sieve
 
 _WORD = 32
 _BYTES_TO_BITS = np.uint64(0x0102040810204080)
@@ -40,7 +40,7 @@ class ExploredTruth:
         InvalidValueError: there is nothing to explore, or nobody.
     """
 
-    def __init__(self, explorable: Grid, robots: int, seen_every: int = 10, solid: np.ndarray | None = None):
+    def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
         rows, columns = explorable.shape
         width = -(-columns // _WORD) * _WORD
         cells = np.zeros((rows, width), np.uint8)
@@ -56,6 +56,8 @@ class ExploredTruth:
         self._scratch = np.zeros((rows, width), np.uint8)
         blocks = np.pad(cells, ((0, -rows % BLOCK), (0, 0))).reshape(-1, BLOCK, width // BLOCK, BLOCK)
         self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
+        self._blocks = np.array(self._left.shape[1:])
+        self._open = np.repeat(block_bits(self._left[:1] > 0, False), robots, axis=0)
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
@@ -63,23 +65,28 @@ class ExploredTruth:
 
     def close(self, solid: np.ndarray) -> None:
         """Say where beams end now, bool (rows, columns)."""
-        self._closed = closed_blocks(solid, self._left.shape[1:])
+        self._closed = closed_bits(solid, self._left.shape[1:])
 
     def wanted(
-        self, robots: np.ndarray, poses: np.ndarray, ranges: np.ndarray | float, angles: np.ndarray, mount: Any, step: int
+        self, robots: np.ndarray, poses: np.ndarray, range_m: float, angles: np.ndarray, mount: Any, step: int
     ) -> np.ndarray:
-        """Return which beams `mark` needs to know of, uint8 (m, rays); to be asked once for each scan.
+        """Return which beams may find something new at all, before anybody knows where they end.
 
         Args:
-            robots, poses, angles, mount, step: see `mark`.
-            ranges: see `mark`; or what no beam is longer than [m], when they are not known yet.
+            robots, poses, angles, mount, step: see `mark`; to be asked once for each scan.
+            range_m: no beam is longer than this [m].
+
+        Returns:
+            uint8 (m, rays), 0 for the beams whose length `mark` need not know.
         """
-        wanted = np.empty((len(robots), len(angles)), np.uint8)
-        known, reach = (_UNKNOWN, ranges) if isinstance(ranges, float) else (ranges, 0.0)
-        place = np.array(mount, np.float64), step, self.grid.frame
-        state = self._left, self._closed, self._all_beams_at, self._seen_every
-        sieve(robots, poses, known, reach, fan(angles), *place, *state, wanted)
+        wanted = np.ones((len(robots), len(angles)), np.uint8)
+        self._sieve(robots, poses, _UNKNOWN, range_m, angles, mount, step, wanted)
         return wanted
+
+    def _sieve(self, robots, poses, ranges, reach, angles, mount, step, wanted) -> None:
+        place = np.array(mount, np.float64), step, self.grid.frame
+        state = self._blocks, self._open, self._closed, self._all_beams_at, self._seen_every
+        sieve(robots, poses, ranges, reach, fan(angles), *place, *state, wanted)
 
     def mark(
         self,
@@ -100,7 +107,7 @@ class ExploredTruth:
             angles: (rays,) [rad] in the frame of the sensor.
             mount: pose of the sensor on the body.
             step: the control step, never less than in the last call.
-            wanted: what `wanted` has said of this scan; None: it is asked.
+            wanted: what `wanted` has said of this scan; None: it was not asked.
         """
         robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
         ranges = np.ascontiguousarray(true_ranges, np.float64)
@@ -109,7 +116,8 @@ class ExploredTruth:
             self._since = step
         self._step = step
         if wanted is None:
-            wanted = self.wanted(robots, poses, ranges, angles, mount, step)
+            wanted = np.ones(ranges.shape, np.uint8)
+        self._sieve(robots, poses, ranges, 0.0, angles, mount, step, wanted)
         explore(
             robots,
             poses,
@@ -127,6 +135,7 @@ class ExploredTruth:
             self._first,
             self._counts,
             self._left,
+            self._open,
         )
 
     @property
@@ -235,14 +244,16 @@ def explore(
     first,
     counts,
     left,
+    open_,
 ):
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
 
     Args:
-        wanted: uint8 (m, rays), the beams that are marked.
+        wanted: uint8 (m, rays), not 0 for the beams that are marked.
         scratch: uint8 (rows, 32 w), all 0 before and after. goal, union, recent: uint32 (rows, w), bits. each: the
             same for each robot. first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
         left: uint8 (n, rows / 4, 8 w), cells that each robot has still to explore in each block.
+        open_: which those are, see `covey.world.sieve.sieve`.
     """
     box = np.empty(4, np.int64)
     one = np.uint64(1)
@@ -276,7 +287,11 @@ def explore(
                 for bit in range(_WORD):
                     mine = (new >> np.uint64(bit)) & one
                     counts[robot] += mine
-                    left[robot, row // BLOCK, (word * _WORD + bit) // BLOCK] -= mine
+                    if mine != 0:
+                        block_row, block = row // BLOCK, (word * _WORD + bit) // BLOCK
+                        left[robot, block_row, block] -= np.uint8(1)
+                        if left[robot, block_row, block] == 0:
+                            complete(open_, robot, block_row, block)
                     if (fresh >> np.uint64(bit)) & one:
                         counts[-1] += 1
                         first[row, word * _WORD + bit] = step

@@ -17,7 +17,7 @@ from covey.kernel import kernel
 
 BLOCK = 4
 """Side of a block in cells."""
-_CONE = math.radians(20.0)
+_CONE = math.radians(10.0)
 _SAFE = 1e-5  # blocks that are nearer to a beam than this [blocks] count as met
 
 
@@ -54,38 +54,67 @@ def _fan(code: bytes) -> Fan:
     return Fan(beam_directions(angles), np.array([*first, len(angles)], np.int64), sides)
 
 
-def closed_blocks(solid: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return which blocks of an array, uint8 of a shape, walls fill; what is beyond ``solid`` counts as wall."""
+def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
+    """Return a bit for each block, bool (..., rows, columns), by rows and by columns: int64 (..., 2, lines, words).
+
+    Word w of a line holds the bits from 32 w to 32 w + 63, so any 33 bits in a row are in one word. ``beyond`` is what
+    bits beyond the blocks are.
+    """
+    rows, columns = blocks.shape[-2:]
+    lines = max(rows, columns)
+    words = -(-lines // 32)
+    padded = np.full((*blocks.shape[:-2], 2, lines, 32 * words + 32), beyond)
+    padded[..., 0, :rows, :columns] = blocks
+    padded[..., 1, :columns, :rows] = np.swapaxes(blocks, -1, -2)
+    halves = np.packbits(padded, axis=-1, bitorder="little").view("<u4").astype(np.int64)
+    return halves[..., :-1] | halves[..., 1:] << 32
+
+
+def closed_bits(solid: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (cells), counts as wall."""
     padded = np.ones((shape[0] * BLOCK, shape[1] * BLOCK), np.uint8)
     padded[: solid.shape[0], : solid.shape[1]] = solid
-    whole = padded.view(np.uint32) == 0x01010101
-    rows = whole.reshape(shape[0], BLOCK, shape[1])
-    return (rows[:, 0] & rows[:, 1] & rows[:, 2] & rows[:, 3]).view(np.uint8)
+    rows = (padded.view(np.uint32) == 0x01010101).reshape(shape[0], BLOCK, shape[1])
+    return block_bits(rows.all(axis=1), True)
 
 
 @kernel
-def sieve(robots, poses, ranges, reach, fan, mount, step, frame, left, closed, all_beams_at, every, wanted):
-    """Set which beams of some robots' fans may find something new, uint8 (m, rays).
+def complete(open_, robot, row, column):
+    """Wipe the bit of a block in which a robot has nothing left to explore."""
+    for side in range(2):
+        line, bit = (row, column) if side == 0 else (column, row)
+        open_[robot, side, line, bit >> 5] &= ~(1 << (bit & 31))
+        if bit >= 32:
+            open_[robot, side, line, (bit >> 5) - 1] &= ~(1 << (32 + (bit & 31)))
+
+
+@kernel
+def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, closed, all_beams_at, every, wanted):
+    """Leave of the wanted beams of some robots' fans, uint8 (m, rays), those that may find something new.
+
+    Beams are wanted (1), wanted by all means (2), or not (0).
 
     Args:
         ranges: float64 (m, rays) [m], see `ExploredTruth.mark`; without columns: the beams are not longer than
             ``reach`` [m].
-        left: uint8 (n, rows, columns), cells that each robot has still to explore in each block.
-        closed: uint8 (rows, columns), see `closed_blocks`.
+        shape: rows and columns of blocks.
+        open_: int64 (n, 2, lines, words), `block_bits` of where each robot has something left to explore.
+        closed: int64 (2, lines, words), see `closed_bits`.
         all_beams_at: int64 (n,), the step from which on all beams are wanted, once; then ``every`` steps later.
     """
     rays, known = fan.directions.shape[0], ranges.shape[1] > 0
     cell = frame[4] * BLOCK
     for k in range(robots.size):
         robot = robots[k]
+        if wanted[k, 0] == 2:
+            continue
         if step >= all_beams_at[robot]:
             all_beams_at[robot] = step + every
             for i in range(rays):
-                wanted[k, i] = 1
+                wanted[k, i] = 2
             continue
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         u, v = u / BLOCK, v / BLOCK
-        mine = left[robot]
         for cone in range(fan.edges.shape[0]):
             begin, end, farthest = fan.first[cone], fan.first[cone + 1], reach
             if known:
@@ -95,51 +124,67 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, left, closed, a
                         farthest = ranges[k, i]
             x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
             a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
-            some = may_find(mine, closed, u, v, a0, b0, a1, b1, farthest / cell)
+            steep = abs(a0 + a1) < abs(b0 + b1)
+            met = first_open(open_, robot, closed, shape, steep, 0, u, v, a0, b0, a1, b1, farthest / cell)
             for i in range(begin, end):
-                wanted[k, i] = 0
-                if some:
+                if met < 0:
+                    wanted[k, i] = 0
+                elif wanted[k, i] != 0:
                     a, b = fan.directions[i, 0], fan.directions[i, 1]
                     a, b = c * a - s * b, s * a + c * b
-                    wanted[k, i] = may_find(mine, closed, u, v, a, b, a, b, (ranges[k, i] if known else reach) / cell)
+                    length = (ranges[k, i] if known else reach) / cell
+                    at = first_open(open_, robot, closed, shape, steep, met, u, v, a, b, a, b, length)
+                    wanted[k, i] = at >= 0
 
 
 @kernel
-def may_find(left, closed, u, v, a0, b0, a1, b1, length):
-    """Return whether a beam between two others, at most 45 degrees apart, may meet a block where something is left.
+def first_open(open_, robot, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
+    """Return how many columns a beam between two others may cross until it meets a block where something is left.
+
+    It is -1 when there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        left, closed: see `sieve`.
+        open_, robot, closed, shape: see `sieve`.
+        steep: whether to walk by rows instead, since the beams go along them rather than along the columns.
+        count: so many columns are known to hold no such block.
         u, v: where the beams begin [blocks].
         a0, b0, a1, b1: the directions of the two.
         length: how far they go at most [blocks]; not above 0, or not a number: nowhere.
     """
-    rows, columns = left.shape
+    rows, columns, side = shape[0], shape[1], 1
     if not length > 0.0:
-        return False
+        return -1
     if not (u >= 0.0 and v >= 0.0 and u < columns and v < rows):
-        return True
-    steep = abs(a0 + a1) < abs(b0 + b1)
+        return 0
     if steep:
-        u, v, a0, b0, a1, b1, rows, columns = v, u, b0, a0, b1, a1, columns, rows
-    sign = 1 if a0 > 0.0 else -1
+        u, v, a0, b0, a1, b1, rows, columns, side = v, u, b0, a0, b1, a1, columns, rows, 0
+    column, sign = int(u), 1
+    far = column + 1 - u
+    if a0 < 0.0:
+        sign, far = -1, u - column
+    near = 0.0
+    if count > 0:
+        column, near, far = column + sign * count, far + count - 1, far + count
     low, high = b0 / abs(a0), b1 / abs(a1)
     if low > high:
         low, high = high, low
-    column, near = int(u), 0.0
-    far = column + 1 - u if sign > 0 else u - column
-    while near <= length + _SAFE:
-        first = int(max(v + min(low * near, low * far) - _SAFE, 0.0))
-        last = int(min(v + max(high * near, high * far) + _SAFE, rows - 1.0))
+    lines, words = closed.shape[1], closed.shape[2]
+    left, shut = open_.reshape(-1), closed.reshape(-1)
+    at_wall = (side * lines + column) * words
+    at_left = 2 * robot * lines * words + at_wall
+    top, length = rows - 1.0, length * max(abs(a0), abs(a1)) + _SAFE
+    while near <= length:
+        first = int(max(v + low * (near if low > 0.0 else far) - _SAFE, 0.0))
+        last = int(min(v + high * (far if high > 0.0 else near) + _SAFE, top))
         if last < first:
-            return False
-        shut = True
-        for row in range(first, last + 1):
-            if (left[column, row] if steep else left[row, column]) != 0:
-                return True
-            shut = shut and (closed[column, row] if steep else closed[row, column]) != 0
-        column += sign
-        if shut or column < 0 or column >= columns:
-            return False
+            return -1
+        mask = ((2 << (last - first)) - 1) << (first & 31)
+        word = first >> 5
+        if last - first > 32 or left[np.uint64(at_left + word)] & mask != 0:
+            return count
+        column, count = column + sign, count + 1
+        if shut[np.uint64(at_wall + word)] & mask == mask or column < 0 or column >= columns:
+            return -1
+        at_left, at_wall = at_left + sign * words, at_wall + sign * words
         near, far = far, far + 1.0
-    return False
+    return -1
