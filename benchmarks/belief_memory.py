@@ -40,8 +40,8 @@ def measure(robots: int, share: float, merged: bool) -> None:
     known = np.count_nonzero(beliefs.occupancy >= 0) / beliefs.occupancy.size
     print(
         f"{share:4.0%} seen by each, {'all merged' if merged else 'nobody merged':13} (known to each {known:4.0%}): "
-        f"{beliefs.nbytes / MIB:5.0f} MiB allocated, {grown:5.0f} resident, {beliefs.nbytes / MIB / robots:5.2f} a robot; "
-        f"flat arrays {flat / MIB:4.0f}"
+        f"{beliefs.nbytes / MIB:5.0f} MiB allocated, {grown:5.0f} resident, "
+        f"{beliefs.nbytes / MIB / robots:5.2f} a robot; flat arrays {flat / MIB:4.0f}"
     )
 
 

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from covey.comms.air import Air
-from covey.comms.links import Disc, LineOfSight, LogDistance, Materials, MultiWall, Unlimited, WallLength
+from covey.comms.links import LineOfSight, LogDistance, Materials, MultiWall, Unlimited, WallLength
 from covey.comms.radio import Radio
 from covey.geometry.grid import Grid
 from covey.random import generator

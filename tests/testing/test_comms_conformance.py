@@ -1,10 +1,14 @@
 """Every registered link model and protocol conforms, and the checks find what is wrong."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from covey.comms.links import GilbertElliott, LinkModel, LogDistance, WallLength, links
 from covey.comms.protocols import Protocol, protocols
+from covey.registry import load_from_file
 from covey.testing import check_link, check_protocol
 
 
@@ -29,6 +33,12 @@ def test_link_models_with_other_parameters_conform(model):
 @pytest.mark.parametrize("name", protocols.names())
 def test_every_protocol_conforms(name):
     check_protocol(protocols.get(name)())
+
+
+def test_the_protocol_on_the_page_conforms(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "radio.md").read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1])
+    check_protocol(load_from_file("./mine.py:Mine", tmp_path)())
 
 
 class OneWay(LinkModel):

@@ -86,7 +86,7 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
 
 
 def cheapest(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray) -> tuple[int, int]:
-    """Return row and column of the cell of a mask that is the cheapest to come to, (-1, -1) for none; see `dijkstra`."""
+    """Return row and column of the cheapest cell of a mask to come to, (-1, -1) for none; see `dijkstra`."""
     chosen = np.ascontiguousarray(mask).view(np.uint8)
     hit, entries = search(cost, source[0], source[1], -1, -1, chosen, *_scratch.of(cost.size))
     _scratch.wipe(entries)

@@ -66,6 +66,7 @@ class Sharing:
         self.exchanges = [
             Exchange(team, shares[team.members], network, record or ShareMaps(policy="on_request"), clock, number)
             for number, team in enumerate(teams)
+            if np.count_nonzero(shares[team.members]) > 1
         ]
 
     def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:

@@ -9,4 +9,12 @@ from covey.testing.controllers import check_controller
 from covey.testing.sensors import check_sensor
 from covey.testing.worlds import check_world
 
-__all__ = ["check_boundary", "check_controller", "check_link", "check_protocol", "check_sensor", "check_world", "reachable_from"]
+__all__ = [
+    "check_boundary",
+    "check_controller",
+    "check_link",
+    "check_protocol",
+    "check_sensor",
+    "check_world",
+    "reachable_from",
+]

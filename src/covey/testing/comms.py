@@ -41,7 +41,7 @@ def check_link(model: LinkModel) -> None:
 
 
 def check_protocol(protocol: Protocol) -> None:
-    """Check a protocol: over perfect links every message arrives, once, at whom it is for; repeatable; own state each."""
+    """Check a protocol: over perfect links each message arrives, once, at whom it is for; repeatable; own state."""
     name = type(protocol).__name__
     first, again = (_delivered(protocol) for _ in range(2))
     assert first == again, f"{name} does not repeat itself; draw from station.uniform()"

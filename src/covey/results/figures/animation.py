@@ -17,8 +17,8 @@ from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
-_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK)
-_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT = range(5)
+_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
+_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK = range(6)
 _SIZE = 640
 """Longest side of the world in the animation [pixel]."""
 _HEADER = 26
@@ -97,6 +97,8 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
         image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
         image.putpalette(palette.tobytes())
         draw = ImageDraw.Draw(image)
+        for i, j in sorted(links_at(run, float(run.pose_times[k]))):
+            draw.line([tuple(p) for p in ways[k, [i, j]].tolist()], fill=_LINK, width=1)
         _draw_robots(draw, ways[: k + 1], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
         if not np.isnan(shares[k]):
@@ -107,6 +109,18 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
             text = f"{run.names[robot]}: {latest[-1] if latest else ''}"[: width // 13]
             draw.text(at, text, fill=len(_COLORS) + robot, font=small)
         yield image
+
+
+def links_at(run: Run, time_s: float) -> set[tuple[int, int]]:
+    """Return which robots, by index, could hear each other by radio at a time [s]; none when nobody sent anything."""
+    if run.links is None:
+        return set()
+    up: set[tuple[int, int]] = set()
+    index = {name: i for i, name in enumerate(run.names)}
+    past = run.links.filter(run.links["time_s"] <= time_s + 1e-9)
+    for robot, other, came in past.select("robot", "other", "up").iter_rows():
+        (up.add if came else up.discard)((index[robot], index[other]))
+    return up
 
 
 def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:

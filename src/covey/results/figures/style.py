@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 ROBOTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5230", "#5D3A9B")
 INK, FAINT, GRID = "#1A1A1A", "#6B6B6B", "#D9D9D9"
 WALL_COLOR, FREE_COLOR, UNKNOWN_COLOR, OPEN_COLOR = "#3A3A3A", "#FFFFFF", "#D3D7DC", "#EEF1F4"
+LINK_COLOR = "#F0C000"
 COLUMN_IN, PAGE_IN = 3.5, 7.16
 """Width of one column and of the page of a two-column paper [inch]."""
 DPI = 300

@@ -23,7 +23,7 @@ def _total(run: Run, name: str) -> Any:
 
 
 def _mean(values: np.ndarray | None) -> float | None:
-    return None if values is None or not len(values) else float(np.nanmean(values))
+    return None if values is None or np.isnan(values).all() else float(np.nanmean(values))
 
 
 @metrics.register("connected_share")
@@ -62,7 +62,7 @@ def news_age_mean_s(run: Run) -> float | None:
 def news_age_max_s(run: Run) -> float | None:
     """Largest age of the newest message of j at i, over samples and ordered pairs [s]."""
     oldest = _samples(run, "news_max_s")
-    return None if oldest is None or not len(oldest) else float(np.nanmax(oldest))
+    return None if oldest is None or np.isnan(oldest).all() else float(np.nanmax(oldest))
 
 
 @metrics.register("messages_sent")
