@@ -20,7 +20,7 @@ _LOOK_S = 0.5
 _NEAR = 0.35
 _PATIENCE = 5
 _GAP_M = 0.05
-_STALL_S = 4.0
+_STALL_S, _ROAM_S = 4.0, 30.0
 _AIM = math.radians(1.5)
 _ALONE = 20
 
@@ -175,14 +175,13 @@ class _Share:
         last = run[-1]
         robot.note(f"{'spiral' if self.busy else 'back'} to {last}")
 
-        progress = ProgressTimer(0.5 * self.tile_m, _STALL_S)
-        progress.restart(robot.time, *robot.pose[:2])
+        timers = ProgressTimer(0.5 * self.tile_m, _STALL_S), ProgressTimer(4.0 * self.tile_m, _ROAM_S)
         stalled = False
 
         def changed(r: Robot) -> bool:
             nonlocal stalled
             self.step(r)
-            stalled = progress.expired(r.time, *r.pose[:2])
+            stalled = any([timer.expired(r.time, *r.pose[:2]) for timer in timers])
             lost = any(t not in self.mine for t in run)
             return stalled or lost or (last in self.covered and not self.busy)
 
