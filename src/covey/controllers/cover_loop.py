@@ -176,6 +176,7 @@ class Sweep:
         deceleration = 0.8 * min(self.limits.deceleration, 100.0)
         reaction = self.limits.period + self.limits.reaction
         gain, waited_s = min(5.0, 0.5 / reaction), 0.0
+        moves = ProgressTimer(0.02, _STALL_S)
         while True:
             px, py, heading = robot.pose
             left = length - ((px - x0) * (x - x0) + (py - y0) * (y - y0)) / max(length, 1e-9)
@@ -190,7 +191,7 @@ class Sweep:
             turning = abs(turn) > 0.1
             blocked = not turning and self._blocked(robot, left)
             waited_s = waited_s + self.limits.period if blocked else 0.0
-            if waited_s > _WAIT_S:
+            if waited_s > _WAIT_S or moves.expired(robot.time, px + heading, py):  # it may be pushing against a wall
                 robot.stop()
                 return False
             if blocked or turning:
