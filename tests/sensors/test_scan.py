@@ -68,3 +68,16 @@ def test_an_angle_of_view_has_a_ray_on_both_edges_and_a_circle_has_no_double():
     np.testing.assert_allclose(fan_angles(3, math.pi), [-math.pi / 2, 0, math.pi / 2])
     np.testing.assert_allclose(fan_angles(4, 2 * math.pi), [-math.pi, -math.pi / 2, 0, math.pi / 2])
     assert fan_angles(1, 1.0).tolist() == [0.0]
+
+
+def test_rays_that_are_wanted_read_what_a_whole_scan_does_and_the_others_nothing():
+    rng = np.random.default_rng(2)
+    solid = rng.random((40, 60)) < 0.1
+    grid = Grid(solid.astype(np.uint8), 0.25, (-3.0, 1.0, 0.4))
+    poses = np.column_stack((grid.to_world(rng.uniform(0, 39, (5, 2))), rng.uniform(-3, 3, 5)))
+    truth = truth_of(grid, poses)
+    mount, angles = np.array([0.1, -0.05, 0.3]), np.linspace(-2.0, 2.0, 33)
+    wanted = (rng.random((5, 33)) < 0.4).astype(np.uint8)
+    whole = scan(truth, np.arange(5), mount, angles, 6.0, False)
+    some = scan_walls(truth.skip, truth.frame, poses, mount, angles, 6.0, wanted)
+    np.testing.assert_array_equal(some, np.where(wanted > 0, whole, np.nan))
