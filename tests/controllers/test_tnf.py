@@ -50,9 +50,22 @@ def test_a_robot_in_sight_and_a_goal_that_was_told_push_away():
     alone = utility(points, label, unknown, np.zeros(2), NONE, NONE, 8.0, 8.0)
     assert alone[0] == alone[1]
     beside = np.array([[3.0, 0.0]])  # 1 and 7 m away: w = sqrt(1/7) and 1
-    for others, goals in ((beside, NONE), (NONE, beside)):
-        value = utility(points, label, unknown, np.zeros(2), others, goals, 8.0, 8.0)
-        np.testing.assert_allclose(value, alone - [1 - math.sqrt(1 / 7), 0.0])
+    near = np.array([1 - math.sqrt(1 / 7), 0.0])
+    sighted = utility(points, label, unknown, np.zeros(2), beside, NONE, 8.0, 8.0)
+    np.testing.assert_allclose(sighted, alone - near)
+    promised = (3 * 5 + 6 * 5 * math.exp(-12.5)) / 2  # the same of both
+    told = utility(points, label, unknown, np.zeros(2), NONE, beside, 8.0, 8.0)
+    np.testing.assert_allclose(told, alone - promised * near)
+
+
+def test_a_told_goal_outweighs_that_its_frontier_promises_more():
+    # Five cells 4 m to the east, where another robot goes, against three 4 m to the west: TNF takes the longer one.
+    away = np.arange(-2.0, 3.0)
+    points = np.vstack((np.column_stack((np.full(5, 4.0), away)), np.column_stack((np.full(3, -4.0), away[1:4]))))
+    label, unknown = np.array([0] * 5 + [1] * 3), np.full(8, 3)
+    goal = np.array([[4.0, 0.0]])
+    assert np.argmax(utility(points, label, unknown, np.zeros(2), NONE, NONE, 8.0, 8.0)) == 0
+    assert np.argmax(utility(points, label, unknown, np.zeros(2), NONE, goal, 8.0, 8.0)) == 1
 
 
 def test_the_next_frontier_is_the_one_that_promises_more_not_the_nearer(robot_on):

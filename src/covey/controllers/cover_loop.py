@@ -23,6 +23,7 @@ _NEAR_M, _TOUCH_M = 0.5, 0.1
 _STALL_S = 4.0
 _ROUNDING_M = 0.01
 _FRONTIER_CELLS = 8
+_YIELD_S = 5.0
 
 
 class Sweep:
@@ -248,12 +249,17 @@ class Sweep:
     async def finish(self, robot: Robot) -> None:
         """Cover what is left, always the nearest; each robot what it is nearest to. Ends when nothing is left.
 
-        What turns up on the way in a map that was not complete is covered, too.
+        What the others are nearer to, and have not come to for some seconds, counts as its own: they may have given it
+        up, or be covering it out of earshot. What turns up on the way in a map that was not complete is covered, too.
         """
         robot.note("what is left")
+        yield_s = _YIELD_S * (1 + robot.team.index(robot.name))  # not all at once
+        news_s, cells = robot.time, -1
         while True:
             self.look(robot)
             left = self.left
+            if np.count_nonzero(left) != cells:
+                news_s, cells = robot.time, np.count_nonzero(left)
             if not left.any():
                 if not len(robot.frontiers(min_cells=_FRONTIER_CELLS)):
                     return
@@ -263,9 +269,10 @@ class Sweep:
                     return
                 continue
             mask = self.mine(robot, left)
-            if not mask.any():
+            if not mask.any() and robot.time < news_s + yield_s:
                 await robot.sleep(0.5, until=self.mark)  # the others are at it
                 continue
+            mask = mask if mask.any() else left
             target = self._nearest(robot, mask)
             place = self._stand_for(robot, target)
             if place is not None:

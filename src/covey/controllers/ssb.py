@@ -1,6 +1,7 @@
 """Selective spiraling and backtracking: cover the floor in spirals, and auction the places to come back to."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,21 +9,27 @@ from covey.controllers import ssb_plan
 from covey.controllers.tiles import OPEN, SOLID, Tile, Tiles, beside, coarse, tile_of
 from covey.errors import InvalidValueError
 from covey.geometry import wrap_angle
+from covey.planning.astar import astar
 from covey.planning.costs import clearance
 from covey.planning.progress import ProgressTimer
+from covey.planning.shorten import shorten
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 _KIND = "ssb"
 _TELL_S, _FORGET_S = 1.0, 10.0
-_STAGE_S, _SETTLE_S, _WAIT_S = 0.3, 0.2, 2.0
+_STAGE_S, _WAIT_S = 0.3, 2.0
 _LOOK_S = 0.5
-_NEAR = 0.35
-_PATIENCE = 5
+_NEAR, _OFF = 0.35, 0.1
+_AT_M = 0.03
+_LOOKED_AT = 5
+_SIDE = 0.9
+_PATIENCE = 3
 _GAP_M = 0.05
-_STALL_S = 4.0
+_PAUSE_S, _STALL_S = 1.5, 4.0
+_DETOUR = 4.0
 _AIM = math.radians(1.5)
-_ALONE = 20
+_AHEAD = 40
 
 
 @controller("ssb", sees=("pose", "map", "shared_map", "radio"))
@@ -48,7 +55,7 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
         algorithm. ICRA 2005.
     """
     assert robot.map is not None
-    side_m = math.sqrt(2.0) * robot.model.outer_radius_m if tile_m is None else tile_m
+    side_m = _SIDE * 2.0 * robot.model.outer_radius_m if tile_m is None else tile_m
     if side_m < robot.map.grid.resolution or reserve < 1:
         raise InvalidValueError(
             f"tile_m {side_m:g}, reserve {reserve!r}: tile_m must be at least a cell of the map, "
@@ -61,9 +68,9 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
         if target is None:
             before, count = count, len(share.covered)
             in_vain = 0 if count > before else in_vain + 1
-            share.refused.clear()
+            share.try_again()
             await robot.sleep(_WAIT_S, until=share.step)
-        elif await share.drive(robot, [target]):
+        elif await share.travel(robot, target):
             await _spiral(robot, share, reserve)
     share.mine.clear()
     share.tell(robot)
@@ -76,17 +83,12 @@ async def _spiral(robot: Robot, share: "_Share", reserve: int) -> None:
     while True:
         share.look(robot)
         way = ssb_plan.next_direction(share.here, direction, side, share.free)
-        share.points |= set(ssb_plan.backtracking_points(share.here, direction, share.done))
-        for turn in (side, 0, -side):
-            tile = beside(share.here, direction + turn)
-            if not share.done(tile) and not share.free(tile):
-                share.points.add(tile)  # blocked only by a reservation
+        share.direction, share.side = (direction if way is None else way), side
+        share.note_points(share.here)
         if way is None:
             break
-        direction = share.direction = way
-        share.side = side
-        run = ssb_plan.straight_run(share.here, direction, side, share.free, reserve if share.company else _ALONE)
-        if not await share.drive(robot, run):
+        direction = way
+        if not await share.along(robot, reserve):
             break
     share.busy = False
 
@@ -105,10 +107,12 @@ class _Share:
     """
 
     def __init__(self, robot: Robot, tile_m: float):
+        self._reach_m = robot.model.outer_radius_m
         self.tile_m, self.rank = tile_m, robot.team.index(robot.name)
         self.covered: set[Tile] = set()
         self.points: set[Tile] = set()
         self.refused: set[Tile] = set()
+        self._in_vain: dict[Tile, int] = {}
         self.target: Tile | None = None
         self.busy, self.direction, self.side = False, 0, ssb_plan.RIGHT
         self.here = tile_of(*robot.pose[:2], tile_m)
@@ -121,8 +125,11 @@ class _Share:
         self._bids: dict[str, dict[Tile, int]] = {}
         self._caller: str | None = None
         self._bid_s = math.inf
+        self._run: list[Tile] | None = None
+        self._speed = 0.0
         self._seen, self._look_s = -1, -math.inf
         self._tiles: Tiles | None = None
+        self._news = True
         self.look(robot)
 
     @property
@@ -140,7 +147,9 @@ class _Share:
         self._seen, self._look_s = belief.version, robot.time + _LOOK_S
         room = robot.model.outer_radius_m + _GAP_M
         wide = clearance(belief.occupancy(), belief.grid.resolution, 2.0 * room) >= room
-        self._tiles = coarse(belief.grid, wide & np.isfinite(robot.travel_cost()), self.tile_m)
+        self._news = True
+        self._room = wide & np.isfinite(robot.travel_cost())
+        self._tiles = coarse(belief.grid, self._room, self.tile_m, self._reach_m)
 
     @property
     def tiles(self) -> Tiles:
@@ -163,45 +172,153 @@ class _Share:
 
     # Driving
 
-    async def drive(self, robot: Robot, run: list[Tile]) -> bool:
-        """Reserve tiles and drive along them; return whether the last was reached."""
-        self.mine = {self.here, *run}
-        self.tell(robot)
-        if self.company:
-            await robot.sleep(_SETTLE_S, until=self.step)
-        run = run[: next((i for i, t in enumerate(run) if t not in self.mine), len(run))]
-        if not run:
-            return False
-        last = run[-1]
-        robot.note(f"{'spiral' if self.busy else 'back'} to {last}")
+    def straight_on(self) -> list[Tile]:
+        """Return the tiles up to which its spiral goes straight on from where it is, as far as it can see."""
+        run = ssb_plan.straight_run(self.here, self.direction, self.side, self.free, _AHEAD)
+        across = 1 - self.direction % 2  # y for a run to the east or west
+        lane = [self.tiles.place(t)[across] for t in run]
+        beyond = (i for i, v in enumerate(lane) if abs(v - lane[0]) > _OFF * self.tile_m)
+        return run[: next(beyond, len(run))]
 
-        progress = ProgressTimer(0.5 * self.tile_m, _STALL_S)
-        progress.restart(robot.time, *robot.pose[:2])
-        stalled = False
+    async def along(self, robot: Robot, reserve: int) -> bool:
+        """Drive straight on in a spiral, reserving tiles on the way; return whether the spiral can go on.
+
+        It ends at the last tile of the run, or where the run has changed: others took tiles of it, or more was seen.
+        """
+        run = self.straight_on()
+        last, place = run[-1], self.tiles.place(run[-1])
+        self._reserve(robot, run, reserve)
+        robot.note(f"spiral to {last}")
+        here = self.here
 
         def changed(r: Robot) -> bool:
-            nonlocal stalled
-            self.step(r)
-            stalled = progress.expired(r.time, *r.pose[:2])
-            lost = any(t not in self.mine for t in run)
-            return stalled or lost or (last in self.covered and not self.busy)
+            nonlocal here
+            self.look(r)
+            if self.here != here:
+                here, self._news = self.here, True
+                self.note_points(here)
+            if self._news and self.here != last:
+                self._news = False
+                ahead = self.straight_on()
+                if not ahead or ahead[-1] != last:
+                    return True
+                self._reserve(r, ahead, reserve)
+            return False
 
-        place = self.tiles.place(last)
-        if self.busy:
-            dx, dy = place[0] - robot.pose[0], place[1] - robot.pose[1]
-            angle = wrap_angle(math.atan2(dy, dx) - robot.pose[2])
-            if abs(angle) > _AIM and math.hypot(dx, dy) > 0.1 * self.tile_m:
-                await robot.turn(angle, until=self.step)
-            outcome = await robot.forward(math.dist(place, robot.pose[:2]), until=changed)
-        else:
-            outcome = await robot.goto(place, tolerance_m=0.2 * self.tile_m, until=changed)
-        if outcome or (self.here == last and last in self.covered and last in self.mine):
+        self._news, self._run = False, run
+        outcome = await self._straight(robot, place, changed)
+        self._run = None
+        if outcome == "arrived":
             self._cover(last)
             self.here = last
-            return True
-        if stalled or outcome.state != "cancelled":
-            self.refused.add(last)
-        return self.busy and not stalled and outcome.state == "cancelled"
+        elif outcome == "stalled":
+            self._refuse(last if self.here == last else beside(self.here, self.direction))
+        return outcome != "stalled"
+
+    async def _straight(self, robot: Robot, place: tuple[float, float], until: Callable[[Robot], bool]) -> str:
+        """Turn to a place and drive straight there; return "arrived", "changed" (``until`` came true) or "stalled"."""
+        while True:
+            if _is_off(robot, place, self._speed):
+                x, y = _rest(robot, self._speed)
+                angle = wrap_angle(math.atan2(place[1] - y, place[0] - x) - robot.pose[2])
+                await robot.turn(angle, until=lambda r: self.step(r) or _is_aimed(r, place))
+            progress = ProgressTimer(0.5 * self.tile_m, _PAUSE_S)
+            progress.restart(robot.time, *robot.pose[:2])
+            why = "stalled"
+
+            def over(r: Robot, progress: ProgressTimer = progress) -> bool:
+                nonlocal why
+                self.step(r)
+                if math.dist(place, _rest(r, r.twist[0])) < _AT_M:
+                    why = "arrived"
+                elif until(r):
+                    why = "changed"
+                elif not progress.expired(r.time, *r.pose[:2]):
+                    why = "off"
+                    return _is_off(r, place, 0.0) and r.twist[0] > 0.0
+                else:
+                    why = "stalled"
+                return True
+
+            outcome = await robot.forward(math.dist(place, robot.pose[:2]), until=over)
+            if outcome or why != "off":
+                return "arrived" if outcome else why
+
+    def _reserve(self, robot: Robot, run: list[Tile], reserve: int) -> None:
+        """Reserve the next tiles of a run, unless enough of them are reserved."""
+        if any(t not in self.mine for t in run[: (reserve + 1) // 2]):
+            self.mine = {self.here, *run[:reserve]}
+            self.tell(robot)
+
+    def note_points(self, tile: Tile) -> None:
+        """Note the backtracking points beside a tile of its spiral."""
+        self.points |= set(ssb_plan.backtracking_points(tile, self.direction, self.done))
+        for turn in (self.side, 0, -self.side):
+            near = beside(tile, self.direction + turn)
+            if not self.done(near) and not self.free(near):
+                self.points.add(near)  # blocked only by a reservation
+
+    async def travel(self, robot: Robot, target: Tile) -> bool:
+        """Go to the tile where the next spiral starts; return whether it got there."""
+        self.mine = {self.here, target}
+        self.tell(robot)
+        robot.note(f"back to {target}")
+        place = self.tiles.place(target)
+
+        def gone(r: Robot) -> bool:
+            return (target in self.covered and self.here != target) or target not in self.mine
+
+        why = "stalled"
+        for corner in self._way(robot, place):
+            why = await self._straight(robot, corner, gone)
+            if why != "arrived":
+                break
+        if why == "stalled":
+            why = await self._go_around(robot, place, gone)
+        if why == "arrived":
+            self._cover(target)
+            self.here = target
+        elif why == "stalled":
+            self._refuse(target)
+        return why == "arrived"
+
+    async def _go_around(self, robot: Robot, place: tuple[float, float], until: Callable[[Robot], bool]) -> str:
+        """Go to a place around whatever is in the way; the result is that of `_straight`."""
+        row, column = robot.map.grid.to_cells(place).tolist()  # type: ignore[union-attr]
+        way_s = float(robot.travel_cost()[row, column]) / robot.model.max_speed_m_s
+        progress, end_s = ProgressTimer(0.5 * self.tile_m, _STALL_S), robot.time + _STALL_S + _DETOUR * way_s
+        progress.restart(robot.time, *robot.pose[:2])
+        why = "stalled"
+
+        def over(r: Robot) -> bool:
+            nonlocal why
+            self.step(r)
+            if until(r):
+                why = "changed"
+            return why == "changed" or r.time > end_s or progress.expired(r.time, *r.pose[:2])
+
+        outcome = await robot.goto(place, tolerance_m=0.2 * self.tile_m, until=over)
+        return "arrived" if outcome else why
+
+    def _way(self, robot: Robot, place: tuple[float, float]) -> list[tuple[float, float]]:
+        """Return the corners of the shortest way to a place with room for the body; empty when there is none."""
+        grid = robot.map.grid  # type: ignore[union-attr]
+        start, end = (tuple(grid.to_cells(p).tolist()) for p in (robot.pose[:2], place))
+        cost = np.where(self._room, np.float32(1.0), np.float32(np.inf))
+        cost[start] = cost[end] = 1.0
+        path, length = astar(cost, start, end)
+        if not math.isfinite(length):
+            return []
+        x, y = grid.to_world(shorten(path, cost, 0.02))[1:-1].T.tolist()
+        return [*zip(x, y, strict=True), place]
+
+    def _refuse(self, tile: Tile) -> None:
+        self.refused.add(tile)
+        self._in_vain[tile] = self._in_vain.get(tile, 0) + 1
+
+    def try_again(self) -> None:
+        """Allow the tiles that it could not get to once more, but none for ever."""
+        self.refused = {t for t in self.refused if self._in_vain[t] >= _PATIENCE}
 
     def _cover(self, tile: Tile) -> None:
         if tile not in self.covered:
@@ -218,32 +335,33 @@ class _Share:
         target, self.target = self.target, None
         if target is not None and self.free(target):
             return target
-        own = [p for p in sorted(self.points) if self.free(p)]
-        if own:
-            return min(own, key=lambda p: (math.dist(p, self.here), p))
-        left = [t for t in self.tiles.open() if self.free(t)]
-        if not left:
-            return None
-        cells = robot.map.grid.to_cells([self.tiles.place(t) for t in left])  # type: ignore[union-attr]
-        way = robot.travel_cost()[cells[:, 0], cells[:, 1]]
-        best = int(np.argmin(way))
-        return left[best] if np.isfinite(way[best]) else None
+        cost = robot.travel_cost()
+        for choice in (sorted(self.points), self.tiles.open()):
+            left = [t for t in choice if self.free(t)]
+            if left:
+                cells = robot.map.grid.to_cells([self.tiles.place(t) for t in left])  # type: ignore[union-attr]
+                way = cost[cells[:, 0], cells[:, 1]]
+                best = int(np.argmin(way))
+                if np.isfinite(way[best]):
+                    return left[best]
+        return None
 
     # Talking
 
     def step(self, robot: Robot) -> bool:
         """Mark what the body has passed over, answer the others, and tell what is new; to be called at every step."""
         x, y = float(robot.pose[0]), float(robot.pose[1])
-        for share in (0.5, 1.0):
-            tile = tile_of(
-                self._before[0] + share * (x - self._before[0]),
-                self._before[1] + share * (y - self._before[1]),
-                self.tile_m,
-            )
+        self._speed = robot.twist[0]
+        run = self._run
+        for tile in [tile_of(x, y, self.tile_m)] if run is None else run[:_LOOKED_AT]:
             if self.tiles.at(tile) == OPEN:
                 if _passed(self._before, (x, y), self.tiles.place(tile)) <= _NEAR * self.tile_m:
                     self._cover(tile)
-                self.here = tile
+                    self.here = tile
+                elif run is None:
+                    self.here = tile
+        if run is not None and self.here in run:
+            del run[: run.index(self.here) + 1]
         self._before = (x, y)
         for message in robot.messages(_KIND):
             self._hear(robot, message.sender, message.payload)
@@ -270,6 +388,7 @@ class _Share:
             self._held[sender] = held if robot.team.index(sender) > self.rank else held - self.mine, robot.time
             if robot.team.index(sender) > self.rank:
                 self.mine -= held - {self.here}
+            self._news = True
             self.covered.update(payload[2])
             self.points.difference_update(payload[2])
         elif what == "request":
@@ -312,6 +431,27 @@ class _Share:
             left = tiles
         points = [p for p in self._pool if not self.done(p) and p not in self.refused]
         return list(ssb_plan.bids_for(points, self.here, left).items())
+
+
+def _rest(robot: Robot, v: float) -> tuple[float, float]:
+    """Return where a robot with a speed [m/s] comes to rest when it stops now [m]."""
+    x, y, heading = robot.pose
+    ahead = v * (robot.model.speed_lag_s + robot.model.command_delay_s)
+    return x + ahead * math.cos(heading), y + ahead * math.sin(heading)
+
+
+def _is_off(robot: Robot, place: tuple[float, float], v: float) -> bool:
+    """Return whether a robot with a speed [m/s] that drives straight on will miss a place."""
+    x, y = _rest(robot, v)
+    angle = abs(wrap_angle(math.atan2(place[1] - y, place[0] - x) - robot.pose[2]))
+    return angle > _AIM and math.dist(place, (x, y)) * angle > _AT_M
+
+
+def _is_aimed(robot: Robot, place: tuple[float, float]) -> bool:
+    """Return whether a robot will face a place when it stops turning now."""
+    x, y = robot.pose[:2]
+    lag_s = robot.model.turn_lag_s + robot.model.command_delay_s
+    return abs(wrap_angle(math.atan2(place[1] - y, place[0] - x) - robot.pose[2] - robot.twist[2] * lag_s)) < _AIM
 
 
 def _passed(start: tuple[float, float], end: tuple[float, float], point: tuple[float, float]) -> float:

@@ -65,16 +65,18 @@ class Tiles:
         return [(int(r), int(c)) for r, c in found]
 
 
-def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float) -> Tiles:
+def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
     """Return the tiles over a map.
 
-    A tile is open when the robot can stand somewhere in it, unseen when it cannot but might in an unknown cell, else
-    solid. For walls along the borders of tiles that is MAES' rule, by which one solid cell makes a tile solid.
+    A tile is open when the robot can stand somewhere in it, or just beside it with its body over free cells of it;
+    unseen when it cannot but might in an unknown cell; else solid. For walls along the borders of tiles that is MAES'
+    rule, by which one solid cell makes a tile solid.
 
     Args:
         occupancy: int8 cells, -1 unknown, 0 free, 100 occupied, yaw 0.
         reachable: bool (rows, columns), the cells that the robot can drive to, unknown ones taken for free.
         tile_m: side of a tile [m], not less than a cell.
+        reach_m: how far from where it stands the robot covers the centre of a cell [m].
 
     Examples:
         >>> grid = Grid(np.array([[0, 0, 100, -1]], np.int8), 0.5)
@@ -86,16 +88,49 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float) -> Tiles:
     y = occupancy.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]
     row, column = np.floor(y / tile_m + 1e-9).astype(int), np.floor(x / tile_m + 1e-9).astype(int)
     first = int(row[0]), int(column[0])
-    shape = int(row[-1]) - first[0] + 1, int(column[-1]) - first[1] + 1
-    state = np.full(shape, SOLID, np.int8)
-    stand = np.full((*shape, 2), np.nan)
+    row, column = row - first[0], column - first[1]
+    state = np.full((int(row[-1]) + 1, int(column[-1]) + 1), SOLID, np.int8)
+    middle_x = (np.arange(state.shape[1]) + first[1] + 0.5) * tile_m
+    middle_y = (np.arange(state.shape[0]) + first[0] + 0.5) * tile_m
+    stand = np.full((*state.shape, 2), np.nan)
+
+    def open_up(i: np.ndarray, k: np.ndarray, r: np.ndarray, c: np.ndarray) -> None:
+        """Open the tiles (i, k) with the cells (r, c) to stand on; of those for one tile the nearest to its centre."""
+        away = np.hypot(x[c] - middle_x[k], y[r] - middle_y[i])
+        order = np.argsort(-away, kind="stable")  # the last one stays
+        at = i[order], k[order]
+        state[at] = OPEN
+        stand[at] = np.stack((x[c[order]], y[r[order]]), axis=-1)
+
     r, c = np.nonzero(reachable & (occupancy.cells == -1))
-    state[row[r] - first[0], column[c] - first[1]] = UNSEEN
-    r, c = np.nonzero(reachable & (occupancy.cells == 0))
-    away = np.hypot(x[c] - (column[c] + 0.5) * tile_m, y[r] - (row[r] + 0.5) * tile_m)
-    order = np.argsort(-away, kind="stable")  # of cells in one tile the last, the nearest to its centre, stays
-    r, c = r[order], c[order]
-    at = row[r] - first[0], column[c] - first[1]
-    state[at] = OPEN
-    stand[at] = np.stack((x[c], y[r]), axis=-1)
+    state[row[r], column[c]] = UNSEEN
+    standing = reachable & (occupancy.cells == 0)
+    r, c = np.nonzero(standing)
+    open_up(row[r], column[c], r, c)
+    r, c = np.nonzero((occupancy.cells == 0) & (state[row[:, None], column] == SOLID))
+    most = int(reach_m / occupancy.resolution)
+    near = [(i, k) for i in range(-most, most + 1) for k in range(-most, most + 1)]
+    offsets = np.array([o for o in near if math.hypot(*o) * occupancy.resolution <= reach_m])
+    down, right = np.clip(r + offsets[:, :1], 0, rows - 1), np.clip(c + offsets[:, 1:], 0, columns - 1)
+    which, cell = np.nonzero(standing[down, right])
+    open_up(row[r[cell]], column[c[cell]], down[which, cell], right[which, cell])
+    _to_middle(stand, middle_x, middle_y, standing, x, y)
     return Tiles(tile_m, first, state, stand)
+
+
+def _to_middle(
+    stand: np.ndarray, middle_x: np.ndarray, middle_y: np.ndarray, standing: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> None:
+    """Move where to stand to the centre of the tile, or to its centre line, where there is room in all cells around."""
+    i, k = np.nonzero(np.isfinite(stand[:, :, 0]))
+    px, py = stand[i, k].T
+    resolution = x[1] - x[0] if len(x) > 1 else 1.0
+    for qx, qy in ((px, middle_y[i]), (middle_x[k], py), (middle_x[k], middle_y[i])):  # the last that fits stays
+        u, v = (qx - x[0]) / resolution, (qy - y[0]) / resolution
+        fits = np.ones(len(i), bool)
+        for row in (np.floor(v + 1e-6), np.ceil(v - 1e-6)):
+            for column in (np.floor(u + 1e-6), np.ceil(u - 1e-6)):
+                r, c = row.astype(int), column.astype(int)
+                inside = (r >= 0) & (r < len(y)) & (c >= 0) & (c < len(x))
+                fits &= inside & standing[np.clip(r, 0, len(y) - 1), np.clip(c, 0, len(x) - 1)]
+        stand[i[fits], k[fits]] = np.stack((qx, qy), axis=-1)[fits]

@@ -123,7 +123,8 @@ def utility(
     G(x) over the eight cells beside c, where x is 1/2 for an unknown cell and 0 else, and G(x) = 5 exp(-(x - 1/2)^2 /
     (2 * 0.1^2)): it counts the unknown cells beside. Distance: the density of the beta distribution with alpha and
     beta at w, the square root of the mean distance to the cells of the frontier over the farthest of any frontier.
-    Coordination: for each robot in sight, and each goal of another, 1 - w from there.
+    Coordination: for each robot in sight 1 - w from there; for each goal of another (ffTNF) 1 - w from there, times
+    the information of the frontier that has most: weight 1 when information is counted in shares of the most.
 
     MAES takes w of the *sum* of distances, which exceeds 1, leaves the density without its constant, which makes the
     distance count for nothing at 8 and 8, and subtracts w itself, which draws robots together.
@@ -147,11 +148,14 @@ def utility(
     count = int(label.max()) + 1 if len(label) else 0
     seen_g, unknown_g = 5.0 * math.exp(-0.25 / 0.02), 5.0
     information = tiles_per_cell / max(count, 1) * (unknown * unknown_g + (9 - unknown) * seen_g)
-    value = np.bincount(label, information, count)
+    promised = np.bincount(label, information, count)
+    value = promised.copy()
     w = wavefront(points, label, own)
     value += w ** (alpha - 1.0) * (1.0 - w) ** (beta - 1.0) / _beta(alpha, beta)
-    for place in np.vstack((others, goals)):
+    for place in others:
         value -= 1.0 - wavefront(points, label, place)
+    for place in goals:
+        value -= promised.max(initial=0.0) * (1.0 - wavefront(points, label, place))
     return value
 
 

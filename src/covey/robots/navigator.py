@@ -220,6 +220,9 @@ class Navigator:
             return self._finish("reached")
         if self._progress.expired(time_s, 10.0 * self._angle, 0.0):
             return self._finish("stuck")
+        if math.isinf(self.limits.turn_acceleration) and self.limits.reaction < self.limits.period:
+            rate = (self._angle - w * self.limits.reaction) / self.limits.period  # it turns on until the command acts
+            return (0.0, 0.0, max(-self.limits.max_turn, min(self.limits.max_turn, rate))), "driving"
         return (0.0, 0.0, self._turn_rate(self._angle)), "driving"
 
     def _turn_rate(self, angle: float) -> float:
@@ -242,11 +245,14 @@ class Navigator:
             return self._finish("stuck")
         sign = math.copysign(1.0, left)
         speed = sign * min(approach_speed(abs(left), self._deceleration, self._reaction), self.limits.max_speed)
+        if math.isinf(self.limits.deceleration) and self.limits.reaction < self.limits.period:
+            speed = (left - v * self.limits.reaction) / self.limits.period  # it rolls on until the command acts
+            speed = max(-self.limits.max_speed, min(self.limits.max_speed, speed))
         if sign < 0.0:
             speed = max(speed, float(self._window[0]))
         across = -dx * math.sin(along) + dy * math.cos(along)
         error = wrap_angle(along - heading) - sign * math.atan2(across, 0.5 + abs(v))
-        if abs(left) < 0.2:
+        if abs(left) < 0.2 or abs(error) < self.limits.straight_angle:
             error = 0.0
         return self._safe(v, w, speed, self._turn_gain * error), "driving"
 
