@@ -332,9 +332,16 @@ def cover(poses, discs, step, frame, goal, last, each):
                 x, y = (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
                 for row in range(max(math.ceil(y - radius), 0), min(math.floor(y + radius), last.shape[0] - 1) + 1):
                     half = math.sqrt(max(radius * radius - (row - y) ** 2, 0.0))
+                    bits, word = 0, -1
                     for column in range(max(math.ceil(x - half), 0), min(math.floor(x + half), last.shape[1] - 1) + 1):
                         if goal[row, column] and last[row, column] < 0:
                             new += 1
                         last[row, column] = step
-                        each[i, row, column // _WORD] |= np.uint32(1) << np.uint32(column % _WORD)
+                        if column // _WORD != word:
+                            if bits != 0:
+                                each[i, row, word] |= np.uint32(bits)
+                            bits, word = 0, column // _WORD
+                        bits |= 1 << (column % _WORD)
+                    if bits != 0:
+                        each[i, row, word] |= np.uint32(bits)
     return new

@@ -103,7 +103,7 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
         all_beams_at: int64 (n,), the step from which on all beams are wanted, once; then ``every`` steps later.
     """
     rays, known = fan.directions.shape[0], ranges.shape[1] > 0
-    cell = frame[4] * BLOCK
+    cell, none = frame[4] * BLOCK, np.int64(0)
     for k in range(robots.size):
         robot = robots[k]
         if wanted[k, 0] == 2:
@@ -125,7 +125,7 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
             x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
             a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
             steep = abs(a0 + a1) < abs(b0 + b1)
-            met = first_open(open_, robot, closed, shape, steep, 0, u, v, a0, b0, a1, b1, farthest / cell)
+            met = first_open(open_, robot, closed, shape, steep, none, u, v, a0, b0, a1, b1, farthest / cell)
             for i in range(begin, end):
                 if met < 0:
                     wanted[k, i] = 0
