@@ -91,3 +91,32 @@ class TestSweep:
         assert mine[:, 1].max() == 5  # what lies west of the middle between 4.5 and 7.5 m
         robot.time = 60.0  # not heard of for a minute
         assert sweep.mine(robot, sweep.left).sum() == sweep.left.sum()
+
+    def test_what_a_nearer_robot_does_not_come_to_is_covered_all_the_same(self, robot, monkeypatch):
+        from covey.controllers.teammates import Mate
+        from covey.geometry import Pose
+
+        sweep, gone_to = Sweep(robot), []
+
+        async def sleep(duration_s, until=None):
+            robot.time += duration_s
+            for cell in np.argwhere(sweep.left):  # another robot stands on every place that is left, and stays
+                x, y = sweep.grid.to_world(cell)
+                sweep.mates.mates[f"r{cell[0]}_{cell[1]}"] = Mate(robot.time, Pose(x, y, 0.0), None, {})
+
+        async def go(robot, x, y):
+            gone_to.append((x, y))
+            robot.time += 1.0
+            return True
+
+        monkeypatch.setattr(robot, "sleep", sleep, raising=False)
+        monkeypatch.setattr(sweep, "go", go)
+        sweep.done[:] = True
+        sweep.done[1, 1] = False
+        run = sleep(0.0)
+        with pytest.raises(StopIteration):
+            run.send(None)
+        with pytest.raises(StopIteration):
+            sweep.finish(robot).send(None)
+        assert len(gone_to) == 1
+        assert 4.0 < robot.time < 10.0  # it waited for the other first
