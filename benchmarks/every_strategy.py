@@ -195,8 +195,8 @@ PARTS = (
         "Patrolling: goal two visits to every waypoint",
         PATROLLING,
         "A robot whose part is one waypoint stands on it; that counts as well. After a jump a robot is not where it "
-        "believes to be: waypoints that are its alone may stay unvisited. `partitioned_patrol` leaves the part of a robot "
-        "that dies alone.",
+        "believes to be: waypoints that are its alone may stay unvisited. `partitioned_patrol` leaves the part of a "
+        "robot that dies alone.",
     ),
 )
 
