@@ -45,3 +45,10 @@ def test_a_gap_too_narrow_for_the_body_ends_the_exploration_not_the_patience():
     assert sim.status == "reached"  # without a share to reach, the goal is that the controllers are done
     assert sim.time < 300
     assert run.metrics["collisions_wall"] == 0
+
+
+def test_a_robot_that_has_nothing_left_looks_behind_itself_for_doors_that_have_opened():
+    scenario = covey.load_scenario("depot_doors").replace("seed", 8)  # its last door opens behind their scanners
+    run = scenario.build().run()
+    assert run.status == "reached"
+    assert run.metrics["explored_share"] >= 0.97

@@ -47,7 +47,8 @@ async def explore(
 
     A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable, or towards which the
     robot has not moved for long (maps have holes where walls have none), are passed over until nothing else is left;
-    then they are tried again. After some such rounds without a newly known cell the robot is done.
+    then they are tried again. In the first such round a robot that does not see all around turns to look behind: what
+    was closed may be open by now. After some rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
@@ -75,6 +76,8 @@ async def explore(
             before, known = known, _known_cells(robot)
             in_vain = 0 if known > before else in_vain + 1
             refused.goals.clear()
+            if in_vain == 1 and not _sees_all_around(robot):  # a door behind it may have opened
+                await robot.turn(math.tau, until=lambda robot: tell(robot, None))
             await robot.sleep(_NEWS_S, until=lambda robot: tell(robot, None))  # others may still send what they saw
             progress.restart(robot.time, *robot.pose[:2])
             continue
@@ -109,6 +112,10 @@ async def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: i
             if goal is not None:
                 return goal
     return None
+
+
+def _sees_all_around(robot: Robot) -> bool:
+    return any(sensor.kind == "lidar" and sensor.fov_deg > 350.0 for sensor in robot.model.sensors)
 
 
 def _known_cells(robot: Robot) -> int:
