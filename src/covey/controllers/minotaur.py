@@ -51,8 +51,15 @@ async def minotaur(robot: Robot, *, door_m: float = 2.0, reach_m: float = 7.0) -
         raise InvalidValueError(f"door_m is {door_m!r}, reach_m {reach_m!r}; they must be above 0 and 2")
     assert robot.map is not None
     least = max(1, round(0.5 * door_m / robot.map.grid.resolution))
+    choice = _Minotaur(door_m, reach_m)
     await explore(
-        robot, _Minotaur(door_m, reach_m), definition="explore", min_cells=least, replan_s=_THINK_S, near_m=reach_m
+        robot,
+        choice,
+        definition="explore",
+        min_cells=least,
+        replan_s=_THINK_S,
+        near_m=reach_m,
+        unreachable=choice.give_up,
     )
 
 
@@ -141,6 +148,13 @@ class _Minotaur:
         told = [(d.x, d.y, d.way, d.width_m, d.taken) for d in self.doors]
         self.team.step(robot, goal=goal, doors=told)
         return goal
+
+    def give_up(self, robot: Robot, goal: Goal) -> None:
+        """Take a goal that cannot be got to for tried, and a doorway before it for taken."""
+        self.tried.append(goal)
+        self.goal = None
+        for door in self.doors:
+            door.taken |= math.dist(door.beyond(self.door_m), goal) < _HERE_M
 
     def _choose(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
         assert robot.map is not None
