@@ -153,7 +153,7 @@ def verdict(row: Row) -> str:
 
 def table(rows: list[Row], strategies: tuple[str, ...]) -> str:
     """Return what became of the runs, one line for each strategy and kind of faults."""
-    head = ["strategy", "faults", "reached", "early", "late", "least share", "median end [s]", "stuck", "failed"]
+    head = ["strategy", "faults", "reached / runs", "early", "late", "least share", "median end [s]", "stuck", "failed"]
     lines = [head, ["---"] * len(head)]
     share = "covered_share" if strategies == COVERAGE else "explored_share"
     for strategy in strategies:
