@@ -39,6 +39,15 @@ def test_the_share_is_the_one_that_counts(of, share):
     assert ProgressBar(Stop(explored=0.9, of=of), io.StringIO()).share(frame(1, 0.5)) == share
 
 
+def test_covering_is_shown_where_it_is_the_goal():
+    bar = ProgressBar(Stop(covered=0.8), io.StringIO())
+    bar._first, bar._first_time_s = 100.0, 0.0
+    covering = frame(500, 0.9)
+    covering.covered_share = 0.4
+    assert bar.line(covering, 110.0).startswith(" 40.0% covered ")
+    assert bar.done(covering) == 0.5
+
+
 @pytest.mark.parametrize(
     ("stop", "shares"),
     [

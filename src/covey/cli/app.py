@@ -100,7 +100,9 @@ def show(name: str, /) -> None:
 
 
 @app.command(name="list")
-def list_(kind: Literal["scenarios", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /) -> None:
+def list_(
+    kind: Literal["scenarios", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
+) -> None:
     """List what ships with Covey and with installed packages.
 
     Parameters

@@ -15,7 +15,7 @@ _REFRESH_S, _LINE_S = 0.1, 10.0
 
 
 class ProgressBar:
-    """Shows explored share, simulated time, real-time factor and time to go: a bar in a terminal, else sparse lines.
+    """Shows the share that is the goal, simulated time, real-time factor and time to go: a bar in a terminal, or lines.
 
     Args:
         stop: when the run ends.
@@ -24,6 +24,8 @@ class ProgressBar:
 
     def __init__(self, stop: Stop, stream: IO[str] | None = None):
         self.stop, self.stream = stop, stream or sys.stderr
+        self._covering = stop.explored is None and stop.covered is not None
+        self._goal = stop.covered if self._covering else stop.explored
         self._bar = Progress(
             BarColumn(24),
             TextColumn("{task.description}", markup=False),
@@ -62,11 +64,13 @@ class ProgressBar:
 
     def done(self, frame: Frame) -> float:
         """Return how much of the way to the goal, or else to the timeout, lies behind (0 to 1)."""
-        done = self.share(frame) / self.stop.explored if self.stop.explored else frame.time_s / self.stop.timeout_s
+        done = self.share(frame) / self._goal if self._goal else frame.time_s / self.stop.timeout_s
         return min(1.0, done) if done > 0 else 0.0
 
     def share(self, frame: Frame) -> float:
-        """Return the explored share that counts for the goal."""
+        """Return the explored or covered share that counts for the goal."""
+        if self._covering:
+            return frame.covered_share
         if self.stop.of == "union":
             return float(frame.explored_share_union)
         return float((max if self.stop.of == "any_robot" else min)(frame.explored_share))
@@ -75,12 +79,12 @@ class ProgressBar:
         """Return the line for a frame, at the time ``now`` of the performance counter."""
         wall, simulated = now - self._first, frame.time_s - self._first_time_s
         share, done = self.share(frame), self.done(frame)
-        parts = [f"{share:6.1%} explored"] if share == share else []
+        parts = [f"{share:6.1%} {'covered' if self._covering else 'explored'}"] if share == share else []
         parts.append(f"{frame.time_s:7.1f} s simulated")
         if wall > 0 and simulated > 0:
             factor = simulated / wall
             to_timeout = (self.stop.timeout_s - frame.time_s) / factor
-            to_goal = wall * (1 - done) / done if self.stop.explored and done > 0 else to_timeout
+            to_goal = wall * (1 - done) / done if self._goal and done > 0 else to_timeout
             parts.append(f"{factor:6.1f} x real time")
             parts.append(f"about {_clock(max(0.0, min(to_goal, to_timeout)))} to go")
         return "  ".join(parts)

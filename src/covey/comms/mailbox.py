@@ -35,6 +35,7 @@ class Mailbox:
         outbox: what is to be sent, oldest first; the network empties it.
         inbox: what has arrived and was not taken yet, oldest first.
         overflowed: messages that a full inbox has lost.
+        writers: mailboxes of the team whose outbox is not empty; one list for all of them.
     """
 
     owner: str
@@ -43,6 +44,7 @@ class Mailbox:
     outbox: list[Outgoing] = field(default_factory=list)
     inbox: deque[Message] = field(default_factory=deque)
     overflowed: int = 0
+    writers: list["Mailbox"] = field(default_factory=list, repr=False)
 
     def send(self, payload: Any, to: str | None, kind: str, ttl_s: float | None, radio: str | None = None) -> None:
         """Copy a payload and queue it.
@@ -59,6 +61,8 @@ class Mailbox:
             raise InvalidValueError(f"the robots have no radio {radio!r}{did_you_mean(radio, self.radios)}")
         copy, size = copied(payload)
         ttl_s = float("inf") if ttl_s is None else float(ttl_s)
+        if not self.outbox:
+            self.writers.append(self)
         self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
 
     def put(self, message: Message) -> Message | None:

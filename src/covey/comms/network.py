@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,9 @@ class Network:
         self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))
+        self._writers: list[Mailbox] = []
         for box in mailboxes:
-            box.radios = self.names
+            box.radios, box.writers = self.names, self._writers
         self.used = False
         self.now_s = 0.0
         self._heard = np.zeros((n, n), bool)
@@ -172,11 +174,11 @@ class Network:
         """Take what was written since the last step, by radio."""
         batches, self._batches = self._batches, []
         written: dict[int, list[tuple[int, Outgoing]]] = {}
-        for i, box in enumerate(self.mailboxes):
-            if box.outbox:
-                for note in box.outbox:
-                    written.setdefault(self._lane(note.radio), []).append((i, note))
-                box.outbox.clear()
+        for i, box in sorted(((self.index[box.owner], box) for box in self._writers), key=itemgetter(0)):
+            for note in box.outbox:
+                written.setdefault(self._lane(note.radio), []).append((i, note))
+            box.outbox.clear()
+        self._writers.clear()
         for lane, notes in written.items():
             m = len(notes)
             numbers = self._number + 1 + np.arange(m)

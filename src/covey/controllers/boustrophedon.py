@@ -31,17 +31,22 @@ async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)
     await robot.sleep(_LISTEN_S + 0.3 * robot.team.index(robot.name), until=sweep.mark)  # one chooses after the other
-    await sweep_cells(robot, sweep, sweep.standing, overlap)
+    await sweep_cells(robot, sweep, sweep.standing, overlap, shared=True)
     await sweep.finish(robot)
 
 
-async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: float) -> None:
-    """Cover a region, bool (rows, columns) of standing places, cell by cell, always the nearest of those left."""
+async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: float, shared: bool) -> None:
+    """Cover a region, bool (rows, columns) of standing places, cell by cell, always the nearest of those left.
+
+    ``shared``: others cover the same region, so cells that they are at are left to them.
+    """
     width = 2.0 * (1.0 - overlap) * inscribed_radius(np.array(robot.model.body_discs)) / sweep.grid.resolution
     turned, strips = best_cells(region, width)
     todo = {i: lane_points(sweep, strip, width, turned) for i, strip in enumerate(strips) if strip.area > width**2}
     while todo:
-        open_ones = [i for i in todo if is_open(robot, sweep, strips[i], turned)]
+        open_ones = [i for i in todo if is_open(sweep, strips[i], turned)]
+        if shared:
+            open_ones = [i for i in open_ones if not is_taken(robot, sweep, strips[i], turned)]
         if not open_ones:
             break
         way = robot.travel_cost()
@@ -92,16 +97,19 @@ def lane_points(sweep: Sweep, strip: Strip, width: float, turned: bool) -> list[
     return paths
 
 
-def is_open(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
-    """Return whether a cell is mostly uncovered, and no other robot is in it or at it."""
+def is_open(sweep: Sweep, strip: Strip, turned: bool) -> bool:
+    """Return whether more than half of a cell is uncovered."""
     left = sweep.left.T if turned else sweep.left
-    runs = list(zip(range(strip.first, strip.first + strip.columns), strip.low, strip.high, strict=True))
-    if sum(int(left[low : high + 1, column].sum()) for column, low, high in runs) <= 0.5 * strip.area:
-        return False
+    runs = zip(range(strip.first, strip.first + strip.columns), strip.low, strip.high, strict=True)
+    return sum(int(left[low : high + 1, column].sum()) for column, low, high in runs) > 0.5 * strip.area
+
+
+def is_taken(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
+    """Return whether another robot is in a cell, or says that it is at it."""
     for mate in sweep.mates.others(robot).values():
-        for point in [tuple(mate.pose[:2])] + ([mate.goal] if mate.goal else []):
+        for point in [tuple(mate.pose[:2]), *([mate.goal] if mate.goal else [])]:
             row, column = sweep.cell_of(*point)[:: -1 if turned else 1]
             k = column - strip.first
             if 0 <= k < strip.columns and strip.low[k] - 1 <= row <= strip.high[k] + 1:
-                return False
-    return True
+                return True
+    return False

@@ -17,11 +17,13 @@ from covey.robots.handle import Robot
 
 _SWEPT = "swept"
 _TELL_S = 1.0
-_WAIT_S = 3.0
+_WAIT_S = 2.0
 _AHEAD_M = 0.3
-_NEAR_M = 0.6
-_STALL_S = 6.0
+_NEAR_M, _TOUCH_M = 0.5, 0.1
+_STALL_S = 4.0
 _ROUNDING_M = 0.01
+_FRONTIER_CELLS = 8
+_YIELD_S = 5.0
 
 
 class Sweep:
@@ -70,7 +72,8 @@ class Sweep:
         walls = np.where(cells < 0, 100, cells).astype(np.int8)  # the unknown is no floor
         self.clearance = clearance(walls, resolution, self.radius + 3 * resolution)
         room = (cells == 0) & (self.clearance >= self.radius + self.gap_m - 1e-6)
-        labels = np.asarray(ndimage.label(room, np.ones((3, 3)))[0])
+        labels = np.empty(room.shape, np.int32)
+        ndimage.label(room, np.ones((3, 3)), output=labels)
         row, column = self.cell_of(*robot.pose[:2])
         near = labels[max(row - 3, 0) : row + 4, max(column - 3, 0) : column + 4]
         self.standing = room & (labels == (labels[row, column] or near.max(initial=0)))
@@ -121,12 +124,13 @@ class Sweep:
     async def go(self, robot: Robot, x: float, y: float) -> bool:
         """Go to a point [m]: straight where the body fits all the way, else around walls, piece by piece.
 
-        Where another robot stands in the way for some seconds, the navigator finds a way around it.
+        Where another robot stands in the way for some seconds, the navigator finds a way around it, unless it is at
+        the point itself.
         """
         corners = [(x, y)] if self.is_straight(robot.pose[:2], (x, y)) else self._around(robot, x, y)
         for corner in corners:
             if not await self.straight(robot, *corner):
-                return await self._navigate(robot, x, y)
+                return not self._occupied(robot, x, y) and await self._navigate(robot, x, y)
         return bool(corners)
 
     def _around(self, robot: Robot, x: float, y: float) -> list[tuple[float, float]]:
@@ -161,7 +165,8 @@ class Sweep:
         (x0, y0), resolution = self.grid.origin[:2], self.grid.resolution
         steps = np.linspace(0.0, 1.0, 2 + math.ceil(2.0 * math.dist(a, b) / resolution))[:, None]
         columns, rows = ((np.array(a) + steps * (np.array(b) - a) - (x0, y0)) / resolution - 0.5).T
-        beside = ndimage.map_coordinates(self.clearance, [rows, columns], order=1, mode="nearest")
+        signed = np.where(self.clearance > 0, self.clearance, -0.5 * resolution)  # 0 at the face of a wall
+        beside = ndimage.map_coordinates(signed, [rows, columns], order=1, mode="nearest")
         return bool(beside.min() >= self.radius + self.gap_m - _ROUNDING_M)
 
     async def straight(self, robot: Robot, x: float, y: float) -> bool:
@@ -171,6 +176,7 @@ class Sweep:
         deceleration = 0.8 * min(self.limits.deceleration, 100.0)
         reaction = self.limits.period + self.limits.reaction
         gain, waited_s = min(5.0, 0.5 / reaction), 0.0
+        moves = ProgressTimer(0.02, _STALL_S)
         while True:
             px, py, heading = robot.pose
             left = length - ((px - x0) * (x - x0) + (py - y0) * (y - y0)) / max(length, 1e-9)
@@ -185,7 +191,7 @@ class Sweep:
             turning = abs(turn) > 0.1
             blocked = not turning and self._blocked(robot, left)
             waited_s = waited_s + self.limits.period if blocked else 0.0
-            if waited_s > _WAIT_S:
+            if waited_s > _WAIT_S or moves.expired(robot.time, px + heading, py):  # it may be pushing against a wall
                 robot.stop()
                 return False
             if blocked or turning:
@@ -204,7 +210,9 @@ class Sweep:
         scan, others = getattr(robot, "lidar", None), getattr(robot, "neighbours", None)
         if others is not None and len(others.ranges):
             ahead, beside = others.ranges * np.cos(others.bearings), others.ranges * np.sin(others.bearings)
-            if ((ahead > 0) & (ahead < _NEAR_M + self.radius) & (np.abs(beside) < 2.0 * self.radius + 0.1)).any():
+            first = others.identities < robot.team.index(robot.name)  # who comes first in the team goes first
+            reach = 2.0 * self.radius + np.where(first, np.minimum(_NEAR_M, left + 0.1), _TOUCH_M)
+            if ((ahead > 0) & (ahead < reach) & (np.abs(beside) < 2.0 * self.radius + _TOUCH_M)).any():
                 return True
         if scan is None:
             return False
@@ -213,6 +221,16 @@ class Sweep:
         free = ahead - self.radius
         narrow = np.abs(beside) < self.radius - 0.03
         return bool((narrow & (ahead > 0) & (free < min(0.25, left - 0.05))).any())
+
+    def _occupied(self, robot: Robot, x: float, y: float) -> bool:
+        """Return whether another robot in sight is so near to a point [m] that the body does not fit there."""
+        others = getattr(robot, "neighbours", None)
+        if others is None or not len(others.ranges):
+            return False
+        bearing = robot.pose[2] + others.bearings
+        off_x = robot.pose[0] + others.ranges * np.cos(bearing) - x
+        off_y = robot.pose[1] + others.ranges * np.sin(bearing) - y
+        return bool((np.hypot(off_x, off_y) < 3.0 * self.radius).any())
 
     # -- what is left ------------------------------------------------------------------------------------------------
 
@@ -230,13 +248,32 @@ class Sweep:
         return mask
 
     async def finish(self, robot: Robot) -> None:
-        """Cover what is left, always the nearest; each robot what it is nearest to. Ends when nothing is left."""
+        """Cover what is left, always the nearest; each robot what it is nearest to. Ends when nothing is left.
+
+        What the others are nearer to, and have not come to for some seconds, counts as its own: they may have given it
+        up, or be covering it out of earshot. What turns up on the way in a map that was not complete is covered, too.
+        """
         robot.note("what is left")
-        while (left := self.left).any():
+        yield_s = _YIELD_S * (1 + robot.team.index(robot.name))  # not all at once
+        news_s, cells = robot.time, -1
+        while True:
+            self.look(robot)
+            left = self.left
+            if np.count_nonzero(left) != cells:
+                news_s, cells = robot.time, np.count_nonzero(left)
+            if not left.any():
+                if not len(robot.frontiers(min_cells=_FRONTIER_CELLS)):
+                    return
+                before = self._version
+                await know_the_place(robot)
+                if robot.map is None or robot.map.version == before:
+                    return
+                continue
             mask = self.mine(robot, left)
-            if not mask.any():
+            if not mask.any() and robot.time < news_s + yield_s:
                 await robot.sleep(0.5, until=self.mark)  # the others are at it
                 continue
+            mask = mask if mask.any() else left
             target = self._nearest(robot, mask)
             place = self._stand_for(robot, target)
             if place is not None:
@@ -267,5 +304,5 @@ class Sweep:
 
 async def know_the_place(robot: Robot) -> None:
     """Explore first where the map has frontiers; a robot that was given the map goes on at once."""
-    if len(robot.frontiers()):
+    if len(robot.frontiers(min_cells=_FRONTIER_CELLS)):
         await explore(robot, choose_nearest, definition="explore", min_cells=8, replan_s=10.0)

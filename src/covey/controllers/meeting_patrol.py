@@ -45,7 +45,7 @@ async def meeting_patrol(robot: Robot, *, grace_s: float = 10.0, absences: int =
         space for data sharing in robot swarms (virtual stigmergy). 2016, doi:10.4108/eai.3-12-2015.2262503.
     """
     graph = graph_of(robot)
-    travel_s = 2.0 * travel_times(graph, robot) + 3.0  # rather too long than too short
+    travel_s = 1.4 * travel_times(graph, robot) + 3.0  # rather too long than too short
     parts = spectral_parts(graph.distance, len(robot.team))
     plan = plan_meetings(parts, graph.edges, graph.distance, travel_s, lead_s=float(travel_s.max()))
     ledger = Ledger(robot.team[: len(plan.parts)])

@@ -37,6 +37,8 @@ async def spanning_tree_coverage(robot: Robot, *, gap_m: float = 0.02) -> None:
     """
     await robot.sleep(0.5)  # the first scan
     known = not len(robot.frontiers())
+    if not known:
+        await robot.turn(2.0 * math.pi)  # so that no cell near by stays unknown between two rays
     sweep = Sweep(robot, gap_m)
     cells = LargeCells(sweep, robot, known)
     if known:
@@ -44,7 +46,6 @@ async def spanning_tree_coverage(robot: Robot, *, gap_m: float = 0.02) -> None:
         await _cover_section(robot, sweep, cells)
     else:
         await _cover_on_line(robot, sweep, cells)
-        sweep.look(robot)
     await sweep.finish(robot)
 
 

@@ -47,7 +47,7 @@ async def voronoi_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float =
         if left < small or left > 0.7 * before:
             break
         before = left
-        await sweep_cells(robot, sweep, region, overlap)
+        await sweep_cells(robot, sweep, region, overlap, shared=False)
     await sweep.finish(robot)
 
 

@@ -108,33 +108,6 @@ def mark_beam(mark, u0, v0, u1, v1, box):
 
 
 @kernel
-def beam_meets(cells, u0, v0, u1, v1):
-    """Return whether a beam from column u0, row v0 to u1, v1 [cells] crosses a cell of ``cells`` that is not 0."""
-    u0, v0, u1, v1, inside = clip_segment(u0, v0, u1, v1, cells.shape[1], cells.shape[0])
-    if not inside:
-        return False
-    flat, step_u, step_v = cells.reshape(-1), 1, cells.shape[1]
-    if abs(u1 - u0) < abs(v1 - v0):
-        u0, v0, u1, v1, step_u, step_v = v0, u0, v1, u1, step_v, step_u
-    first, last = int(u0), int(u1)
-    sign = 1 if last >= first else -1
-    at = first * step_u
-    found = flat[np.uint64(at + int(v0) * step_v)] | flat[np.uint64(last * step_u + int(v1) * step_v)]
-    if first != last:
-        slope = (v1 - v0) / (u1 - u0)
-        v = int((v0 + ((first + 1 if sign > 0 else first) - u0) * slope) * _FIXED)
-        dv = int(sign * slope * _FIXED)
-        found |= flat[np.uint64(at + (v >> 32) * step_v)]
-        for _ in range(abs(last - first) - 1):
-            at += sign * step_u
-            found |= flat[np.uint64(at + (v >> 32) * step_v)]
-            v += dv
-            found |= flat[np.uint64(at + (v >> 32) * step_v)]
-        found |= flat[np.uint64(last * step_u + (v >> 32) * step_v)]
-    return found != 0
-
-
-@kernel
 def sensor_in_grid(frame, pose, mount):
     """Return column and row [cells] of a sensor in a grid, and cos and sin of its heading in the grid's axes.
 

@@ -29,10 +29,13 @@ LEAST_CONFIDENCE = 0.5
 LEAST_WEAKEST_M = 4.0
 """Length of surface across the weakest direction that an alignment needs [m]: a bare corridor has none."""
 
+MOST_DENIED = 0.01
+"""Share of the walls that may stand in the open space of the other map: where it belongs there are hardly any."""
+
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
-_OFF_COST, _DENIED_COST = 6.0, 30.0
-_EVIDENCE_M = 2.5
+_OFF_COST, _DENIED_COST = 6.0, 60.0
+_EVIDENCE_M = 5.0
 _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 
@@ -61,7 +64,7 @@ class Fit:
 
     @property
     def strength_m(self) -> float:
-        """Evidence for this pose [m]: 2 x weakest x exp(-(6 off + 30 denied) / met)."""
+        """Evidence for this pose [m]: 2 x weakest x exp(-(6 off + 60 denied) / met)."""
         contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
         return 2.0 * self.weakest_m * math.exp(-contradicted)
 
@@ -72,9 +75,9 @@ class Alignment:
 
     Attributes:
         T_a_b: pose of frame b in frame a, the best there is also when it is refused; None: nothing to compare.
-        confidence: (1 - second / best) (1 - self-similarity) w / (w + 2.5 m), 0 … 1, where best and second are the
-            strengths of the best fit and of the best one elsewhere, the self-similarity is the strength at which one
-            of the maps fits itself elsewhere over that at which it fits where it is, and w is ``weakest_m``.
+        confidence: (1 - second / best) (1 - self-similarity) best / (best + 5 m), 0 … 1, where best and second are the
+            strengths of the best fit and of the best one elsewhere, and the self-similarity is the strength at which
+            one of the maps fits itself elsewhere, over that at which it fits where it is.
         agreement: share of the surfaces known to both that agree.
         overlap_m2: area that both maps know [m^2].
         refused: why it is not to be used; empty when it is accepted.
@@ -145,8 +148,10 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
     if best.weakest_m < LEAST_WEAKEST_M:
         return _refuse(found, f"too little in common: {best.weakest_m:.1f} m of wall hold the weakest direction")
+    if best.denied_m > MOST_DENIED * best.met_m:
+        return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
-    unique = (1.0 - second / best.strength_m) * best.weakest_m / (best.weakest_m + _EVIDENCE_M)
+    unique = (1.0 - second / best.strength_m) * best.strength_m / (best.strength_m + _EVIDENCE_M)
     if unique < least_confidence:
         return _refuse(found, "ambiguous: the maps fit nearly as well elsewhere", unique)
     confidence = unique * (1.0 - max(map_a.self_similarity, map_b.self_similarity))

@@ -7,11 +7,15 @@ References:
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from scipy import fft, ndimage
+from scipy import fft as scipy_fft
+from scipy import ndimage
 
 from covey.mapping.surfaces import Surfaces, times
+
+fft: Any = scipy_fft  # its stubs know no arrays
 
 _CELLS = 120  # a side of a map in cells of the search: with more it is slower
 _LIKELY = 0.6  # rotations whose spectra correlate less than this share of the best are not tried
@@ -83,7 +87,8 @@ class _Search:
         self.centre_b = (every_b.min(axis=0) + every_b.max(axis=0)) / 2
         self.radius = float(np.hypot(*(every_b - self.centre_b).T).max()) + side
         width, height = every_a.max(axis=0) + side - self.low + 2 * self.radius
-        self.shape = tuple(fft.next_fast_len(math.ceil(v / side) + 1, real=True) for v in (height, width))
+        rows, columns = (int(fft.next_fast_len(math.ceil(v / side) + 1, real=True)) for v in (height, width))
+        self.shape = rows, columns
         images = self._images(points_a - self.low, times(a.normals, -self.main), open_a - self.low)
         self._a = [fft.rfft2(ndimage.gaussian_filter(image, 0.7)) for image in images[:4]]
         self._a += [fft.rfft2(image) for image in images[4:]]
@@ -129,6 +134,6 @@ class _Search:
 
 
 def _open_points(surfaces: Surfaces, side: float) -> np.ndarray:
-    """Return points [m] (m, 2), half a cell of the search apart, that keep such a cell free of walls around them."""
+    """Return points [m] (m, 2), half a cell of the search apart, that keep such a cell free around them."""
     every = max(1, round(0.5 * side / surfaces.grid.resolution))
-    return surfaces.grid.to_world(np.argwhere(surfaces.free_beyond(side)[::every, ::every]) * every)
+    return surfaces.grid.to_world(np.argwhere(surfaces.open_within(side)[::every, ::every]) * every)

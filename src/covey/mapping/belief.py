@@ -189,9 +189,9 @@ class Beliefs:
         self._make_room(slots=len(known))
         slots = self._store.free_slots[self._store.used[0] :][: len(known)]
         self._store.used[0] += len(known)
-        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], 1, 0
+        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], -1, 0
         for robot in robots:
-            self._team.own[robot, known] = slots
+            self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
             self.occupancy[robot] = occupancy
             self.version[robot] += 1
             self.tile_changed[robot] = self.version[robot]

@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import ndimage
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from covey.geometry.grid import Grid
 
@@ -42,20 +43,22 @@ class Surfaces:
         return max(0.15, 1.5 * self.grid.resolution)
 
     @cached_property
-    def tree(self) -> cKDTree:
+    def tree(self) -> Any:
         """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
-        return cKDTree(np.hstack((self.points, NORMAL_M * self.normals)))
+        return KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
     def open_cells(self) -> np.ndarray:
-        """Bool (rows, columns): free cells with no wall within `reach_m`."""
-        return self.free_beyond(self.reach_m)
+        """Bool (rows, columns): cells around which all is free within `reach_m`."""
+        return self.open_within(self.reach_m)
 
-    def free_beyond(self, clearance_m: float) -> np.ndarray:
-        """Return the free cells, bool (rows, columns), that have no wall within a square of that half side [m]."""
+    def open_within(self, clearance_m: float) -> np.ndarray:
+        """Return the cells, bool (rows, columns), with nothing but free cells in a square of that half side [m].
+
+        Free cells beside unknown ones are left out: there a wall may be that only the other robot has seen.
+        """
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
-        near = ndimage.maximum_filter((self.grid.cells == 100).astype(np.uint8), 2 * reach + 1)
-        return (self.grid.cells == 0) & (near == 0)
+        return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
     def look_up(self, mask: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return what ``mask``, bool (rows, columns), says at points [m] (m, 2); False outside."""
@@ -77,8 +80,8 @@ def find_surfaces(grid: Grid) -> Surfaces | None:
     wall = np.pad(cells == 100, 1)
     beside = wall[2:, 1:-1] | wall[:-2, 1:-1] | wall[1:-1, 2:] | wall[1:-1, :-2]
     dense = (cells == 100).astype(np.float32)
-    du = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(0, 1))
-    dv = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(1, 0))
+    du = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(0, 1))  # pyright: ignore[reportArgumentType]
+    dv = -ndimage.gaussian_filter(dense, _SMOOTH_CELLS, order=(1, 0))  # pyright: ignore[reportArgumentType]
     slope = np.hypot(du, dv)
     at = np.argwhere((cells == 0) & beside & (slope > _LEAST_SLOPE))
     if not len(at):

@@ -50,17 +50,28 @@ class UnknownStarts:
     """What one robot holds: its own evidence, that of others it has heard of, and where their frames lie in its own.
 
     Args:
-        belief: the robot's belief, in the frame of its own start; only its own evidence is used.
+        belief: the robot's belief; only its own evidence is used.
+        T_belief_start: where the robot started in the frame of its belief; by default the belief lies in the frame of
+            the start. In a simulation all beliefs share the frame of the world, and this takes it from them.
         least_confidence: alignments below this are refused.
 
     Attributes:
+        grid: the place of the robot's own map in the frame of its start; its cells are not used.
         heard: the newest evidence of every robot whose frame is known, by name, its own among it.
         T_own_other: pose of the start frame of each of them in the robot's own; its own is (0, 0, 0).
         alignments: the last attempt to align with each robot that was met, by name.
     """
 
-    def __init__(self, belief: Belief, least_confidence: float = LEAST_CONFIDENCE):
+    def __init__(
+        self,
+        belief: Belief,
+        T_belief_start: Pose = Pose(0.0, 0.0, 0.0),
+        *,
+        least_confidence: float = LEAST_CONFIDENCE,
+    ):
         self.belief, self.least_confidence = belief, least_confidence
+        grid = belief.grid
+        self.grid = Grid(grid.cells, grid.resolution, T_belief_start.inverse() @ Pose(*grid.origin))
         self.heard: dict[str, Heard] = {}
         self.T_own_other = {belief.name: Pose(0.0, 0.0, 0.0)}
         self.alignments: dict[str, Alignment] = {}
@@ -71,8 +82,7 @@ class UnknownStarts:
         name, version = self.belief.name, self.belief.version
         mine = self.heard.get(name)
         if mine is None or mine.version != version:
-            grid = self.belief.grid.with_cells(self.belief.own.copy())
-            mine = self.heard[name] = Heard(name, version, grid)
+            mine = self.heard[name] = Heard(name, version, self.grid.with_cells(self.belief.own.copy()))
         return mine
 
     def hear(self, other: "UnknownStarts") -> Alignment:
@@ -115,7 +125,7 @@ class UnknownStarts:
 
     def _grid(self) -> Grid:
         """Return a grid of zeros, on the lattice of the robot's own, that holds all that has been heard."""
-        own = self.belief.grid
+        own = self.grid
         low, high = np.zeros(2, int), np.array(own.shape)
         for origin, heard in self.heard.items():
             rows, columns = heard.evidence.shape
@@ -137,6 +147,6 @@ def merge_aligned(a: Belief, b: Belief, least_confidence: float = LEAST_CONFIDEN
     Both beliefs lie in the frames of their own robots' starts. When the alignment is refused, the map is that of a
     alone.
     """
-    one, two = UnknownStarts(a, least_confidence), UnknownStarts(b, least_confidence)
+    one, two = (UnknownStarts(belief, least_confidence=least_confidence) for belief in (a, b))
     alignment = one.hear(two)
     return one.merged(), alignment

@@ -49,9 +49,11 @@ def move() -> None:
     pioneer = pioneer3dx().model_copy(update={"mapping": None})
     start = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 3.0]])
     group = Group("rehearsing", pioneer, start, Program(_ahead))
-    sim = Simulation(World.empty(6.0, 6.0, resolution_m=0.2), [group])
+    sim = Simulation(World.empty(6.0, 6.0, resolution_m=0.2), [group], radio=9.0)
     for _ in range(2):
         sim.step()
+    sim.scoring.maps(sim.inputs.changed)
+    sim.talking.network.links(sim.world, sim.state.pose, sim.radio_alive)
     sim.deciding.close()
     sim._recorder.abandon("a rehearsal")
 
@@ -62,6 +64,7 @@ def think() -> None:
     from covey.geometry import Pose
     from covey.geometry.grid import Grid
     from covey.mapping.belief import Beliefs
+    from covey.mapping.compare import KnownShare, ground_truth
     from covey.mapping.providers import providers
     from covey.mapping.team_mates import hide_team_mates
     from covey.robots.catalogue import pioneer3dx
@@ -81,13 +84,15 @@ def think() -> None:
     hide_team_mates(ranges, lidar.angles, lidar.mount, *one, np.full(2, 0.4))
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
+    known = Grid(np.ones((40, 40), np.bool_), 0.2)
+    KnownShare(beliefs, ground_truth(known.with_cells(~known.cells), known, beliefs.grid)).update()
     providers(np.full((2, 2), -1), beliefs.clock, np.eye(2, dtype=bool), beliefs.clock)
     navigator = Navigator(DriveLimits.of(model), model.body_discs)
     robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
     robot.map = beliefs[0]
     other = np.array([1.5]), np.array([0.5]), np.array([1]), np.array([2.0])
     robot.readings = {
-        "lidar": LidarReading(ranges[0].copy(), lidar.angles.copy(), lidar.range_m, lidar.mount.copy()),
+        "lidar": LidarReading(ranges[0].copy(), lidar.angles, lidar.range_m, lidar.mount.copy()),
         "neighbours": NeighboursReading(*other),
     }
     onboard = Onboard(robot, Program(nearest_frontier))

@@ -9,17 +9,22 @@ from covey.world.world import World
 
 
 class Tracker(Protocol):
-    """Measures, step by step, what a mission needs beside the explored and the covered share.
+    """Measures, step by step, what a mission needs beside the explored and the covered share."""
 
-    Attributes:
-        columns: names of its measurements, columns of ``team.parquet``.
-        facts: what of it never changes, for the manifest: plain data.
-        waypoints: the graph that every robot is given; None for none.
-    """
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of its measurements, columns of ``team.parquet``."""
+        ...
 
-    columns: tuple[str, ...]
-    facts: dict[str, Any]
-    waypoints: Waypoints | None
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What of it never changes, for the manifest: plain data."""
+        ...
+
+    @property
+    def waypoints(self) -> Waypoints | None:
+        """The graph that every robot is given; None for none."""
+        ...
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the true poses (n, 3) of one step and who is able to act, bool (n,).

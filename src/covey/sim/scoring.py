@@ -7,10 +7,11 @@ from covey.mapping.compare import KnownShare, ground_truth
 from covey.results.maps import Maps
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
+from covey.sensors.scan import scan_walls
 from covey.sim.clock import Clock
 from covey.sim.estimating import Estimating
 from covey.sim.physics import ROBOT_CONTACT, Contacts
-from covey.sim.sensing import Sensing
+from covey.sim.sensing import Sensing, SensorBank
 from covey.world.changing import with_doors_open
 from covey.world.coverable import coverable
 from covey.world.explorable import explorable
@@ -63,7 +64,8 @@ class Scoring:
         if can.any():
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
         self.mask = mask
-        self.explored = ExploredTruth(world.grid.with_cells(mask), n) if mask.any() else None
+        self.explored = ExploredTruth(world.grid.with_cells(mask), n, solid=self.world.solid) if mask.any() else None
+        self._version = self.world.version
         to_cover = coverable(world, state.pose, model.radius)
         self.covered = Coverage(world.grid.with_cells(to_cover if to_cover.any() else world.free), n)
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
@@ -77,12 +79,25 @@ class Scoring:
         step = self.clock.step
         for bank in self._banks:
             if bank.fresh and self.explored is not None:
-                scan, poses = bank.readings, bank.pose[bank.members]
-                self.explored.mark(bank.members, poses, scan.true_ranges, scan.angles, scan.mount, step)
+                self._explore(self.explored, bank, step)
         self.covered.mark(self.state.pose, self.model.discs, step)
         if step % self._known_every == 0:
             for members, known in self._known:
                 self.known_share[members], self.known_share_union = known.update()
+
+    def _explore(self, explored: ExploredTruth, bank: SensorBank, step: int) -> None:
+        """Take in one scan of each robot of a bank; what nobody has read is cast only where it may find something."""
+        members, poses, fan, world = bank.members, bank.pose[bank.members], bank.record, self.world
+        if world.version != self._version:
+            self._version = world.version
+            explored.close(world.solid)
+        angles, mount, wanted = fan.angles, fan.mount, None
+        if bank.readings is not None:
+            ranges = bank.readings.true_ranges
+        else:
+            wanted = explored.wanted(members, poses, fan.range_m, angles, mount, step)
+            ranges = scan_walls(world.skip, world.grid.frame, poses, mount, angles, fan.range_m, wanted)
+        explored.mark(members, poses, ranges, angles, mount, step, wanted)
 
     @property
     def energy_j(self) -> np.ndarray:

@@ -26,6 +26,7 @@ class SensorBank:
         pose: true poses of the whole team at the newest sample, shape (n, 3).
         substep: when the newest sample was taken.
         spoiled: what makes readings of single robots worse; each is applied to every new sample.
+        unread: nobody but the scoring wants its readings; they are not taken then, but for what is spoiled.
     """
 
     record: Any
@@ -38,6 +39,7 @@ class SensorBank:
     substep: int = -1
     row_of: dict[int, int] = field(default_factory=dict)
     spoiled: list[Any] = field(default_factory=list)
+    unread: bool = False
 
 
 class Sensing:
@@ -59,6 +61,7 @@ class Sensing:
                 state.pose.copy(),
                 state.pose.copy(),
                 row_of={int(robot): row for row, robot in enumerate(members)},
+                unread=not any(_reads(group, record) for group in groups if record in group.robot.sensors),
             )
             for record, robots in records.items()
         ]
@@ -99,7 +102,8 @@ class Sensing:
                 )
             )
             truths[substep] = truth
-            bank.readings = bank.record.read(truth, bank.members, bank.keys, sample)
+            idle = bank.unread and not bank.spoiled
+            bank.readings = None if idle else bank.record.read(truth, bank.members, bank.keys, sample)
             for spoiled in bank.spoiled:
                 spoiled.apply(bank.readings, sample)
             bank.pose_before, bank.pose, bank.substep = bank.pose, pose.copy(), substep
@@ -126,3 +130,10 @@ class Sensing:
     def first_of(self, members: np.ndarray, kind: str) -> SensorBank | None:
         """Return the bank of the first sensor of a kind that a group of equal robots carries."""
         return next((b for b in self.of_kind(kind) if len(members) and int(members[0]) in b.row_of), None)
+
+
+def _reads(group: Group, record: Any) -> bool:
+    """Return whether robots of a group, or what estimates for them, may look at a sensor that they carry."""
+    if record.kind != "lidar" or record.sees_robots or group.robot.mapping is not None or group.program is None:
+        return True
+    return group.program.reads(record.kind, record.name)

@@ -35,6 +35,7 @@ class Talking:
         self._every_s, self._next_s = every_s, 0.0
         self.tags, self.board = TagField(tags), Board()
         self.events: list[tuple[int, float, float, Any]] = []
+        self._shows = False  # whether robots may still hold readings of tags
 
     def exchange(
         self, world: World, state: TeamState, robots: dict[int, Robot], alive: np.ndarray, time_s: float
@@ -56,13 +57,16 @@ class Talking:
         self.board.turn()
         self._leave(state, robots, time_s)
         self.tags.expire(time_s)
-        for i, robot in robots.items():
-            if self.tags.tags or robot._tags:
+        if self.tags.tags or self._shows:
+            self._shows = bool(self.tags.tags)
+            for i, robot in robots.items():
                 robot._tags = self.tags.read(state.pose[i], time_s, world.skip, world.grid.frame)
 
     def _leave(self, state: TeamState, robots: dict[int, Robot], time_s: float) -> None:
         self.events.clear()
         for i, robot in robots.items():
+            if not robot._left_tags:
+                continue
             for content, lifetime_s in robot._left_tags:
                 x, y = state.pose[i, :2].tolist()
                 self.events.append((i, x, y, content))

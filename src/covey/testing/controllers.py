@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from covey.missions import Patrolling
 from covey.robots.controller import Program
 from covey.sim.simulation import Simulation
 from covey.testing.boundary import check_boundary
 from covey.world.world import World
+
+_MISSION = Patrolling(waypoints_m=((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)))
+"""So that controllers that patrol have something to patrol."""
 
 
 def check_controller(factory: Callable[..., Any], *, seconds: float = 5.0, robots: int = 3, **parameters: Any) -> None:
@@ -30,7 +34,9 @@ def check_controller(factory: Callable[..., Any], *, seconds: float = 5.0, robot
 
 
 def _poses(factory: Callable[..., Any], parameters: dict[str, Any], seconds: float, robots: int) -> np.ndarray:
-    sim = Simulation(World.empty(8, 8, resolution_m=0.1), robots, Program(factory, parameters), seed=11)
+    sim = Simulation(
+        World.empty(8, 8, resolution_m=0.1), robots, Program(factory, parameters), seed=11, mission=_MISSION
+    )
     poses = []
     while not sim.done and sim.time < seconds:
         sim.step()

@@ -110,8 +110,8 @@ def map_along(
         mapping: how the belief takes in scans.
         noise: of the estimates.
     """
-    lidar, noise = lidar or Lidar(sigma_m=0.02), noise or Noise()
-    localizer = noise.build([name], seed)
+    lidar = lidar or Lidar(sigma_m=0.02)
+    localizer = (noise or Noise()).build([name], seed)
     own = np.array([localizer.update(np.zeros((1, 3)), pose[None], k)[0][0] for k, pose in enumerate(poses)])
     own = compose(inverse(np.array(T_world_own)), own)
     low, high = own[:, :2].min(axis=0) - lidar.range_m - 1.0, own[:, :2].max(axis=0) + lidar.range_m + 1.0
@@ -146,8 +146,8 @@ def make_pairs(
     random = generator(seed, "map_pairs")
     labels, _ = label_by_size(world.free & (world.clearance >= BODY_M))
     cells = np.argwhere(labels == 1)
-    starts = [tuple(int(v) for v in cells[random.integers(len(cells))]) for _ in range(tours)]
-    routes = [tour(world, start, random.uniform(*reach_m)) for start in starts]
+    starts = cells[[random.integers(len(cells)) for _ in range(tours)]].tolist()
+    routes = [tour(world, (row, column), random.uniform(*reach_m)) for row, column in starts]
     sensor = lidar or Lidar(sigma_m=0.02)
     seen = [_seen(world, route, sensor) for route in routes]
     pairs: list[MapPair] = []

@@ -1,8 +1,8 @@
 """What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
 A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
-world, and 32 cells are compared at once. Beams that only cross blocks of 8 x 8 cells that their robot has explored to
-the last cell are left out, but for one scan now and then that keeps the heat map fresh.
+world, and 32 cells are compared at once. Beams that only cross blocks of 4 x 4 cells that their robot has explored to
+the last cell are left out (`covey.world.sieve`), but for one scan now and then that keeps the heat map fresh.
 """
 
 import math
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.geometry.beams import beam_directions, beam_meets, mark_beam, sensor_in_grid
+from covey.geometry.beams import mark_beam, sensor_in_grid
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
+from covey.world.sieve import BLOCK, block_bits, closed_bits, complete, fan, sieve
 
-_WORD, _BLOCK = 32, 8
+_WORD = 32
 _BYTES_TO_BITS = np.uint64(0x0102040810204080)
 _NEVER = -1
+_UNKNOWN = np.zeros((0, 0))
 
 
 class ExploredTruth:
@@ -28,6 +30,7 @@ class ExploredTruth:
         robots: number of robots n.
         seen_every: the heat map `last_step` is right to so many steps (its colours stand for minutes); first steps
             and shares are exact.
+        solid: bool (rows, columns), where beams end: what is behind need not be looked at; see `close`.
 
     Attributes:
         first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
@@ -37,7 +40,7 @@ class ExploredTruth:
         InvalidValueError: there is nothing to explore, or nobody.
     """
 
-    def __init__(self, explorable: Grid, robots: int, seen_every: int = 10):
+    def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
         rows, columns = explorable.shape
         width = -(-columns // _WORD) * _WORD
         cells = np.zeros((rows, width), np.uint8)
@@ -51,15 +54,49 @@ class ExploredTruth:
         self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
         self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
         self._scratch = np.zeros((rows, width), np.uint8)
-        blocks = np.pad(cells, ((0, -rows % _BLOCK), (0, 0))).reshape(-1, _BLOCK, width // _BLOCK, _BLOCK)
+        blocks = np.pad(cells, ((0, -rows % BLOCK), (0, 0))).reshape(-1, BLOCK, width // BLOCK, BLOCK)
         self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
+        self._blocks = np.array(self._left.shape[1:])
+        self._open = np.repeat(block_bits(self._left[:1] > 0, False), robots, axis=0)
+        self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
         self._since = self._step = 0
-        self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
+
+    def close(self, solid: np.ndarray) -> None:
+        """Say where beams end now, bool (rows, columns)."""
+        self._closed = closed_bits(solid, self._left.shape[1:])
+
+    def wanted(
+        self, robots: np.ndarray, poses: np.ndarray, range_m: float, angles: np.ndarray, mount: Any, step: int
+    ) -> np.ndarray:
+        """Return which beams may find something new at all, before anybody knows where they end.
+
+        Args:
+            robots, poses, angles, mount, step: see `mark`; to be asked once for each scan.
+            range_m: no beam is longer than this [m].
+
+        Returns:
+            uint8 (m, rays), 0 for the beams whose length `mark` need not know.
+        """
+        wanted = np.ones((len(robots), len(angles)), np.uint8)
+        self._sieve(robots, poses, _UNKNOWN, range_m, angles, mount, step, wanted)
+        return wanted
+
+    def _sieve(self, robots, poses, ranges, reach, angles, mount, step, wanted) -> None:
+        place = np.array(mount, np.float64), step, self.grid.frame
+        state = self._blocks, self._open, self._closed, self._all_beams_at, self._seen_every
+        sieve(robots, poses, ranges, reach, fan(angles), *place, *state, wanted)
 
     def mark(
-        self, robots: Any, poses: np.ndarray, true_ranges: np.ndarray, angles: np.ndarray, mount: Any, step: int
+        self,
+        robots: Any,
+        poses: np.ndarray,
+        true_ranges: np.ndarray,
+        angles: np.ndarray,
+        mount: Any,
+        step: int,
+        wanted: np.ndarray | None = None,
     ) -> None:
         """Take in one scan of each of some robots.
 
@@ -70,18 +107,23 @@ class ExploredTruth:
             angles: (rays,) [rad] in the frame of the sensor.
             mount: pose of the sensor on the body.
             step: the control step, never less than in the last call.
+            wanted: what `wanted` has said of this scan; None: it was not asked.
         """
-        if angles is not self._angles:
-            self._angles, self._directions = angles, beam_directions(angles)
+        robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
+        ranges = np.ascontiguousarray(true_ranges, np.float64)
         if step >= self._since + self._seen_every:
             self._flush()
             self._since = step
         self._step = step
+        if wanted is None:
+            wanted = np.ones(ranges.shape, np.uint8)
+        self._sieve(robots, poses, ranges, 0.0, angles, mount, step, wanted)
         explore(
-            np.ascontiguousarray(robots, np.int64),
-            np.ascontiguousarray(poses, np.float64),
-            np.ascontiguousarray(true_ranges, np.float64),
-            self._directions,
+            robots,
+            poses,
+            ranges,
+            wanted,
+            fan(angles).directions,
             np.array(mount, np.float64),
             step,
             self.grid.frame,
@@ -93,8 +135,7 @@ class ExploredTruth:
             self._first,
             self._counts,
             self._left,
-            self._all_beams_at,
-            self._seen_every,
+            self._open,
         )
 
     @property
@@ -190,6 +231,7 @@ def explore(
     robots,
     poses,
     ranges,
+    wanted,
     directions,
     mount,
     step,
@@ -202,33 +244,31 @@ def explore(
     first,
     counts,
     left,
-    all_beams_at,
-    seen_every,
+    open_,
 ):
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
 
     Args:
+        wanted: uint8 (m, rays), not 0 for the beams that are marked.
         scratch: uint8 (rows, 32 w), all 0 before and after. goal, union, recent: uint32 (rows, w), bits. each: the
             same for each robot. first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
-        left: uint8 (n, rows / 8, 4 w), cells that each robot has still to explore in each block.
-        all_beams_at: int64 (n,), the step from which on a scan is marked with all its beams again.
+        left: uint8 (n, rows / 4, 8 w), cells that each robot has still to explore in each block.
+        open_: which those are, see `covey.world.sieve.sieve`.
     """
     box = np.empty(4, np.int64)
     one = np.uint64(1)
     for k in range(robots.size):
         robot = robots[k]
-        every_beam = step >= all_beams_at[robot]
-        if every_beam:
-            all_beams_at[robot] = step + seen_every
         box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         for i in range(directions.shape[0]):
+            if wanted[k, i] == 0:
+                continue
             length = ranges[k, i] / frame[4]
             if length > 0.0 and length < math.inf:
                 end_u = u + length * (c * directions[i, 0] - s * directions[i, 1])
                 end_v = v + length * (s * directions[i, 0] + c * directions[i, 1])
-                if every_beam or beam_meets(left[robot], u / _BLOCK, v / _BLOCK, end_u / _BLOCK, end_v / _BLOCK):
-                    mark_beam(scratch, u, v, end_u, end_v, box)
+                mark_beam(scratch, u, v, end_u, end_v, box)
         for row in range(box[0], box[1] + 1):
             marks = scratch[row].view(np.uint64)
             for word in range(box[2] // _WORD, box[3] // _WORD + 1):
@@ -247,7 +287,11 @@ def explore(
                 for bit in range(_WORD):
                     mine = (new >> np.uint64(bit)) & one
                     counts[robot] += mine
-                    left[robot, row // _BLOCK, (word * _WORD + bit) // _BLOCK] -= mine
+                    if mine != 0:
+                        block_row, block = row // BLOCK, (word * _WORD + bit) // BLOCK
+                        left[robot, block_row, block] -= np.uint8(1)
+                        if left[robot, block_row, block] == 0:
+                            complete(open_, robot, block_row, block)
                     if (fresh >> np.uint64(bit)) & one:
                         counts[-1] += 1
                         first[row, word * _WORD + bit] = step
@@ -288,9 +332,16 @@ def cover(poses, discs, step, frame, goal, last, each):
                 x, y = (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
                 for row in range(max(math.ceil(y - radius), 0), min(math.floor(y + radius), last.shape[0] - 1) + 1):
                     half = math.sqrt(max(radius * radius - (row - y) ** 2, 0.0))
+                    bits, word = 0, -1
                     for column in range(max(math.ceil(x - half), 0), min(math.floor(x + half), last.shape[1] - 1) + 1):
                         if goal[row, column] and last[row, column] < 0:
                             new += 1
                         last[row, column] = step
-                        each[i, row, column // _WORD] |= np.uint32(1) << np.uint32(column % _WORD)
+                        if column // _WORD != word:
+                            if bits != 0:
+                                each[i, row, word] |= np.uint32(bits)
+                            bits, word = 0, column // _WORD
+                        bits |= 1 << (column % _WORD)
+                    if bits != 0:
+                        each[i, row, word] |= np.uint32(bits)
     return new

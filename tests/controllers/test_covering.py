@@ -1,0 +1,93 @@
+"""Whole coverages: every strategy covers all that a body can get to, alone, in pairs, and when the partner dies."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.controllers import controllers
+from covey.controllers.cover_loop import Sweep
+from covey.mapping.records import Mapping
+from covey.missions import Coverage
+from covey.sensors.lidar import Lidar
+from covey.sensors.neighbours import Neighbours
+from covey.sim.stop import Stop
+
+STRATEGIES = ["boustrophedon", "spanning_tree_coverage", "voronoi_coverage"]
+PILLAR = [(-0.3, -0.2), (0.3, -0.2), (0.3, 0.2), (-0.3, 0.2)]
+
+
+def cover(name, robots=1, known=True, dies_s=None):
+    world = covey.World.polygons([(-1.8, -1.3), (1.8, -1.3), (1.8, 1.3), (-1.8, 1.3)], obstacles_m=[PILLAR])
+    sensors = (Lidar(rays=60, fov_deg=360, range_m=4, rate_hz=5), Neighbours())
+    model = covey.robots.disc().model_copy(update={"sensors": sensors, "mapping": Mapping(resolution_m=0.05)})
+    starts = [(-1.2 + 2.4 * i, 0.0, 0.0) for i in range(robots)]
+    group = covey.Group("c", model, starts, controllers.get(name), known_map=known)
+    faults = [{"at_s": dies_s, "robot": "c1", "kind": "dies", "vanishes": True}] if dies_s else []
+    stop = Stop(covered=0.99, timeout_s=250)
+    return covey.Simulation(world, [group], mission=Coverage(), stop=stop, faults=faults, seed=2).run()
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_one_robot_covers_everything_and_touches_nothing(name):
+    run = cover(name)
+    assert run.status == "reached", run.metrics["coverage_share"]
+    assert run.metrics["collisions_wall"] == 0
+    # 9.1 m2 with a body 0.3 m wide: at least 30 m.
+    assert 28 < run.metrics["exploration_cost_m"] < 75
+
+
+@pytest.mark.parametrize("name", ["boustrophedon", "spanning_tree_coverage"])
+def test_without_the_map_it_is_found_on_the_way(name):
+    assert cover(name, known=False).status == "reached"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_two_robots_share_the_work_and_one_finishes_it_when_the_other_dies(name):
+    alone, both, bereft = cover(name), cover(name, 2), cover(name, 2, dies_s=8)
+    assert both.status == bereft.status == "reached"
+    assert both.metrics["coverage_t50_s"] < alone.metrics["coverage_t50_s"]
+    assert both.metrics["coverage_overlap"] < 0.6
+    assert bereft.metrics["distance_by_robot_m"]["c1"] < 9
+    assert both.metrics["collisions"] == 0
+
+
+class TestSweep:
+    @pytest.fixture
+    def robot(self, robot_on):
+        return robot_on("""
+            #########
+            #.......#
+            #...R...#
+            #.......#
+            #########
+        """)
+
+    def test_what_the_body_cannot_reach_is_not_to_be_covered(self, robot):
+        sweep = Sweep(robot)
+        assert sweep.standing.sum() == 7 * 3  # cells of 1 m around a body of 0.3 m
+        assert sweep.goal.sum() == 7 * 3
+
+    def test_marking_covers_the_cells_whose_centre_lies_under_the_body(self, robot):
+        sweep = Sweep(robot)
+        sweep.mark(robot)
+        assert sweep.left.sum() == 20
+        assert not sweep.left[tuple(robot.map.grid.to_cells(robot.pose[:2]))]
+
+    def test_straight_is_what_the_body_fits_along(self, robot):
+        sweep = Sweep(robot)
+        assert sweep.is_straight((1.5, 1.5), (7.5, 3.5))
+        assert not sweep.is_straight((1.5, 1.5), (8.4, 1.5))
+        assert sweep.is_straight((1.5, 1.2), (7.5, 1.2))  # 5 cm from the wall
+        assert not sweep.is_straight((1.5, 1.1), (7.5, 1.1))  # the body would touch it
+
+    def test_uncovered_cells_belong_to_the_nearest_robot_that_is_heard(self, robot):
+        sweep = Sweep(robot)
+        assert sweep.mine(robot, sweep.left).sum() == sweep.left.sum()
+        from covey.controllers.teammates import Mate
+        from covey.geometry import Pose
+
+        sweep.mates.mates["r1"] = Mate(0.0, Pose(7.5, 2.5, 0.0), None, {})
+        mine = np.argwhere(sweep.mine(robot, sweep.left))
+        assert mine[:, 1].max() == 5  # what lies west of the middle between 4.5 and 7.5 m
+        robot.time = 60.0  # not heard of for a minute
+        assert sweep.mine(robot, sweep.left).sum() == sweep.left.sum()

@@ -1,0 +1,137 @@
+"""Which waypoint each patrolling strategy goes to, by hand, and whole patrols with and without a partner's death."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import covey
+from covey.controllers import controllers
+from covey.controllers.meeting_patrol import Ledger, in_time, next_meeting
+from covey.mapping.records import Mapping
+from covey.missions import Patrolling
+from covey.planning.meetings import Meeting, MeetingPlan, take_over
+from covey.sensors.lidar import Lidar
+from covey.sensors.neighbours import Neighbours
+
+cr, er, hcr = (
+    importlib.import_module(f"covey.controllers.{name}")
+    for name in ("conscientious_reactive", "expected_idleness", "heuristic_conscientious_reactive")
+)
+
+RANDOM = np.random.default_rng(0)
+# A robot stands at waypoint 0; its neighbours 1, 2, 3 lie 4, 10 and 20 m away and were visited 30, 80 and 90 s ago.
+NEIGHBOURS, WAY, NOW = np.array([1, 2, 3]), np.array([0.0, 4.0, 10.0, 20.0]), 100.0
+LAST = np.array([100.0, 70.0, 20.0, 10.0])
+
+
+def test_conscientious_goes_where_it_was_longest_ago_not_to_the_nearest():
+    assert cr.choose(0, NEIGHBOURS, LAST) == 3
+    assert cr.choose(0, NEIGHBOURS, np.zeros(4)) == 1  # ties: the first
+    assert cr.choose(7, np.empty(0, np.int64), LAST) == 7
+
+
+def test_heuristic_weighs_the_way_too():
+    # Freshness 1, 1/6, 0 and ways 0, 6/16, 1: sums 1, 0.54, 1.
+    np.testing.assert_allclose(hcr.costs(LAST[1:], WAY[1:]), [1.0, 1 / 6 + 6 / 16, 1.0])
+    assert hcr.choose(0, NEIGHBOURS, LAST, WAY, RANDOM) == 2
+    tied = {hcr.choose(0, NEIGHBOURS[[0, 2]], LAST, WAY, RANDOM) for _ in range(40)}
+    assert tied == {1, 3}
+
+
+def test_expected_idleness_earns_most_per_second_and_believes_announcements():
+    travel = WAY / 2.0
+    # (30 + 2) / 2 = 16, (80 + 5) / 5 = 17, (90 + 10) / 10 = 10 seconds of idleness per second of way.
+    assert er.choose(0, NEIGHBOURS, LAST, travel, NOW) == 2
+    announced = np.maximum(LAST, [0.0, 0.0, 104.0, 0.0])  # somebody will be at 2 in four seconds
+    assert er.choose(0, NEIGHBOURS, announced, travel, NOW) == 1
+
+
+def test_newer_news_of_a_part_wins_and_equal_news_goes_to_the_first_name():
+    a, b = Ledger(["r0", "r1", "r2"]), Ledger(["r0", "r1", "r2"])
+    a.give(2, "r0")
+    b.give(2, "r1")
+    b.give(1, "r2")
+    assert a.take(b.rows)
+    b.take(a.rows)
+    assert a.rows == b.rows == [("r0", 0), ("r2", 1), ("r0", 1)]
+    assert a.parts_of("r0") == [0, 2]
+    assert not a.take(b.rows)
+
+
+def test_meetings_are_attended_in_time_and_not_with_oneself():
+    plan = MeetingPlan(((0, 1), (1, 2), (2, 3)), (Meeting(1, (0, 1), 0), Meeting(2, (1, 2), 1)), 50.0, 100.0)
+    ledger, held = Ledger(["r0", "r1", "r2"]), {1: -np.inf, 2: -np.inf}
+    assert next_meeting(plan, ledger, "r1", held, 0.0) == (plan.meetings[0], 100.0)
+    assert next_meeting(plan, ledger, "r1", held | {1: 100.0}, 90.0) == (plan.meetings[1], 150.0)
+    assert next_meeting(plan, ledger, "r2", held, 160.0) == (plan.meetings[1], 250.0)
+    ledger.give(1, "r0")
+    assert next_meeting(plan, ledger, "r0", held, 0.0) == (plan.meetings[1], 150.0)
+    travel = np.full((4, 4), 20.0)
+    assert in_time(travel, 0, 3, 1, 59.0, 100.0)
+    assert not in_time(travel, 0, 3, 1, 60.0, 100.0)
+
+
+def test_parts_of_missing_robots_go_to_those_present_in_turn():
+    assert take_over([5, 1, 3], ["r2", "r0"]) == {1: "r0", 3: "r2", 5: "r0"}
+    assert take_over([1], []) == {}
+
+
+# A ring of six waypoints around a block of 4 x 2 m.
+RING = ((-3.0, -2.0), (0.0, -2.0), (3.0, -2.0), (3.0, 2.0), (0.0, 2.0), (-3.0, 2.0))
+EDGES = tuple((i, (i + 1) % 6) for i in range(6))
+PATROLS = [
+    "conscientious_reactive",
+    "heuristic_conscientious_reactive",
+    "expected_idleness",
+    "cyclic_patrol",
+    "partitioned_patrol",
+    "meeting_patrol",
+]
+
+
+def patrol(name, robots, until_s, dies_s=None, **parameters):
+    block = [(-2, -1), (2, -1), (2, 1), (-2, 1)]
+    world = covey.World.polygons([(-4, -3), (4, -3), (4, 3), (-4, 3)], obstacles_m=[block], resolution_m=0.1)
+    disc = covey.robots.disc()
+    sensors = (Lidar(rays=24, fov_deg=360, range_m=4, rate_hz=2), Neighbours())
+    model = disc.model_copy(update={"sensors": sensors, "mapping": Mapping(resolution_m=0.2)})
+    starts = [(-3.0 + 2 * i, -2.5, 0.0) for i in range(robots)]
+    group = covey.Group("g", model, starts, covey.Program(controllers.get(name), parameters), known_map=True)
+    mission = Patrolling(waypoints_m=RING, edges=EDGES)
+    faults = [{"at_s": dies_s, "robot": "g1", "kind": "dies", "vanishes": True}] if dies_s else []
+    sim = covey.Simulation(world, [group], mission=mission, faults=faults, seed=3)
+    return sim, sim.run(until_s=until_s)
+
+
+@pytest.mark.parametrize("name", PATROLS)
+def test_every_patrol_comes_round_alone_and_in_pairs(name):
+    for robots in (1, 2):
+        _, run = patrol(name, robots, 90)
+        assert run.metrics["completed_cycles"] >= 1, (name, robots)
+        assert run.metrics["collisions_wall"] == 0
+        assert run.metrics["collisions"] == 0
+        # All the way round is 20 m: alone at up to 1 m/s nobody can keep the mean idleness below about 8 s.
+        assert 3 < run.metrics["settled_graph_idleness_s"] < 60
+
+
+def test_the_nearest_neighbour_tour_is_a_tour_too():
+    _, run = patrol("cyclic_patrol", 1, 60, tour="nearest")
+    assert run.metrics["completed_cycles"] >= 2
+    sim, _ = patrol("cyclic_patrol", 1, 1, tour="shortest")
+    assert "use christofides or nearest" in sim.deciding.failures[0].text or sim.deciding.failed
+
+
+@pytest.mark.parametrize("name", ["expected_idleness", "cyclic_patrol", "meeting_patrol"])
+def test_the_waypoints_of_a_partner_that_dies_are_still_visited(name):
+    _, run = patrol(name, 2, 340, dies_s=30)
+    late = run.events.filter((run.events["kind"] == "mission") & (run.events["time_s"] > 240))
+    assert set(late["robot"]) == {"g0"}
+    assert set(late["text"]) == {f"visits waypoint {k}" for k in range(6)}
+
+
+def test_the_part_of_a_partner_that_dies_is_left_alone_without_meetings():
+    _, run = patrol("partitioned_patrol", 2, 150, dies_s=30)
+    late = run.events.filter((run.events["kind"] == "mission") & (run.events["time_s"] > 60))
+    assert len(set(late["text"])) == 3
+    assert run.metrics["worst_graph_idleness_s"] > 110

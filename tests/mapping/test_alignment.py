@@ -1,0 +1,221 @@
+"""Maps whose relative pose is unknown: found, refused, joined."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose
+from covey.mapping.alignment import align, fit, refine
+from covey.mapping.alignment_search import main_direction, rotations
+from covey.mapping.belief import Beliefs
+from covey.mapping.surfaces import find_surfaces, times
+from covey.mapping.unknown_starts import UnknownStarts, merge_aligned
+from covey.testing.map_pairs import MapPair, make_pairs, map_along, tour
+from covey.world.world import World
+
+
+@pytest.fixture(scope="module")
+def office() -> World:
+    return World.office(seed=3, size_m=(30, 30))
+
+
+@pytest.fixture(scope="module")
+def pairs(office: World) -> list[MapPair]:
+    found = make_pairs(office, [0.9, 0.6], seed=5)
+    found += make_pairs(World.building(seed=5, resolution_m=0.1), [0.9, 0.6], seed=5, reach_m=(14, 22))
+    found += make_pairs(World.maze(seed=6, road_m=3.0), [0.9, 0.6, 0.0], seed=5, reach_m=(10, 20))
+    return found
+
+
+def drawn(*boxes, shape=(120, 160)) -> Grid:
+    """A map of free space with wall boxes (first and last row, first and last column)."""
+    cells = np.zeros(shape, np.int8)
+    for r0, r1, c0, c1 in boxes:
+        cells[r0 : r1 + 1, c0 : c1 + 1] = 100
+    return Grid(cells, 0.1, (-3.0, 2.0, 0.0))
+
+
+def moved(grid: Grid, pose: Pose) -> Grid:
+    """The same map, in a frame that lies at ``pose`` in its old one: the grid keeps its cells and gets a yaw."""
+    origin = pose.inverse() @ Pose(*grid.origin)
+    return Grid(grid.cells, grid.resolution, tuple(origin))
+
+
+def test_real_maps_are_merged_where_they_belong(pairs):
+    merged = 0
+    for pair in pairs:
+        alignment = align(pair.a, pair.b)
+        if alignment.accepted:
+            distance, angle = pair.error_of(alignment.T_a_b)
+            assert distance < 0.5
+            assert angle < 2.0
+            merged += 1
+    assert merged >= 4  # of the 6 that overlap by more than a half; one pair has nothing in common
+
+
+def test_what_is_shared_is_measured(pairs):
+    alignment = align(pairs[0].a, pairs[0].b)
+    known_a, known_b = (np.count_nonzero(g.cells >= 0) * 0.01 for g in (pairs[0].a, pairs[0].b))
+    assert alignment.accepted
+    assert alignment.overlap_m2 == pytest.approx(pairs[0].overlap * min(known_a, known_b), rel=0.15)
+    assert alignment.agreement > 0.9
+    assert 0.5 <= alignment.confidence <= 1.0
+
+
+def test_alignment_goes_both_ways(pairs):
+    there, back = align(pairs[0].a, pairs[0].b), align(pairs[0].b, pairs[0].a)
+    loop = there.T_a_b @ back.T_a_b
+    assert math.hypot(loop.x, loop.y) < 0.2
+    assert abs(math.degrees(loop.heading)) < 0.5
+
+
+def test_frames_do_not_matter(pairs):
+    shift = Pose(31.0, -12.0, 2.5)
+    plain, turned = align(pairs[0].a, pairs[0].b), align(pairs[0].a, moved(pairs[0].b, shift))
+    expected = plain.T_a_b @ shift
+    assert turned.accepted
+    assert turned.T_a_b == pytest.approx(expected, abs=0.05)
+
+
+def test_bare_corridor_is_refused():
+    corridor = drawn((40, 42, 0, 159), (70, 72, 0, 159))
+    alignment = align(corridor, moved(corridor, Pose(1.0, 2.0, 0.7)))
+    assert not alignment.accepted
+    assert "too little in common" in alignment.refused
+
+
+def test_symmetric_room_is_refused():
+    ring = [(10, 12, 10, 109), (107, 109, 10, 109), (10, 109, 10, 12), (10, 109, 107, 109)]
+    alignment = align(drawn(*ring, shape=(120, 120)), drawn(*ring, shape=(120, 120)))
+    assert not alignment.accepted
+    assert "ambiguous" in alignment.refused
+
+
+def test_room_with_a_mark_is_merged():
+    ring = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149)]
+    marked = drawn(*ring, (12, 60, 50, 53), (40, 43, 90, 147))
+    alignment = align(marked, moved(marked, Pose(4.0, -3.0, 2.0)))
+    assert alignment.accepted
+    assert alignment.T_a_b == pytest.approx(Pose(4.0, -3.0, 2.0), abs=0.03)
+
+
+def test_maps_without_walls_are_refused():
+    empty = Grid(np.full((40, 40), -1, np.int8), 0.1)
+    free = Grid(np.zeros((40, 40), np.int8), 0.1)
+    for a, b in ((empty, free), (free, free), (drawn((40, 42, 0, 159)), empty)):
+        assert align(a, b).refused.startswith("nothing to compare")
+        assert align(a, b).T_a_b is None
+
+
+@pytest.mark.parametrize(
+    ("b", "message"),
+    [
+        (Grid(np.zeros((5, 5), np.float64), 0.1), "int8"),
+        (Grid(drawn((40, 42, 0, 159)).cells, 0.2), "one resolution"),
+    ],
+)
+def test_bad_maps_are_refused_with_reason(b, message):
+    with pytest.raises(InvalidValueError, match=message):
+        align(drawn((40, 42, 0, 159)), b)
+
+
+def test_surfaces_lie_beside_walls_and_look_away_from_them():
+    surfaces = find_surfaces(drawn((50, 52, 20, 139)))
+    middle = np.abs(surfaces.points[:, 0] - 5.0) < 3.0  # away from the ends of the wall
+    points, normals = surfaces.points[middle], surfaces.normals[middle]
+    above = points[:, 1] > 2.0 + 5.15
+    assert set(np.round(points[:, 1], 6)) == {6.95, 7.35}  # rows 49 and 53
+    assert np.all(np.abs(normals[above] - (0.0, 1.0)) < 1e-6)
+    assert np.all(np.abs(normals[~above] - (0.0, -1.0)) < 1e-6)
+
+
+def test_what_one_map_denies_counts_against_a_fit():
+    ring = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149)]
+    a, b = find_surfaces(drawn(*ring)), find_surfaces(drawn(*ring, (30, 80, 70, 72)))
+    same, other = fit(a, a, Pose(0.0, 0.0, 0.0)), fit(a, b, Pose(0.0, 0.0, 0.0))
+    assert same.agreement == 1.0
+    assert same.denied_m == 0.0
+    # both sides of a wall of 5.1 m stand in the open space of the other map; lengths are means over both maps
+    assert other.denied_m == pytest.approx(5.1, rel=0.1)
+    assert other.strength_m < same.strength_m
+
+
+def test_refinement_finds_back():
+    ring = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149), (12, 60, 50, 53)]
+    a = find_surfaces(drawn(*ring))
+    pose = refine(a, a, Pose(0.3, -0.25, math.radians(2.0)), [1.0, 1.0, 0.5, 0.5, 0.25, 0.25])
+    assert pose == pytest.approx(Pose(0.0, 0.0, 0.0), abs=0.01)
+
+
+def test_rotations_follow_the_walls():
+    angles = np.repeat(np.radians([10.0, 100.0, 190.0, 280.0]), 50)
+    normals = np.column_stack((np.cos(angles), np.sin(angles)))
+    tried = np.degrees(rotations(normals, times(normals, -math.radians(33.0))))
+    assert np.min(np.abs(tried - 33.0)) <= 1.0
+    assert np.min(np.abs(tried - 123.0)) <= 1.0
+    assert np.max(np.minimum(np.abs(tried - 33.0), np.abs(tried - 123.0))) < 10.0
+    assert math.degrees(main_direction(normals)) == pytest.approx(10.0)
+
+
+# -- joining --------------------------------------------------------------------------------------------------------
+
+
+def test_joined_map_knows_what_either_knows(pairs):
+    pair = pairs[0]
+    joined, alignment = merge_aligned(pair.belief_a, pair.belief_b)
+    assert alignment.accepted
+    known = pair.b.cells >= 0
+    points = times(pair.b.to_world(np.argwhere(known)), pair.T_a_b.heading) + pair.T_a_b[:2]
+    cells = joined.to_cells(points)
+    assert np.all(joined.inside(cells))
+    states = joined.cells[cells[:, 0], cells[:, 1]]
+    assert np.mean(states >= 0) > 0.97
+    same = states == pair.b.cells[known]
+    assert np.mean(same) > 0.93
+
+
+def test_refused_merge_leaves_the_map_alone(pairs):
+    apart = pairs[-1]
+    assert apart.overlap < 0.05
+    joined, alignment = merge_aligned(apart.belief_a, apart.belief_b)
+    assert not alignment.accepted
+    assert np.array_equal(joined.cells, apart.a.cells)
+
+
+def test_news_over_two_hops_is_counted_once(office):
+    labels = np.argwhere(office.free & (office.clearance >= 0.5))
+    way = tour(office, tuple(int(v) for v in labels[len(labels) // 2]), 14.0)
+    frames = [Pose(float(way[0, 0]), float(way[0, 1]), heading) for heading in (0.0, 1.0, 2.5)]
+    robots = [UnknownStarts(map_along(office, way, frame, seed=k, name=f"r{k}")) for k, frame in enumerate(frames)]
+    near, middle, far = robots
+    assert middle.hear(far).accepted
+    assert near.hear(middle).accepted
+    once = near.merged()
+    assert sorted(near.heard) == ["r0", "r1", "r2"]
+    assert "r2" not in near.alignments  # it never met that robot: the frame comes from the one between
+    true = frames[0].inverse() @ frames[2]
+    assert near.T_own_other["r2"] == pytest.approx(true, abs=0.1)
+    near.hear(middle)
+    near.hear(far)
+    assert np.array_equal(near.merged().cells, once.cells)
+
+
+def test_refused_pair_is_tried_again_when_more_is_known():
+    beliefs = [Beliefs([name], (20.0, 20.0), (-10.0, -10.0)) for name in "ab"]
+    a, b = (UnknownStarts(one[0]) for one in beliefs)
+    first = a.hear(b)
+    assert first.refused
+    assert a.hear(b) is first
+    angles = np.linspace(-3.0, 3.0, 200)
+    for one in beliefs:
+        one[0].update((0.0, 0.0, 0.0), np.full(200, 5.0), angles, (0.0, 0.0, 0.0), 8.0, 0)
+    second = a.hear(b)
+    assert second is not first
+
+
+def test_same_maps_same_bytes(pairs):
+    one, two = align(pairs[0].a, pairs[0].b), align(pairs[0].a, pairs[0].b)
+    assert one == two

@@ -1,0 +1,63 @@
+"""Robots that are given the map: it is the true one, the sensors can correct it, and it is not sent around."""
+
+import numpy as np
+
+import covey
+from covey.geometry.grid import Grid
+from covey.mapping.belief import Beliefs
+from covey.mapping.known import occupancy_on
+
+
+def test_a_map_cell_is_occupied_where_wall_fills_half_of_it():
+    solid = np.zeros((4, 6), bool)
+    solid[0:2, 0:2] = True  # a whole cell of the map
+    solid[0:2, 2] = True  # half of the next
+    solid[2, 4] = True  # a quarter of another
+    world = Grid(solid, 0.1)
+    free = world.with_cells(~solid)
+    free.cells[2:4, 0:2] = False  # neither wall nor free: outside
+    found = occupancy_on(Grid(np.zeros((2, 3)), 0.2), world, free)
+    assert found.tolist() == [[100, 100, 0], [-1, 0, 0]]
+
+
+def test_robots_that_know_the_map_have_nothing_to_explore():
+    walls = [[(0.0, -2.0), (0.0, 0.0)]]
+    world = covey.World.polygons([(-4, -2), (4, -2), (4, 2), (-4, 2)], walls_m=walls, resolution_m=0.1)
+    starts = [(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+    sim = covey.Simulation(world, [covey.Group("k", covey.robots.disc(), starts, known_map=True)], seed=1)
+    for robot in ("k0", "k1"):
+        belief = sim.estimating.belief_of[int(robot[1])]
+        assert belief.known_share(world.free) == 1.0 if belief.occupancy().shape == world.free.shape else True
+        at = belief.grid.to_cells(world.grid.to_world(np.argwhere(world.free)))
+        assert (belief.occupancy()[at[:, 0], at[:, 1]] == 0).all()
+        wall = belief.grid.to_cells([(0.0, -1.0)])
+        assert belief.occupancy()[tuple(wall[0])] == 100
+    sim.close()
+
+
+def test_sensors_correct_the_map_and_unchanged_tiles_are_not_sent():
+    beliefs = Beliefs(["a", "b"], (6.4, 3.2))
+    occupancy = np.zeros(beliefs.grid.shape, np.int8)
+    occupancy[:, 20] = 100
+    beliefs.know(np.array([0]), occupancy)
+    assert (beliefs[0].occupancy() == occupancy).all()
+    assert (beliefs[1].occupancy() == -1).all()
+    beliefs.publish()
+    assert beliefs.merge(1, 0) == 0
+    angles, ranges = np.linspace(-0.3, 0.3, 60), np.full(60, 3.0)  # through the wall at 2 m, a return at 3 m
+    for step in range(12):
+        beliefs.update(np.array([0]), np.array([[0.05, 1.6, 0.0]]), ranges[None], angles, np.zeros(3), 8.0, step)
+    assert beliefs[0].occupancy()[16, 20] == 0
+    assert beliefs[0].occupancy()[16, 30] == 100
+    assert beliefs[0].occupancy()[2, 20] == 100  # not looked at
+
+
+def test_what_was_seen_anew_is_sent_and_nothing_else():
+    beliefs = Beliefs(["a", "b"], (6.4, 3.2))
+    beliefs.know(np.array([0]), np.zeros(beliefs.grid.shape, np.int8))
+    angles, ranges = np.linspace(-0.3, 0.3, 60), np.full(60, 1.0)  # within the western of the two tiles
+    beliefs.update(np.array([0]), np.array([[0.55, 1.6, 0.0]]), ranges[None], angles, np.zeros(3), 8.0, 0)
+    beliefs.publish()
+    assert beliefs.merge(1, 0) == 1
+    assert (beliefs[1].occupancy()[:, 32:] == -1).all()
+    assert (beliefs[1].occupancy()[:, :32] != -1).all()
