@@ -46,7 +46,7 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
 
     Args:
         robot: a robot with a map.
-        tile_m: side of a tile [m]; None: nine tenths of the width of its body, so that neighbouring lanes overlap a bit.
+        tile_m: side of a tile [m]; None: nine tenths of the width of its body, so that lanes overlap a bit.
         reserve: how many tiles ahead are reserved; published: 5.
 
     References:
