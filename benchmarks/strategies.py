@@ -50,7 +50,7 @@ OTHERS = (
     "minotaur",
     "brick_and_mortar",
 )
-WORLDS = ("maze", *(f"cave{k}" for k in (1, 2, 3)), *(f"building{k}" for k in (1, 2, 3)))
+WORLDS = (*(f"cave{k}" for k in (1, 2, 3)), *(f"building{k}" for k in (1, 2, 3)), "maze")
 RADIOS: dict[str, Any] = {
     "unlimited": {"links": [{"unlimited": {}}]},
     "20 m": {"links": [{"disc": {"range_m": 20}}]},
@@ -163,15 +163,16 @@ def run(key: Key) -> Row:
 
 
 def keys(study: str, seeds: int) -> list[Key]:
-    """Return the runs of a study, the most telling first."""
+    """Return the runs of a study, 8 robots in caves and buildings first."""
     if study == "others":
         places, sizes = ("cave1", "building1"), (8, 2)
         return [(s, w, n, "20 m", k) for k in range(seeds) for n in sizes for w in places for s in OTHERS]
     found: list[Key] = []
     for seed in range(seeds):
-        first = [(n, r) for n in (8,) for r in RADIOS]
-        rest = [(n, r) for r in RADIOS for n in (4, 16, 2, 1) if n > 1 or r == "unlimited"]
-        found += [(s, w, n, r, seed) for n, r in first + rest for w in WORLDS for s in MAIN]
+        first = [(8, r, w) for places in (WORLDS[:-1], WORLDS[-1:]) for r in RADIOS for w in places]
+        sizes = [(n, r) for r in RADIOS for n in (4, 16, 2, 1) if n > 1 or r == "unlimited"]
+        rest = [(n, r, w) for n, r in sizes for w in WORLDS]
+        found += [(s, w, n, r, seed) for n, r, w in first + rest for s in MAIN]
     return found
 
 

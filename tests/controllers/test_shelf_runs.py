@@ -77,6 +77,20 @@ def test_ssb_goes_on_when_its_partner_vanishes():
     assert sim.scoring.covered.share > 0.6
 
 
+def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
+    # 6 x 4 m in lanes of 0.27 m: 24 / 0.27 = 89 m of way at up to 1 m/s. A strip one cell wide stays along the walls.
+    world = covey.World.empty(6, 4, resolution_m=0.1)
+    group = covey.Group("a", covey.robots.disc(), [(-2.5, -1.5, 0)], controllers.get("ssb"))
+    sim = covey.Simulation(world, [group], seed=1, stop=covey.Stop(covered=0.9, timeout_s=300))
+    run = sim.run()
+    assert sim.status == "reached"
+    assert run.series("distance_m")[-1, 0] < 24 / 0.27
+    assert sim.time < 1.4 * 24 / 0.27
+    covered = sim.scoring.covered
+    inner = covered.last_step[2:-2, 2:-2] >= 0
+    assert inner.mean() > 0.97
+
+
 def test_ssb_without_radio_covers_alone(run_on):
     sim, _ = run_on("ssb", (3, 2), robots=1, timeout_s=200, radio=0.01)
     assert sim.status == "reached"

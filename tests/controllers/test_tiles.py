@@ -31,3 +31,23 @@ def test_a_tile_is_open_where_the_robot_can_stand_and_that_is_where_it_stands():
 def test_directions():
     assert beside((0, 0), EAST) == (0, 1)
     assert beside((0, 0), EAST - 1) == beside((0, 0), SOUTH) == (-1, 0)
+
+
+def test_a_tile_along_a_wall_is_open_when_the_body_reaches_over_it_from_beside():
+    # The wall is in the south. Cells of 0.25 m, tiles of 0.5 m; the robot, of radius 0.3 m, stands from row 3 on.
+    cells = np.zeros((8, 8), np.int8)
+    cells[0] = 100
+    standing = np.zeros((8, 8), bool)
+    standing[2:7, 1:7] = True
+    grid = Grid(cells, 0.25)
+    assert coarse(grid, standing, 0.5).at((0, 1)) == SOLID
+    tiles = coarse(grid, standing, 0.5, 0.3)
+    assert tiles.at((0, 1)) == OPEN
+    assert tiles.place((0, 1)) == (0.75, 0.625)  # on the centre line, over the cells of row 1
+    assert tiles.at((0, 3)) == OPEN
+    assert tiles.place((0, 3)) == (1.625, 0.625)  # at the end of the lane, where there is no room on it
+
+
+def test_a_robot_stands_at_the_centre_of_a_tile_where_there_is_room_all_around():
+    tiles = coarse(Grid(np.zeros((8, 8), np.int8), 0.25), np.ones((8, 8), bool), 0.5)
+    assert tiles.place((1, 2)) == (1.25, 0.75)

@@ -46,7 +46,7 @@ async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) ->
 
     Args:
         robot: a robot with a map.
-        tile_m: side of a tile [m]; None: that of the largest square in the circle of its body.
+        tile_m: side of a tile [m]; None: nine tenths of the width of its body, so that lanes overlap a bit.
         reserve: how many tiles ahead are reserved; published: 5.
 
     References:
@@ -119,6 +119,7 @@ class _Share:
         self.mine = {self.here}
         self._before = (float(robot.pose[0]), float(robot.pose[1]))
         self._held: dict[str, tuple[set[Tile], float]] = {}
+        self._reserved: set[Tile] = set()
         self._untold: set[Tile] = set()
         self._tell_s = 0.0
         self._pool: set[Tile] = set()
@@ -168,7 +169,7 @@ class _Share:
         )
 
     def _is_reserved(self, tile: Tile) -> bool:
-        return any(tile in held for held, _ in self._held.values())
+        return tile in self._reserved
 
     # Driving
 
@@ -365,8 +366,11 @@ class _Share:
         self._before = (x, y)
         for message in robot.messages(_KIND):
             self._hear(robot, message.sender, message.payload)
-        for name in [n for n, (_, heard_s) in self._held.items() if robot.time - heard_s > _FORGET_S]:
+        lost = [n for n, (_, heard_s) in self._held.items() if robot.time - heard_s > _FORGET_S]
+        for name in lost:
             del self._held[name]
+        if lost:
+            self._reserved = set().union(*(held for held, _ in self._held.values()))
         if robot.time >= self._bid_s:
             self._bid_s = math.inf
             robot.send(("bids", self._own_bids()), self._caller, kind=_KIND)
@@ -376,7 +380,7 @@ class _Share:
 
     def tell(self, robot: Robot) -> None:
         """Broadcast the reservations and the newly covered tiles."""
-        robot.send(("state", sorted(self.mine), sorted(self._untold)), kind=_KIND)
+        robot.send(("state", _packed(self.mine), _packed(self._untold)), kind=_KIND)
         self._untold, self._tell_s = set(), robot.time + _TELL_S
 
     def _hear(self, robot: Robot, sender: str, payload: tuple) -> None:
@@ -384,13 +388,14 @@ class _Share:
         if what == "state":
             if sender not in self._held:  # met anew: it may have missed all that was told
                 self._untold |= self.covered
-            held = set(content)
+            held, covered = _unpacked(content), _unpacked(payload[2])
             self._held[sender] = held if robot.team.index(sender) > self.rank else held - self.mine, robot.time
             if robot.team.index(sender) > self.rank:
                 self.mine -= held - {self.here}
+            self._reserved = set().union(*(tiles for tiles, _ in self._held.values()))
             self._news = True
-            self.covered.update(payload[2])
-            self.points.difference_update(payload[2])
+            self.covered |= covered
+            self.points -= covered
         elif what == "request":
             if self._caller is not None and self._caller == robot.name and robot.team.index(sender) < self.rank:
                 return  # of two calls at once the later robot's counts
@@ -431,6 +436,15 @@ class _Share:
             left = tiles
         points = [p for p in self._pool if not self.done(p) and p not in self.refused]
         return list(ssb_plan.bids_for(points, self.here, left).items())
+
+
+def _packed(tiles: set[Tile]) -> np.ndarray:
+    """Return tiles as int32 (k, 2): eight bytes each on air."""
+    return np.array(sorted(tiles), np.int32).reshape(-1, 2)
+
+
+def _unpacked(tiles: np.ndarray) -> set[Tile]:
+    return {(row, column) for row, column in tiles.tolist()}
 
 
 def _rest(robot: Robot, v: float) -> tuple[float, float]:
