@@ -202,7 +202,17 @@ def middle(rows: list[Row], field: str, form: str = ".0f") -> str:
 
 def table(rows: list[Row], by: tuple[str, ...]) -> str:
     """Return the medians of the rows, one line for each combination of some parts of the key."""
-    columns = ["99 % [s]", "90 % [s]", "cost [m]", "overlap", "MB received", "covered", "reached", "stuck"]
+    columns = [
+        "99 % [s]",
+        "90 % [s]",
+        "cost [m]",
+        "overlap",
+        "MB received",
+        "50 % covered [s]",
+        "covered",
+        "reached",
+        "stuck",
+    ]
     lines = [[*by, *columns], ["---"] * (len(by) + len(columns))]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -211,7 +221,8 @@ def table(rows: list[Row], by: tuple[str, ...]) -> str:
     for key, some in sorted(groups.items(), key=lambda item: [order.get(part, part) for part in item[0]]):
         megabytes = median([(r["received_bytes"] or 0) / 1e6 for r in some])
         line = [middle(some, "explored_99_s"), middle(some, "explored_90_s"), middle(some, "cost_m")]
-        line += [middle(some, "overlap", ".2f"), f"{megabytes:.2f}", middle(some, "covered_share", ".2f")]
+        line += [middle(some, "overlap", ".2f"), f"{megabytes:.2f}", middle(some, "covered_50_s")]
+        line += [middle(some, "covered_share", ".2f")]
         reached = sum(r["explored_99_s"] is not None for r in some)
         line += [f"{reached}/{len(some)}", str(sum(r["stuck"] for r in some))]
         lines.append([*map(str, key), *line])
