@@ -175,7 +175,7 @@ Four robots in caves of 40 x 40 m and buildings of 30 x 30 m (coverage: 26 x 26 
 walls block; made by `benchmarks/every_strategy.py`, which says what was run, and under which faults. *Early*: all
 robots were done before the goal was reached; *late*: 900 s were up. *Least share*: what was explored (of coverage
 strategies: covered) at the end of the worst run. *Stuck*: robots that held a goal and moved less than 0.1 m in 60 s.
-*Failed*: robots whose controller raised an error.
+*Failed*: robots whose controller raised an error. [notes.md](notes.md) says which runs these are.
 """
 PARTS = (
     ("Exploring: goal 99 % explored", EXPLORING, ""),

@@ -234,6 +234,7 @@ INTRODUCTION = """# Strategies against each other
 Medians over runs; a dash: more than half of the runs did not get there within 600 s. Cost and overlap are those at
 99 %, bytes and the covered share those at the end. Stuck robots (they hold a goal and move less than 0.1 m in 60 s) are
 sums. Made by `benchmarks/strategies.py`, which says what was run; `strategies.csv` holds every run.
+[notes.md](notes.md) says which runs these are and what they mean.
 """
 
 

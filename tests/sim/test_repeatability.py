@@ -72,8 +72,14 @@ def test_another_seed_changes_the_run(tmp_path, reference):
 
 
 CHANGING = (
-    text()
+    text().replace("nearest_frontier", "minpos")
     + """
+radio:
+  links: [{disc: {range_m: 25}}, {gilbert_elliott: {}}]
+  loss: 0.2
+  latency_s: 0.02
+  jitter_s: 0.2
+  bandwidth_kbit_s: 200
 doors: [{name: d1, box_m: [-10.4, 5.8, -7.6, 6.2]}, {name: d2, box_m: [-6.2, 7.6, -5.8, 12]}]
 events:
   - {rate_per_min: 60, door: any, to: toggle}
@@ -90,13 +96,15 @@ faults:
 )
 
 
-def test_a_changing_world_and_faults_repeat_in_another_process(tmp_path):
+def test_a_changing_world_faults_and_a_lossy_radio_repeat_in_another_process(tmp_path):
     (tmp_path / "s.yaml").write_text(CHANGING)
     run = parse_scenario(CHANGING, file="s.yaml").build(tmp_path / "here").run()
     kinds = set(run.events["kind"])
     assert {"door_closed", "door_opened", "wall_added", "obstacle_added", "fault", "recovered"} <= kinds
+    assert 0 < run.metrics["delivery_ratio"] < 1
+    assert run.metrics["dropped_by_cause"]["loss"] > 0
     code = f"import covey; covey.load_scenario({str(tmp_path / 's.yaml')!r}).build({str(tmp_path / 'there')!r}).run()"
     environment = {"PYTHONHASHSEED": "5", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **environment})
-    for table in ("measurements.parquet", "events.parquet", "maps.npz"):
+    for table in ("measurements.parquet", "events.parquet", "maps.npz", "radio.parquet", "traffic.parquet"):
         assert (tmp_path / "here" / table).read_bytes() == (tmp_path / "there" / table).read_bytes()
