@@ -114,8 +114,8 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> None
             raise RunFolderError(f"{str(folder)!r} holds other files; choose a folder for the design with --out")
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
         text = yaml.safe_dump(plain(design), sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-        runs = list(map(entry, planned))
-        write_json(folder / PLAN, {"format": 1, "design": design.design, "folder": str(design.folder), "runs": runs})
+        content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
+        write_json(folder / PLAN, content | {"runs": list(map(entry, planned))})
         write_whole(folder / DESIGN, text.encode())
     except OSError as error:
         raise unwritable(folder, error) from error
@@ -132,8 +132,9 @@ def entry(planned: PlannedRun) -> Row:
     }
 
 
-def read_plan(folder: Path) -> list[Row]:
-    """Return the `entry` of each run that the design in ``folder`` asks for.
+def read_plan(folder: Path) -> dict[str, Any]:
+    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, and the `entry` of each of its
+    ``runs``.
 
     Raises:
         RunFolderError: there is no design in it.
@@ -141,13 +142,18 @@ def read_plan(folder: Path) -> list[Row]:
     path = folder / PLAN
     if not path.is_file():
         raise RunFolderError(f"{str(folder)!r} is not the folder of a design: it has no {PLAN}")
-    return json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def read_rows(folder: Path, ids: Iterable[str]) -> dict[str, Row]:
     """Return the rows of those runs that have ended, by run id."""
     rows = {run_id: read_row(folder / RUNS / run_id) for run_id in ids}
     return {run_id: row for run_id, row in rows.items() if row is not None}
+
+
+def rows_of(folder: Path, entries: Sequence[Row]) -> list[Row]:
+    """Return the rows of the table, of all runs of a plan that have ended."""
+    return placed(read_rows(folder, [one["run_id"] for one in entries]), entries)
 
 
 def placed(rows: Mapping[str, Row], entries: Iterable[Row]) -> list[Row]:

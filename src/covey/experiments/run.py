@@ -27,6 +27,7 @@ from covey.experiments.folder import (
     read_plan,
     read_row,
     read_rows,
+    rows_of,
     sweep,
     unwritable,
     work_folder,
@@ -72,16 +73,25 @@ class Progress:
 class Results:
     """What a design has led to so far, from its folder.
 
+    Args:
+        folder: the folder of the design.
+        rows: its rows where they are known already.
+
     Raises:
         RunFolderError: there is no design in the folder.
+
+    Attributes:
+        rows: all that is known of each run that has ended, in the order of the table.
+        metrics: those that the design names.
+        planned: number of runs that the design asks for.
     """
 
     def __init__(self, folder: Path | str, rows: Sequence[Row] | None = None):
         self.folder = Path(folder)
-        if rows is None:
-            entries = read_plan(self.folder)
-            rows = placed(read_rows(self.folder, [one["run_id"] for one in entries]), entries)
-        self.rows = list(rows)
+        plan = read_plan(self.folder)
+        self.metrics: tuple[str, ...] = tuple(plan["metrics"])
+        self.planned = len(plan["runs"])
+        self.rows = rows_of(self.folder, plan["runs"]) if rows is None else list(rows)
 
     @cached_property
     def table(self) -> "pl.DataFrame":

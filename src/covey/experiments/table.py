@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import yaml
 
-from covey.experiments.folder import PLAN, RESULTS, Row, placed, read_plan, read_rows
+from covey.experiments.folder import PLAN, RESULTS, Row, read_plan, rows_of
 from covey.results.metrics import metrics
 
 HOST_METRICS = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
@@ -60,8 +60,7 @@ def read_results(folder: Path | str) -> pl.DataFrame:
     folder = Path(folder)
     if not (folder / PLAN).is_file() and (folder / RESULTS).is_file():
         return pl.read_parquet(folder / RESULTS)
-    entries = read_plan(folder)
-    return build_table(placed(read_rows(folder, [one["run_id"] for one in entries]), entries))
+    return build_table(rows_of(folder, read_plan(folder)["runs"]))
 
 
 def write_table(folder: Path, table: pl.DataFrame) -> None:
@@ -90,10 +89,16 @@ def _names(mappings: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
+def text_of(value: Any) -> str:
+    """Return a value as YAML in one line."""
+    if isinstance(value, str):
+        return value
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
+    return text.removesuffix("...\n").strip()
+
+
 def _flat(value: Any) -> Any:
-    if isinstance(value, (dict, list, tuple)):
-        return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True).strip()
-    return value
+    return text_of(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
@@ -105,8 +110,4 @@ def _series(name: str, values: list[Any]) -> pl.Series:
         return pl.Series(name, values, pl.Int64)
     if kinds <= {int, float}:
         return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
-    return pl.Series(name, [value if value is None or isinstance(value, str) else _text(value) for value in values])
-
-
-def _text(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True).removesuffix("...\n").strip()
+    return pl.Series(name, [None if value is None else text_of(value) for value in values], pl.String)
