@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from covey.experiments.keep import keep_of
 from covey.experiments.plan import PlannedRun
 from covey.results.folder import write_json
 
@@ -33,6 +34,7 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     }
     try:
         run = planned.load().build(folder, overwrite=True).run()
+        keep_of(run, planned.measurements, planned.keep)
         row |= {"status": run.status, "metrics": run.metrics}
     except Exception as error:
         row |= {"reason": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
