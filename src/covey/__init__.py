@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from covey.geometry.se2 import Pose
+    from covey.results import statistics
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
     from covey.robots.group import Group
@@ -56,6 +57,7 @@ __all__ = [
     "load",
     "load_scenario",
     "robots",
+    "statistics",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -75,9 +77,12 @@ _HOMES = {
 }
 
 
+_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics"}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "robots":
-        return import_module("covey.robots")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'covey' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
