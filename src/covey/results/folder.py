@@ -12,7 +12,7 @@ TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parque
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 FILES = (*TABLES, *RADIO_TABLES, "maps.npz", "metrics.json", "manifest.json")
 FIGURES = "figures"
-_PICTURES = {".png", ".svg", ".gif", ".mp4", ".part"}
+_PICTURES = {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"}
 
 
 def part(path: Path) -> Path:
