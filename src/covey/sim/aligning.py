@@ -119,7 +119,7 @@ class Aligning:
             return
         evidence, versions = self.by_origin.held(robot, origin)
         tiles = np.arange(len(versions))
-        if T == before:
+        if before == T:
             tiles = self._under(np.flatnonzero(versions > self._taken[robot, origin]), T)
         self._taken[robot, origin] = versions
         if T is None:
@@ -148,5 +148,6 @@ class Aligning:
         coarse = Grid(grid.cells, TILE * grid.resolution, grid.origin)
         every = coarse.to_world(np.column_stack(np.divmod(np.arange(self._taken.shape[2]), per_row)))
         at = times(every[tiles], T_own_origin.heading) + T_own_origin[:2]
-        near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < math.sqrt(2.0) * coarse.resolution + grid.resolution
+        reach = math.sqrt(2.0) * coarse.resolution + grid.resolution
+        near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < reach
         return np.flatnonzero(near.any(axis=1))
