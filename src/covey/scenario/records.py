@@ -11,6 +11,7 @@ from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
 from covey.missions.records import MissionRecord, mission_of
 from covey.records import Record
+from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
@@ -121,6 +122,12 @@ class Execution(Record):
         gt=0,
         description="A controller that takes longer than this for one step counts as hung [s of wall time].",
     )
+    compute: Literal["modelled", "measured"] = Field(
+        default="modelled",
+        description="How long robots with a computer are busy: as `costs` declare, or as long as this machine really "
+        "takes (the run is then not repeatable).",
+    )
+    costs: Costs = Field(default=Costs(), description="What the software of robots with a computer takes of it.")
 
     @model_validator(mode="after")
     def _divides(self) -> "Execution":

@@ -18,6 +18,7 @@ from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
 from covey.sim.sensing import Sensing, SensorBank
 from covey.sim.talking import Talking
@@ -51,11 +52,13 @@ class Deciding:
         sensing: Sensing,
         estimating: Estimating,
         talking: Talking,
+        computing: Computing,
         seed: int,
         period_s: float,
         step_budget_s: float,
     ):
         self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
+        self.computing = computing
         self.watchdog = Watchdog(step_budget_s)
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
@@ -124,6 +127,9 @@ class Deciding:
                         self._decide_groups({group.name: members}, group.program, view, commands)
             if views:
                 self._decide_team(views, commands)
+        for i in self.computing.machines:
+            if i in self.onboard and i not in self.down and i not in self.failed:
+                commands[i] = self.computing.command(i)
 
     def close(self) -> None:
         """End every controller."""
@@ -141,6 +147,8 @@ class Deciding:
         talking = self.talking
         robot = Robot(name, group.robot, home, navigator, rng, talking.mailboxes[index], talking.board)
         robot.map = self.estimating.belief_of.get(index)
+        if index in self.computing.machines:
+            robot._keep_account(self.computing.machines[index].work)
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
@@ -155,6 +163,10 @@ class Deciding:
             robot.readings = readings if whole else robot.readings | readings
         self.watchdog.restart()
         try:
+            if index in self.computing.machines:
+                robot.collided = self.computing.touched(index, collided)
+                self.computing.act(index, onboard.step)
+                return self.computing.command(index)
             return onboard.step()
         except Exception as error:
             self._fail((index,), error)
