@@ -1,7 +1,7 @@
 """Table 2 of Yan et al. 2017 with emulated computers: 8 Pioneers on the maze, 1, 2, 4 or 8 processors each.
 
 Nearest frontier, localization by noise (it stands for gmapping: each scan that is used costs a scan match), scans used
-after 1 m or 0.5 rad as gmapping does, maps shared every second, modelled costs; five seeds. The last row has no computer.
+after 1 m or 0.5 rad as gmapping does, maps shared every second, modelled costs; five seeds. The last row has none.
 Run: python benchmarks/processors.py [speed] (default 0.25); each run prints a line, then comes the table.
 """
 
@@ -54,9 +54,7 @@ def main() -> None:
             spent = time.process_time() - begun
             print(f"seed {seed}, processors {cpus}: {found[-1]}, {spent:.0f} CPU-s", flush=True)
     print(f"\nspeed {speed}; n = {len(SEEDS)}; times are means, with the range of the runs\n")
-    print(
-        "| processors | published [s] | ours [s] | range [s] | CPU | mean delay [s] | longest | scans dropped | hits |"
-    )
+    print("| processors | published [s] | ours [s] | range [s] | CPU | mean delay [s] | longest | lost scans | hits |")
     print("|---|---|---|---|---|---|---|---|---|")
     for cpus, found in rows.items():
         times = [f["exploration_time_s"] or CHANGES["stop.timeout_s"] for f in found]

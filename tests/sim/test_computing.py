@@ -137,7 +137,8 @@ def test_a_touch_is_remembered_until_the_controller_acts():
 
     simulate(Bump, Computer(cpus=1, hold_s=5.0), view=Cost(seconds=1.0), until_s=5)
     # It drives from x = -4 m backwards once its first command came at 1 s, and meets the wall at -5 m, less its radius.
-    assert felt[0] == (0.0, False) and felt[1] == (1.0, False)
+    assert felt[0] == (0.0, False)
+    assert felt[1] == (1.0, False)
     assert any(touched for at, touched in felt if at >= 2.0)
     assert [at for at, _ in felt] == [0.0, 1.0, 2.0, 3.0, 4.0]
 
@@ -150,7 +151,8 @@ def test_want_of_memory_slows_the_software_down_or_kills_it():
     assert run.times[-1] - at_once.times[-1] == pytest.approx(2.0)
     assert run.metrics["robot_ram_percent"] == pytest.approx(100 * 100 / 90)
     killed, sim = simulate(think_and_drive, slow.model_copy(update={"when_ram_full": "kill"}), view=view)
-    assert sim.state.halted[0] and killed.series("distance_m")[-1, 0] == 0.0
+    assert sim.state.halted[0]
+    assert killed.series("distance_m")[-1, 0] == 0.0
     failure = killed.events.filter(killed.events["kind"] == "controller_failed")["text"][0]
     assert "out of memory: it takes 100 MiB of 90 MiB" in failure
 
@@ -169,7 +171,8 @@ async def explore(robot):
 def test_a_computer_that_costs_nothing_changes_no_byte_and_a_slow_one_always_the_same():
     mapping, noise = Mapping(resolution_m=0.2, max_range_m=2.0), Noise()
     plain, _ = simulate(explore, None, mapping=mapping, localization=noise, until_s=8)
-    assert plain.computers is None and plain.metrics["robot_cpu_percent"] is None
+    assert plain.computers is None
+    assert plain.metrics["robot_cpu_percent"] is None
     free, _ = simulate(explore, Computer(), mapping=mapping, localization=noise, until_s=8)
     assert digest(free) == digest(plain)
     costs = {"scan_match": Cost(seconds=0.15), "search": Cost(seconds=300.0), "control": Cost(seconds=0.01)}

@@ -66,7 +66,7 @@ class Costs(Record):
     frontiers: Cost = Field(default=Cost(seconds=0.0008), description="Finding frontiers in a million cells of map.")
     search: Cost = Field(
         default=Cost(seconds=0.05),
-        description="Searching ways, for a million entries of the queue: about one per cell.",
+        description="Searching ways, for a million entries of the queue: one or two per cell.",
     )
     view: Cost = Field(default=Cost(seconds=0.00002), description="Reckoning what would be seen from one place.")
     control: Cost = Field(
