@@ -12,6 +12,7 @@ from covey.mapping.localization import Noise, Truth
 from covey.mapping.records import Mapping
 from covey.robots.catalogue import disc
 from covey.robots.computer import Computer, Cost, Costs
+from covey.scenario.load import parse_scenario
 from covey.sensors.lidar import Lidar
 from covey.sim.computing import Computing
 from covey.sim.stop import Stop
@@ -124,6 +125,25 @@ def test_searches_are_charged_by_how_much_they_search():
         delays[ways] = run.computers["longest_delay_s"].max()
     assert delays[1] > 0.5  # a room of 10 x 4 m has 1000 cells of 0.2 m: 1 s, where all of them have been seen
     assert delays[3] == pytest.approx(3.0 * delays[1])
+
+
+SMALL = """
+world: {terrain: loop, size_m: 24, road_m: 4, resolution_m: 0.2}
+robots:
+  - robot: {base: pioneer3dx, mapping: {resolution_m: 0.2}, computer: {cpus: 1}}
+    start: {together: {around: [-10, 10]}}
+    controller: STRATEGY
+execution: {costs: {control: {seconds: 0}, map_update: {seconds: 0}, frontiers: {seconds: 0}}}
+stop: {timeout_s: 6}
+"""
+
+
+def test_a_strategy_that_looks_at_more_takes_more_of_the_computer():
+    used = {}
+    for strategy in ("nearest_frontier", "next_best_view"):
+        run = parse_scenario(SMALL.replace("STRATEGY", strategy)).build().run()
+        used[strategy] = run.metrics["robot_cpu_percent"]
+    assert used["next_best_view"] > 1.5 * used["nearest_frontier"] > 0.0
 
 
 def test_a_touch_is_remembered_until_the_controller_acts():
