@@ -3,11 +3,12 @@
 ``docs/metrics.md`` lists every one with its formula and source.
 """
 
-from covey.results.metrics import computers, coverage, exploration, host, maps, motion, patrolling, radio
+from covey.results.metrics import aligning, computers, coverage, exploration, host, maps, motion, patrolling, radio
 from covey.results.metrics.registry import Metric, compute, metrics
 
 __all__ = [
     "Metric",
+    "aligning",
     "compute",
     "computers",
     "coverage",
