@@ -1,17 +1,17 @@
 """From a design to the list of its runs."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from covey.errors import Problem, ScenarioError
-from covey.experiments.records import Design, Measurement
+from covey.experiments.records import Design
 from covey.experiments.vectors import Vector, vectors
 from covey.results.manifest import sha256, versions
 from covey.scenario.build import inputs
@@ -36,7 +36,8 @@ class PlannedRun:
         values: the value of each parameter by its name, or the label of that value.
         scenario: the resolved scenario, as the text of a file.
         folder: where the relative paths in it start.
-        measurements: what is kept of it.
+        timeout_s: the run ends without success at this simulated time [s].
+        measurements: what is kept of it, each as plain data of a `Measurement`.
         keep: what else is kept of it, see `Design`.
     """
 
@@ -47,7 +48,8 @@ class PlannedRun:
     values: dict[str, Any]
     scenario: str
     folder: str
-    measurements: tuple[Measurement, ...] = ()
+    timeout_s: float
+    measurements: Sequence[dict[str, Any]] = ()
     keep: str = "pictures"
 
     def load(self) -> Scenario:
@@ -62,11 +64,12 @@ def plan(design: Design) -> list[PlannedRun]:
         ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
     """
     seeds = iteration_seeds(design.seed, design.iterations)
-    kept = text_of(plain([*design.measurements])) + design.keep
+    measurements = [plain(measurement) for measurement in design.measurements]
+    kept = text_of(measurements) + design.keep
     hashed = cache(sha256)
     runs: list[PlannedRun] = []
     for number, (vector, scenario) in enumerate(scenarios(design)):
-        text, folder = _text_without_seed(scenario), str(scenario.folder)
+        text, folder = _text_without_seed(scenario), str(scenario.folder.resolve())
         try:
             files = [hashed(path) for path in inputs(scenario)]
         except OSError as error:
@@ -74,8 +77,9 @@ def plan(design: Design) -> list[PlannedRun]:
             raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
         for iteration, seed in enumerate(seeds):
             whole = f"{text}seed: {seed}\n"
-            identity, kept_of_it = run_id(whole, *files, kept), (design.measurements, design.keep)
-            runs.append(PlannedRun(identity, number, iteration, seed, vector.values, whole, folder, *kept_of_it))
+            identity, timeout_s = run_id(whole, *files, kept), scenario.stop.timeout_s
+            one = (identity, number, iteration, seed, vector.values, whole, folder, timeout_s, measurements)
+            runs.append(PlannedRun(*one, design.keep))
     _refuse_twins(design, runs)
     return runs
 
@@ -123,9 +127,9 @@ def iteration_seeds(seed: int, iterations: int) -> list[int]:
 
 
 def run_id(*parts: str) -> str:
-    """Return the hash of all that decides on the result of a run: ``parts``, Covey's sources, and versions."""
+    """Return the hash of all that decides on the result of a run: ``parts``, and `environment`."""
     digest = hashlib.blake2b(digest_size=10)
-    for part in (*parts, _sources()):
+    for part in (*parts, environment()):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()
 
@@ -185,12 +189,15 @@ def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:
 
 
 @cache
-def _sources() -> str:
-    """Return the hash of Covey's own sources and of the versions of what it builds on."""
+def environment() -> str:
+    """Return the hash of what runs a scenario here: Covey's own sources, and the versions of all that it uses."""
     digest = hashlib.blake2b(digest_size=16)
     root = Path(str(resources.files("covey")))
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    for item in versions().items():
-        digest.update(str(item).encode())
+    found = metadata.entry_points()
+    plugins = [e for group in found.groups if group.startswith("covey.") for e in found.select(group=group)]
+    named = {(e.group, e.name, e.dist.version if e.dist else "") for e in plugins}
+    for part in (*versions().items(), *sorted(named)):
+        digest.update(str(part).encode())
     return digest.hexdigest()
