@@ -13,6 +13,7 @@ from covey.errors import RunFolderError
 from covey.experiments.folder import Row, new_row, publish, read_row, work_folder
 from covey.experiments.keep import keep_of
 from covey.experiments.plan import PlannedRun
+from covey.experiments.records import Measurement
 
 __all__ = ["execute", "read_row"]
 
@@ -28,9 +29,9 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
         run = planned.load().build(work, overwrite=True).run()
-        keep_of(run, planned.measurements, planned.keep)
         row |= {"status": run.status, "metrics": run.metrics}
-    except (RunFolderError, OSError):  # the disk
+        keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
+    except RunFolderError:
         shutil.rmtree(work, ignore_errors=True)
         raise
     except Exception as error:
