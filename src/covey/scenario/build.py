@@ -108,6 +108,7 @@ def build(
         pose_every=execution.pose_every,
         links_every_s=execution.links_every_s,
         log_messages=execution.log_messages,
+        controllers=execution.controllers,
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,

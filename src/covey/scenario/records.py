@@ -18,6 +18,7 @@ from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
+from covey.sim.processes.record import Processes
 from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.doors import Door
@@ -119,6 +120,10 @@ class Execution(Record):
         default=10.0,
         gt=0,
         description="A controller that takes longer than this for one step counts as hung [s of wall time].",
+    )
+    controllers: Literal["in_process", "processes"] | Processes = Field(
+        default="in_process",
+        description="Where controllers run: in the simulator's process, or each in a process of its own.",
     )
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,7 @@ class Estimating:
         grid: Grid,
         seed: int,
         rule: Rule = "probabilistic",
+        beliefs: Callable[..., Beliefs] = Beliefs.covering,
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
@@ -77,7 +79,7 @@ class Estimating:
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
-                Beliefs.covering(grid, [name for _, name in robots], record, rule=rule),
+                beliefs(grid, [name for _, name in robots], record, rule=rule),
             )
             for record, robots in mapping.items()
         ]

@@ -17,8 +17,8 @@ from covey.results.run import Run
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.clock import Clock
-from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
+from covey.sim.hosting import Controllers, hosting
 from covey.sim.inputs import Inputs
 from covey.sim.mission import Mission
 from covey.sim.observing import Observing
@@ -67,6 +67,7 @@ class Simulation:
         pose_every: poses are recorded at every so many steps.
         links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
         log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
+        controllers: where they run: ``in_process``, ``processes``, or a `covey.sim.processes.record.Processes`.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
@@ -110,6 +111,7 @@ class Simulation:
         pose_every: int = 1,
         links_every_s: float = 1.0,
         log_messages: Log = "none",
+        controllers: Controllers = "in_process",
     ):
         self.groups = as_groups(robots, controller, world, seed)
         self.world, self.seed, self.name = (world := editable(world)), seed, name
@@ -126,12 +128,13 @@ class Simulation:
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
         rule = (sharing or ShareMaps()).rule
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
+        beliefs, deciding = hosting(controllers)
+        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule, beliefs)
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
-        self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
+        self.deciding = deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
         self._robots = self.deciding.robots
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         if self.tracker is not None:
