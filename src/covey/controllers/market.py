@@ -194,6 +194,7 @@ class _Trader:
 
     def _worth(self, robot: Robot, goal: Goal) -> float:
         assert robot.map is not None
+        robot.charge_work("view")
         area = information_m2(robot.map.grid, np.array([goal]), np.empty((0, 2)), self.radius_m)
         return self.value * float(area[0])
 

@@ -11,6 +11,7 @@ from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
 from covey.missions.records import MissionRecord
 from covey.records import Record
+from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
@@ -121,10 +122,18 @@ class Execution(Record):
         gt=0,
         description="A controller that takes longer than this for one step counts as hung [s of wall time].",
     )
-    controllers: Literal["in_process", "processes"] | Processes = Field(
-        default="in_process",
-        description="Where controllers run: in the simulator's process, or each in a process of its own.",
+    compute: Literal["modelled", "measured"] = Field(
+        default="modelled",
+        description="How long robots with a computer are busy: as `costs` declare, or as long as this machine really "
+        "takes (the run is then not repeatable).",
     )
+    costs: Costs = Field(default=Costs(), description="What the software of robots with a computer takes of it.")
+    controllers: Literal["in_process", "processes"] = Field(
+        default="in_process",
+        description="Where controllers run, with their mapping and planning: in the simulator's process, or each in a "
+        "process of its own.",
+    )
+    processes: Processes = Field(default=Processes(), description="With controllers: processes: how they run.")
 
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
@@ -133,6 +142,9 @@ class Execution(Record):
             near = max(1, round(ratio)) * self.substep_s
             message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
             raise located([(("step_s",), message, self.step_s)])
+        if self.controllers != "processes" and self.processes != Processes():
+            message = "belongs to controllers: processes; leave it out, or set that"
+            raise located([(("processes",), message, self.processes.model_dump(exclude_defaults=True))])
         return self
 
 

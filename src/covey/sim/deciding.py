@@ -1,13 +1,15 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from covey.geometry import Pose
 from covey.random import generator
+from covey.results.recorder import Recorder
 from covey.robots.controller import Program
 from covey.robots.driving import DriveLimits
 from covey.robots.group import Group, GroupView, twists_of
@@ -15,6 +17,7 @@ from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
 from covey.sim.failures import Failure, text_of
 from covey.sim.sensing import Sensing, SensorBank
@@ -31,7 +34,12 @@ class Deciding:
     Attributes:
         failed: robots whose controller has failed.
         down: robots that do not act now, and ``lost`` those of them that never will again.
+        repeatable: whether the same run comes out again, as far as deciding goes.
+        facts: what the manifest says of where controllers ran.
     """
+
+    repeatable = True
+    facts: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -39,11 +47,13 @@ class Deciding:
         sensing: Sensing,
         estimating: Estimating,
         talking: Talking,
+        computing: Computing,
         seed: int,
         period_s: float,
         step_budget_s: float,
     ):
         self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
+        self.computing = computing
         self.watchdog = Watchdog(step_budget_s)
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
@@ -111,6 +121,12 @@ class Deciding:
                         self._decide_groups({group.name: members}, group.program, view, commands)
             if views:
                 self._decide_team(views, commands)
+        for i in self.computing.machines:
+            if i in self.onboard and i not in self.down and i not in self.failed:
+                commands[i] = self.computing.command(i)
+
+    def record_into(self, recorder: Recorder) -> None:
+        """Say where to record more about the controllers than what they do: there is nothing."""
 
     def close(self) -> None:
         """End every controller."""
@@ -127,6 +143,8 @@ class Deciding:
         talking = self.talking
         robot = Robot(name, group.robot, home, navigator, rng, talking.mailboxes[index], talking.board)
         robot.map = self.estimating.belief_of.get(index)
+        if index in self.computing.machines:
+            robot._keep_account(self.computing.machines[index].work)
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
@@ -141,6 +159,11 @@ class Deciding:
             robot.readings = readings if whole else robot.readings | readings
         self.watchdog.restart()
         try:
+            if index in self.computing.machines:
+                robot.collided = self.computing.touched(index, collided)
+                if self.computing.may_act(index):
+                    self.computing.act(index, onboard.step)
+                return self.computing.command(index)
             return onboard.step()
         except Exception as error:
             self._fail((index,), error)

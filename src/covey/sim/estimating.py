@@ -16,6 +16,7 @@ from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
+from covey.sim.computing import Computing
 from covey.sim.sensing import Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL
 
@@ -119,22 +120,29 @@ class Estimating:
         carry(self.pose, pose_before, self.state.pose, self.carried)
         return self.carried
 
-    def map(self) -> None:
-        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""
+    def map(self, computing: Computing) -> None:
+        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken.
+
+        A robot whose computer is busy loses the scan.
+        """
         for bank, team, robots, rows, members in self._scans:
             if not bank.fresh:
                 continue
             pose = self.pose[members]
             if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
                 pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
-            used = team.beliefs.moved(robots, pose)
+            used = computing.takes_scans(members, team.beliefs.moved(robots, pose))
             if not used.any():
                 continue
             if not used.all():
                 robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
             scan = bank.readings
             ranges = self._without_team_mates(bank, rows, members)
-            team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+            def update(k, beliefs=team.beliefs, robots=robots, pose=pose, ranges=ranges, scan=scan) -> None:
+                beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+            computing.map(members, update)
 
     def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""

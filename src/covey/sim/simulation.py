@@ -14,9 +14,11 @@ from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.run import Run
+from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.clock import Clock
+from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
 from covey.sim.hosting import Controllers, hosting
 from covey.sim.inputs import Inputs
@@ -58,6 +60,8 @@ class Simulation:
         faults: what goes wrong with robots, records of `covey.sim.fault_records` or plain data.
         on_controller_error: a controller that fails stops its robot, or ends the run.
         step_budget_s: wall time [s] that a controller may take for one step.
+        compute: how long robots with a computer are busy: ``modelled`` or ``measured``.
+        costs: what their software takes; None: the table of `covey.robots.computer.Costs`.
         observers: called with each `Frame`; they only look.
         name: of the run.
         folder: where the run is recorded; None: in a temporary folder.
@@ -102,6 +106,8 @@ class Simulation:
         faults: Sequence[Any] = (),
         on_controller_error: OnError = "stop_robot",
         step_budget_s: float = 10.0,
+        compute: Compute = "modelled",
+        costs: Costs | None = None,
         observers: Iterable[Callable[[Frame], Any]] = (),
         name: str = "",
         folder: Path | str | None = None,
@@ -134,7 +140,10 @@ class Simulation:
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
-        self.deciding = deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
+        self.computing = Computing(self.groups, self.clock, compute, costs)
+        self.deciding = deciding(
+            self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
+        )
         self._robots = self.deciding.robots
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         if self.tracker is not None:
@@ -148,7 +157,7 @@ class Simulation:
         self.events: list[Event] = []
         self.radio_alive = np.ones(len(self.names), bool)
         self.inputs = Inputs(self, events, faults)
-        self._repeatable = True
+        self._repeatable = self.deciding.repeatable and not self.computing.measures
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
@@ -164,6 +173,7 @@ class Simulation:
                 inputs=inputs,
             )
         )
+        self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
 
@@ -195,7 +205,8 @@ class Simulation:
         lap("sense")
         self.estimating.localize()
         lap("localize")
-        self.estimating.map()
+        self.computing.begin(self.estimating.belief_of)
+        self.estimating.map(self.computing)
         lap("map")
         speaks = self.radio_alive & ~self.state.halted
         self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
@@ -252,7 +263,9 @@ class Simulation:
                 speaks = self.radio_alive & ~self.state.halted
                 sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
+            self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self._recorder.manifest |= self.deciding.facts
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
@@ -327,6 +340,7 @@ class Simulation:
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)
+        self._recorder.observe_computers(frame.step, self.computing.sample())
         for observer in self.observers:
             observer(frame)
         self.events = []

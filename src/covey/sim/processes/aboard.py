@@ -12,15 +12,18 @@ from covey.comms.tags import TagReading
 from covey.geometry import Pose
 from covey.mapping.apart import OthersTiles, OwnBelief
 from covey.random import generator
+from covey.robots.computer import Work
+from covey.robots.controller import Program
 from covey.robots.driving import DriveLimits
 from covey.robots.group import GroupView, twists_of
 from covey.robots.handle import Robot
 from covey.robots.motions import STILL
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.sensors.lidar import LidarReading
 from covey.sim.failures import text_of
 from covey.sim.processes.birth import GroupBirth, MapOf, RobotBirth
-from covey.sim.processes.wire import NOTHING, Parts
+from covey.sim.processes.wire import Parts
 from covey.sim.watchdog import StepBudgetError, Watchdog
 
 
@@ -39,6 +42,9 @@ class RobotAboard:
         self._belief = None if birth.map is None else belief_of(birth.map)
         if self._belief is not None:
             self.robot.map = self._belief[self._belief.robot]
+        self._work = None if birth.model.computer is None else Work()
+        if self._work is not None:
+            self.robot._keep_account(self._work)
         self.onboard = Onboard(self.robot, birth.program)
         self._constant: dict[str, Any] = {}
         self._shown = ("", "idle")
@@ -79,7 +85,8 @@ class RobotAboard:
         outbox.clear()
         self.mailbox.writers.clear()
         writes.clear()
-        return (command, tags) if tags else (command,), said, team
+        work = self._work.take() if self._work is not None else None
+        return (command, tags, work) if tags or work else (command,), said, team
 
     def close(self) -> None:
         """End the controller (a coroutine's ``finally`` blocks run)."""
@@ -157,4 +164,34 @@ def belief_of(place: MapOf) -> OwnBelief:
     return belief
 
 
-__all__ = ["NOTHING", "GroupAboard", "RobotAboard"]
+def rehearse(birth: RobotBirth) -> None:
+    """Load all that a robot's software usually runs, so that what it takes later is its own, and nothing is late."""
+    shape, cell = (64, 64), 0.1
+    place = None
+    if birth.map is not None:
+        size = shape[1] * cell, shape[0] * cell
+        place = dataclasses.replace(birth.map, row=0, names=["rehearsing"], size_m=size, origin=(0.0, 0.0), known=None)
+        place = dataclasses.replace(place, mapping=place.mapping.model_copy(update={"resolution_m": cell}))
+    program = Program(_stroll)
+    aboard = RobotAboard(
+        dataclasses.replace(birth, home=(3.0, 3.0, 0.0), program=program, map=place, waypoints=None),
+        watchdog := Watchdog(1e9),
+    )
+    try:
+        here, readings = np.array([3.0, 3.0, 0.0]), []
+        if place is not None:
+            ranges = np.full(len(place.angles), 2.0)
+            aboard.map(((here, ranges, 0), None, None))
+            readings = [("lidar", True, LidarReading(ranges, place.angles, place.range_m, place.mount))]
+        for step in range(4):
+            aboard.decide(((tuple(here), 0.1 * step, False, readings, False, None), None, None))
+            readings = []
+    finally:
+        aboard.close()
+        watchdog.close()
+
+
+async def _stroll(robot: Robot) -> None:
+    if robot.map is not None:
+        robot.nearest(robot.frontiers().cells)
+    await robot.goto((4.0, 3.5))

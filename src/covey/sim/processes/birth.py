@@ -43,7 +43,14 @@ class MapOf:
 
 @dataclass(frozen=True, eq=False)
 class RobotBirth:
-    """What the process of one robot is told; ``home`` is its first estimate, ``period_s`` that of its controller."""
+    """What the process of one robot is told.
+
+    Attributes:
+        home: its first estimate.
+        period_s: of its controller [s].
+        limits_memory: whether the process gets no more memory than the robot's computer has.
+        notes: what stands on the notice board.
+    """
 
     name: str
     index: int
@@ -55,6 +62,7 @@ class RobotBirth:
     program: Program
     seed: int
     step_budget_s: float
+    limits_memory: bool
     map: MapOf | None = None
     waypoints: Waypoints | None = None
     notes: dict[str, Any] = field(default_factory=dict)
@@ -67,6 +75,7 @@ class GroupBirth:
     name: str
     program: Program
     step_budget_s: float
+    limits_memory: bool = False
 
 
 def packed(birth: RobotBirth | GroupBirth) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Deciding by processes: each is sent what its robot senses and hears, and answers what its controller wants."""
 
 import dataclasses
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from covey.comms.mailbox import Outgoing
 from covey.errors import ControllerError
 from covey.geometry import Pose
 from covey.planning.waypoints import Waypoints
+from covey.results.recorder import Recorder
 from covey.robots.driving import DriveLimits
 from covey.robots.group import Group
 from covey.robots.handle import Robot
@@ -20,8 +21,11 @@ from covey.sim.failures import Failure
 from covey.sim.processes.birth import GroupBirth, MapOf, RobotBirth
 from covey.sim.processes.fleet import Fleet
 from covey.sim.processes.mirror import Mirror
+from covey.sim.processes.noting import Noting
+from covey.sim.processes.pace import LockStep, RealTime
 from covey.sim.processes.record import Processes
 from covey.sim.processes.seat import Seat
+from covey.sim.processes.use import Use
 from covey.sim.processes.wire import DECIDE, Parts
 
 
@@ -41,7 +45,7 @@ class Apart:
     """Stands for what runs in another process.
 
     Attributes:
-        heard: how many messages its inbox here has had, and how many of them its process has been sent.
+        sent: of the messages in the inbox here, and of those that it lost, how many the process has been sent.
         writes: what has gone up on the notice board since its process was told last.
         had_tags: whether its process may still hold readings of tags.
     """
@@ -63,57 +67,131 @@ class DecidingApart(Deciding):
     onboard: dict[int, Apart]
 
     def __init__(self, record: Processes, *arguments: Any):
-        self.record, self._seat_of = record, {}
         super().__init__(*arguments)
+        *_, self._seed, self._step_s, _ = arguments
+        self._pace = RealTime(self._step_s) if record.pace == "real_time" else LockStep()
+        self.repeatable = self._pace.repeatable
+        self._measures = self.computing.measures or not self.repeatable
+        self.computing.told = True
         self._groups_apart = self._group_seats()
         seats = [apart.seat for apart in self.onboard.values()] + list(self._groups_apart.values())
-        self.fleet = Fleet(record, seats)
+        self.fleet, self.noting = Fleet(record, seats), Noting()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
         for team in self.estimating.teams:
             assert isinstance(team.beliefs, Mirror)
             rows = {row: int(i) for row, i in enumerate(team.members) if int(i) in self.onboard}
-            team.beliefs.attach({row: self.onboard[i].seat for row, i in rows.items()}, self._open)
+            team.beliefs.attach({row: self.onboard[i].seat for row, i in rows.items()}, self)
             self._mirrors |= {i: (team.beliefs, row) for row, i in rows.items()}
         self._reported: set[str] = set()
+        self._step, self._time_s = 0, 0.0
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says of where controllers ran."""
+        seats = self.fleet.seats.values()
+        record = self.fleet.record
+        hosts, memory = {s.name: s.host for s in seats}, {s.name: s.memory for s in seats if s.memory}
+        return {"processes": {"pace": record.pace, "nodes": record.nodes, "hosts": hosts, "memory_limited_by": memory}}
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Send everybody who is to decide what there is, and write the answers into ``commands``, shape (n, 3)."""
-        self._open()
+        self.ready()
+        self._pace.begin()
+        self._step, self._time_s = step, time_s
         self.failures.clear()
-        silent = self.failed | self.down
-        asked: list[tuple[Seat, Any]] = []
-        views: dict[str, tuple[Any, range]] = {}
-        for group, first in self._parts():
-            if step % group.control_every != group.phase or group.program is None:
-                continue
-            members = range(first, first + len(group.start))
-            if group.program.scope == "robot":
-                commands[members.start : members.stop] = STILL
-                banks = self._banks_of[group.name]
-                fresh = [b for b in banks if b.fresh]
-                for i in members:
-                    apart = self.onboard[i]
-                    if i not in silent and not apart.robot.finished:
-                        parts = self._for_robot(i, time_s, bool(collided[i]), fresh, len(fresh) == len(banks))
-                        if apart.seat.ask(DECIDE, parts):
-                            asked.append((apart.seat, i))
-            elif members[0] not in self.failed:
-                shown = group.name, group.names, time_s, self._fields(group.program.sees or (), members, collided)
-                views[group.name] = shown, members
-                if group.program.scope == "group":
-                    self._ask_group(group.name, [views.pop(group.name)], asked)
-        if views:
-            self._ask_group("team", list(views.values()), asked)
-        for seat, whom in asked:
-            self._take(seat, whom, commands)
-        self._report_lost()
+        late = [seat for seat in self.fleet.seats.values() if seat.is_deciding]
+        for seat in late:
+            seat.settle(self._pace.maps_until())
+        asked = self._ask_all(step, time_s, commands, collided)
+        for seat in asked:
+            seat.settle(self._pace.commands_until())
+        for seat in self.fleet.seats.values():
+            seat.misses.missed_deadlines += seat.is_deciding
+        self._report_lost(commands)
+        for i in self.computing.machines:
+            if i in self.onboard and i not in self.down and i not in self.failed:
+                commands[i] = self.computing.command(i)
+        self._take_uses()
+        self._pace.end()
+
+    def record_into(self, recorder: Recorder) -> None:
+        """Say where to record what the processes take, and their traffic."""
+        self.noting.recorder = recorder
 
     def close(self) -> None:
         """End every process."""
         super().close()
         self.fleet.close()
+        clock = self.computing.clock
+        self.noting.take(self.fleet.seats.values(), clock.step, clock.time_s, last=True)
+
+    # -- what a mirror asks --------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        """Make sure that the processes have come in."""
+        if self.fleet.open(self._birth):
+            self.noting.start(self.fleet.seats.values())
+
+    def maps_until(self) -> float | None:
+        """Return until when answers to scans are waited for."""
+        return self._pace.maps_until()
+
+    def took(self, seat: Seat, cpu_s: float) -> None:
+        """Charge processor time [s] to the computer of a robot."""
+        if self.computing.measures:
+            for i in seat.robots:
+                self.computing.charge(i, cpu_s)
 
     # -- what goes out -------------------------------------------------------------------------------------------------
+
+    def _ask_all(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> list[Seat]:
+        """Send every process that is to decide in this step what it needs; return them, in order."""
+        asked: list[Seat] = []
+        views: list[tuple[Any, range]] = []
+        for group, first in self._parts():
+            if step % group.control_every != group.phase or group.program is None:
+                continue
+            members = range(first, first + len(group.start))
+            if group.program.scope == "robot":
+                banks = self._banks_of[group.name]
+                fresh = [b for b in banks if b.fresh]
+                for i in members:
+                    if self._ask_robot(i, time_s, commands, bool(collided[i]), fresh, len(fresh) == len(banks)):
+                        asked.append(self.onboard[i].seat)
+            elif members[0] not in self.failed:
+                shown = group.name, group.names, time_s, self._fields(group.program.sees or (), members, collided)
+                if group.program.scope == "team":
+                    views.append((shown, members))
+                else:
+                    self._ask_group(group.name, [(shown, members)], commands, asked)
+        if views:
+            self._ask_group("team", views, commands, asked)
+        return asked
+
+    def _ask_robot(
+        self, i: int, time_s: float, commands: np.ndarray, collided: bool, fresh: list[Any], whole: bool
+    ) -> bool:
+        """Let the process of a robot decide, unless it cannot; return whether it was asked."""
+        apart, computers = self.onboard[i], self.computing
+        if i in self.failed or i in self.down or (apart.robot.finished and i not in computers.machines):
+            commands[i] = STILL
+            return False
+        if apart.seat.is_deciding:
+            apart.seat.misses.dropped_readings += len(fresh)
+            return False
+        if i in computers.machines:
+            collided = computers.touched(i, collided)
+            try:
+                if not computers.may_act(i):
+                    return False
+            except ControllerError as error:
+                commands[i] = STILL
+                self._fail((i,), error)
+                if self._measures:
+                    apart.seat.end(0.0)
+                return False
+        parts = self._for_robot(i, time_s, collided, fresh, whole)
+        return apart.seat.ask(DECIDE, parts, partial(self._take_robot, i, commands, self._step))
 
     def _for_robot(self, i: int, time_s: float, collided: bool, fresh: list[Any], whole: bool) -> Parts:
         """Return what the process of a robot needs for a step."""
@@ -125,76 +203,99 @@ class DecidingApart(Deciding):
         tags = None
         if robot._tags or apart.had_tags:
             tags, apart.had_tags = [_values(tag) for tag in robot._tags], bool(robot._tags)
-        tiles, inbox = self._tiles_for(i), robot._mailbox.inbox
+        mirror, row = self._mirrors.get(i, (None, 0))
+        tiles, inbox = None if mirror is None else mirror.waiting(row), robot._mailbox.inbox
         unsent = len(inbox) + robot._mailbox.overflowed - apart.sent
-        messages = (
-            [_values(message) for message in list(inbox)[len(inbox) - min(unsent, len(inbox)) :]] if unsent else []
-        )
+        messages = [_values(message) for message in list(inbox)[max(len(inbox) - unsent, 0) :]] if unsent else []
         apart.sent += unsent
         writes, apart.writes = apart.writes, []
         team = (tiles, messages, writes) if tiles is not None or messages or writes else None
         return (pose, time_s, collided, readings, whole, tags), None, team
 
-    def _tiles_for(self, i: int) -> Any:
-        mirror, row = self._mirrors.get(i, (None, 0))
-        return None if mirror is None else mirror.waiting(row)
-
-    def _ask_group(self, name: str, shown: list[tuple[Any, range]], asked: list[tuple[Seat, Any]]) -> None:
-        seat = self._groups_apart[name]
-        if seat.ask(DECIDE, ([view for view, _ in shown], None, None)):
-            asked.append((seat, [members for _, members in shown]))
+    def _ask_group(self, name: str, shown: list[tuple[Any, range]], commands: np.ndarray, asked: list[Seat]) -> None:
+        seat, parts = self._groups_apart[name], [members for _, members in shown]
+        if seat.is_deciding:
+            seat.misses.dropped_readings += 1
+        elif seat.ask(
+            DECIDE,
+            ([view for view, _ in shown], None, None),
+            partial(self._take_group, seat, parts, commands, self._step),
+        ):
+            asked.append(seat)
 
     # -- what comes in -------------------------------------------------------------------------------------------------
 
-    def _take(self, seat: Seat, whom: Any, commands: np.ndarray) -> None:
-        """Take the answer of a process in: of robot number ``whom``, or of ranges of robots."""
-        parts = seat.answer()
-        if isinstance(whom, int):
-            if parts is not None:
-                self._take_robot(whom, parts, commands)
-            return
-        for k, members in enumerate(whom):
-            commands[members.start : members.stop] = 0.0 if parts is None or parts[0] is None else parts[0][k]
-        if parts is not None and parts[1] is not None:
-            self._failed(tuple(i for members in whom for i in members), *parts[1])
+    def _take_group(
+        self, seat: Seat, parts: list[range], commands: np.ndarray, step: int, answer: Parts, cpu_s: float
+    ) -> None:
+        """Take in the twists of the controller of several robots, by group."""
+        seat.misses.late_commands += step != self._step
+        for k, members in enumerate(parts):
+            commands[members.start : members.stop] = 0.0 if answer[0] is None else answer[0][k]
+        if answer[1] is not None:
+            self._failed(tuple(i for members in parts for i in members), *answer[1])
 
-    def _take_robot(self, i: int, parts: Parts, commands: np.ndarray) -> None:
+    def _take_robot(self, i: int, commands: np.ndarray, step: int, parts: Parts, cpu_s: float) -> None:
+        """Take in what the controller of a robot wants."""
         apart = self.onboard[i]
-        robot, box = apart.robot, apart.robot._mailbox
-        (command, *tags), said, team = parts
-        commands[i] = command
-        robot._command = command
-        if tags:
-            robot._left_tags += tags[0]
+        robot = apart.robot
+        (command, *rest), said, team = parts
+        apart.seat.misses.late_commands += step != self._step
+        tags, work = rest or ((), None)
+        robot._left_tags += tags
+        failure = None
         if said is not None:
             robot.text, robot.doing, robot.finished, failure = said
-            if failure is not None:
-                self._failed((i,), *failure)
         if team is not None:
-            taken, wishes, notes, writes = team
-            if taken:
-                gone = set(taken)
-                kept = [message for message in box.inbox if message.number not in gone]
-                apart.sent -= len(box.inbox) - len(kept)
-                box.inbox.clear()
-                box.inbox.extend(kept)
-            robot._map_wishes.update(wishes)
-            if notes and not box.outbox:
-                box.writers.append(box)
-            box.outbox += [Outgoing(*note) for note in notes]
-            self.talking.board.pending += writes
-            for other in self.onboard.values():
-                other.writes += writes
+            self._take_team(apart, *team)
+        if failure is not None:
+            commands[i] = robot._command = STILL
+            self._failed((i,), *failure)
+            return
+        commands[i] = robot._command = command
+        if i in self.computing.machines:
+            self.took(apart.seat, cpu_s)
+            for kind, amount in (work or {}).items():
+                self.computing.machines[i].work.add(kind, amount)
+            self.computing.act(i, lambda: command)
+
+    def _take_team(
+        self, apart: Apart, taken: list[int], wishes: list[str], notes: list[Any], writes: list[Any]
+    ) -> None:
+        """Take in what a controller has read, and what it wants to tell the others."""
+        robot, box = apart.robot, apart.robot._mailbox
+        if taken:
+            gone = set(taken)
+            kept = [message for message in box.inbox if message.number not in gone]
+            apart.sent -= len(box.inbox) - len(kept)
+            box.inbox.clear()
+            box.inbox.extend(kept)
+        robot._map_wishes.update(wishes)
+        if notes and not box.outbox:
+            box.writers.append(box)
+        box.outbox += [Outgoing(*note) for note in notes]
+        self.talking.board.pending += writes
+        for other in self.onboard.values():
+            other.writes += writes
+
+    def _take_uses(self) -> None:
+        for seat in self.fleet.seats.values():
+            if seat.uses and self._measures:
+                for i in seat.robots:
+                    self.computing.report_ram(i, Use(*seat.uses[-1]).software_mib)
+        self.noting.take(self.fleet.seats.values(), self._step, self._time_s)
 
     def _failed(self, robots: tuple[int, ...], text: str, by_wall_time: bool) -> None:
         self.failed.update(robots)
         self.failures.append(Failure(robots, ControllerError(text), text, by_wall_time))
 
-    def _report_lost(self) -> None:
+    def _report_lost(self, commands: np.ndarray) -> None:
+        """Let the robots of processes that are gone stand still."""
         for seat in self.fleet.seats.values():
             if seat.gone and seat.name not in self._reported:
                 self._reported.add(seat.name)
-                self._failed(seat.robots, seat.gone, by_wall_time=True)
+                commands[list(seat.robots)] = 0.0
+                self._failed(tuple(i for i in seat.robots if i not in self.failed), seat.gone, by_wall_time=True)
 
     # -- how it begins -------------------------------------------------------------------------------------------------
 
@@ -204,9 +305,7 @@ class DecidingApart(Deciding):
         mailbox = self.talking.mailboxes[index]
         robot = Shadow(name, group.robot, home, navigator, np.random.default_rng(0), mailbox, self.talking.board)
         robot.map = self.estimating.belief_of.get(index)
-        seat = Seat(name, (index,), self.watchdog.budget_s)
-        self.onboard[index] = Apart(robot, group, seat)
-        self._seed, self._period_s = seed, period_s
+        self.onboard[index] = Apart(robot, group, Seat(name, (index,), self.watchdog.budget_s))
 
     def _group_seats(self) -> dict[str, Seat]:
         """Return the processes of controllers of several robots, by the name of the group or ``team``."""
@@ -216,9 +315,6 @@ class DecidingApart(Deciding):
                 name = "team" if group.program.scope == "team" else group.name
                 robots.setdefault(name, []).extend(range(first, first + len(group.start)))
         return {name: Seat(name, tuple(members), self.watchdog.budget_s) for name, members in robots.items()}
-
-    def _open(self) -> None:
-        self.fleet.open(self._birth)
 
     def _birth(self, seat: Seat) -> RobotBirth | GroupBirth:
         if seat.name in self._groups_apart:
@@ -235,10 +331,11 @@ class DecidingApart(Deciding):
             radios=tuple(robot._mailbox.radios),
             model=robot.model,
             home=tuple(robot.home),
-            period_s=self._period_s * group.control_every,
+            period_s=self._step_s * group.control_every,
             program=group.program,
             seed=self._seed,
             step_budget_s=seat.budget_s,
+            limits_memory=self._measures,
             map=self._map_of(i, group),
             waypoints=waypoints,
             notes=dict(self.talking.board.notes),

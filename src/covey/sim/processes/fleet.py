@@ -45,17 +45,20 @@ class Fleet:
         for seat in seats:
             seat.process = start_process(self.address, self.authkey, seat.name)
 
-    def open(self, birth_of: Callable[[Seat], Any]) -> None:
-        """Wait until all processes have come in, and tell each who it is; nothing when that has been done.
+    def open(self, birth_of: Callable[[Seat], Any]) -> bool:
+        """Wait until all processes have come in, and tell each who it is.
 
         Args:
             birth_of: returns what a process is told.
+
+        Returns:
+            False when that has been done before.
 
         Raises:
             ControllerError: a process did not come in, or cannot load its controller.
         """
         if self._is_open:
-            return
+            return False
         self._is_open = True
         births = {name: packed(birth_of(seat)) for name, seat in self.seats.items()}
         try:
@@ -66,12 +69,16 @@ class Fleet:
                 letter = seat.wire.receive(START_S)
                 if letter is None or letter.kind != READY:
                     raise ControllerError(f"{seat.name}: {letter.parts[1] if letter else 'its process hangs'}")
+                seat.memory = letter.parts[1]["memory"]
         except WireError as error:
             raise ControllerError(f"a process of a robot ended before the run began: {error}") from error
+        return True
 
     def close(self) -> None:
         """End all processes."""
         self._door.close()
+        for seat in self.seats.values():
+            seat.farewell()
         for seat in self.seats.values():
             seat.end(_FAREWELL_S)
 

@@ -1,16 +1,32 @@
 """`Mirror`: the beliefs of a team whose processes map, for all in the simulation that looks at beliefs."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from covey.mapping.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.mapping.news import News
 from covey.sim.processes.seat import Seat
-from covey.sim.processes.wire import MAP, MONITOR
+from covey.sim.processes.wire import MAP, MONITOR, Parts
 
 Tiles = tuple[np.ndarray, np.ndarray]
+
+
+class Host(Protocol):
+    """What a mirror asks of who has the processes."""
+
+    def ready(self) -> None:
+        """Make sure that the processes have come in."""
+        ...
+
+    def maps_until(self) -> float | None:
+        """Return until when answers are waited for, see `Seat.settle`."""
+        ...
+
+    def took(self, seat: Seat, cpu_s: float) -> None:
+        """Note that a scan has taken processor time [s]."""
+        ...
 
 
 class Mirror(MirroredBeliefs):
@@ -20,12 +36,12 @@ class Mirror(MirroredBeliefs):
         super().__init__(*arguments, **options)
         self._seats: dict[int, Seat] = {}
         self._waiting: dict[int, Tiles] = {}
-        self._ready: Callable[[], None] = lambda: None
+        self._host: Host | None = None
         self.start: np.ndarray | None = None
 
-    def attach(self, seats: dict[int, Seat], ready: Callable[[], None]) -> None:
-        """Say which robots have a process, by row, and what makes sure that they have come in."""
-        self._seats, self._ready = seats, ready
+    def attach(self, seats: dict[int, Seat], host: Host) -> None:
+        """Say which robots have a process, by row, and who has them."""
+        self._seats, self._host = seats, host
 
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         """Let robots start with a map."""
@@ -42,24 +58,25 @@ class Mirror(MirroredBeliefs):
         range_m: float,
         step: int,
     ) -> int:
-        """Let the robots' processes take in a scan each, and take in what that changed."""
-        self._ready()
+        """Let the robots' processes take in a scan each, and take in what that changed; one that is busy loses it."""
         here = np.array([int(row) not in self._seats for row in robots], bool)
         used = 0
         if here.any():
             used = super().update(robots[here], poses[here], ranges[here], angles, mount, range_m, step)
-        rows = [(k, int(robots[k])) for k in np.flatnonzero(~here)]
-        asked = [
-            (k, row)
-            for k, row in rows
-            if self._seats[row].ask(MAP, ((poses[k], ranges[k], step), None, self.waiting(row)))
-        ]
-        for k, row in asked:
-            answer = self._seats[row].answer()
-            if answer is not None and answer[MONITOR] is not None:
-                self.put(row, poses[k], OwnTiles(*answer[MONITOR]))
-                used += 1
-        return used
+        if here.all() or self._host is None:
+            return used
+        self._host.ready()
+        asked: list[Seat] = []
+        for k in np.flatnonzero(~here).tolist():
+            row = int(robots[k])
+            seat = self._seats[row]
+            if seat.is_deciding:
+                seat.misses.dropped_readings += 1
+            elif seat.ask(MAP, ((poses[k], ranges[k], step), None, self.waiting(row)), self._put(row, poses[k])):
+                asked.append(seat)
+        for seat in asked:
+            seat.settle(self._host.maps_until())
+        return used + len(asked)
 
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
         """Let robots take the tiles that they received, and keep them for their processes."""
@@ -73,6 +90,17 @@ class Mirror(MirroredBeliefs):
     def waiting(self, row: int) -> Tiles | None:
         """Take what a robot's process has still to be told."""
         return self._waiting.pop(row, None)
+
+    def _put(self, row: int, pose: np.ndarray) -> Callable[[Parts, float], None]:
+        """Return what takes in the answer to a scan from a pose (3,)."""
+
+        def then(answer: Parts, cpu_s: float) -> None:
+            if answer[MONITOR] is not None:
+                self.put(row, pose, OwnTiles(*answer[MONITOR]))
+            assert self._host is not None
+            self._host.took(self._seats[row], cpu_s)
+
+        return then
 
     def _keep(self, row: int, others: OthersTiles) -> None:
         before = self._waiting.get(row)

@@ -8,9 +8,23 @@ import time
 import traceback
 from typing import Any
 
-from covey.sim.processes.aboard import GroupAboard, RobotAboard
+from covey.sim.processes.aboard import GroupAboard, RobotAboard, rehearse
 from covey.sim.processes.birth import RobotBirth, unpacked
-from covey.sim.processes.wire import BUSY, DECIDE, END, HELLO, MAP, NOTHING, READY, REFUSED, Wire, WireError, connect
+from covey.sim.processes.use import EVERY_S, OwnUse
+from covey.sim.processes.wire import (
+    BUSY,
+    DECIDE,
+    END,
+    HELLO,
+    MAP,
+    NOTHING,
+    READY,
+    REFUSED,
+    USE,
+    Wire,
+    WireError,
+    connect,
+)
 from covey.sim.watchdog import Watchdog
 
 KEY_VARIABLE = "COVEY_AUTHKEY"
@@ -34,29 +48,37 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         wire.send(HELLO, (None, {"name": name, "pid": os.getpid(), "host": os.uname().nodename}, None))
         first = wire.receive()
         assert first is not None
-        aboard, watchdog = _born(wire, first.parts[1])
-        lookout = _Lookout(wire, watchdog)
+        aboard, watchdog, use = _born(wire, first.parts[1])
+        lookout = _Lookout(wire, watchdog, use)
         lookout.start()
         try:
             _answer(wire, aboard)
         finally:
             lookout.stop()
             watchdog.close()
+        _tell(wire, use.look(0.0))
+        wire.send(END)
     finally:
         wire.close()
 
 
-def _born(wire: Wire, data: dict[str, Any]) -> tuple[Any, Watchdog]:
-    """Return what is to run aboard, and the watchdog over it."""
+def _born(wire: Wire, data: dict[str, Any]) -> tuple[Any, Watchdog, OwnUse]:
+    """Return what is to run aboard, the watchdog over it, and what tells what it takes."""
     try:
         birth = unpacked(data)
+        computer = None
+        if isinstance(birth, RobotBirth):
+            rehearse(birth)
+            computer = birth.model.computer
+        use = OwnUse(wire, computer)
+        memory = use.limit() if birth.limits_memory else ""
         watchdog = Watchdog(birth.step_budget_s)
         aboard = RobotAboard(birth, watchdog) if isinstance(birth, RobotBirth) else GroupAboard(birth, watchdog)
     except Exception as error:
         wire.send(REFUSED, (None, f"{type(error).__name__}: {error}", None))
         raise
-    wire.send(READY)
-    return aboard, watchdog
+    wire.send(READY, (None, {"memory": memory}, None))
+    return aboard, watchdog, use
 
 
 def _answer(wire: Wire, aboard: Any) -> None:
@@ -67,7 +89,6 @@ def _answer(wire: Wire, aboard: Any) -> None:
         assert letter is not None
         if letter.kind == END:
             aboard.close()
-            wire.send(END)
             return
         before = time.process_time()
         try:
@@ -80,19 +101,31 @@ def _answer(wire: Wire, aboard: Any) -> None:
             raise
 
 
-class _Lookout(threading.Thread):
-    """Says that a long silence is a compilation, and ends a process whose simulator has died."""
+def _tell(wire: Wire, use: Any) -> None:
+    if use is not None:
+        wire.send(USE, (None, tuple(use), None))
 
-    def __init__(self, wire: Wire, watchdog: Watchdog):
+
+class _Lookout(threading.Thread):
+    """Tells that a long silence is a compilation, and what the process takes; ends it when the simulator has died."""
+
+    def __init__(self, wire: Wire, watchdog: Watchdog, use: OwnUse):
         super().__init__(name="covey-lookout", daemon=True)
-        self._wire, self._watchdog, self._over = wire, watchdog, threading.Event()
+        self._wire, self._watchdog, self._use, self._over = wire, watchdog, use, threading.Event()
 
     def run(self) -> None:
+        was_over = False
         while not self._over.wait(_LOOK_S):
             if self._wire.has_ended():
                 os._exit(1)
-            if self._watchdog.is_compiling:
-                self._wire.send(BUSY, NOTHING)
+            try:
+                if self._watchdog.is_compiling:
+                    self._wire.send(BUSY, NOTHING)
+                is_over = self._use.is_over
+                _tell(self._wire, self._use.look(0.0 if is_over and not was_over else EVERY_S))
+                was_over = is_over
+            except WireError:
+                os._exit(1)
 
     def stop(self) -> None:
         """Look no more."""

@@ -21,12 +21,14 @@ CLASSES = ("simulator", "monitor", "team")
 """Who is at the other end of a controller's traffic."""
 SIMULATOR, MONITOR, TEAM = range(3)
 
-HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, REFUSED = range(8)
-"""Kinds of letters."""
+HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, USE, REFUSED = range(9)
+"""Kinds of letters: the first from a process, what it is, that it is ready; what it is to do; and of its own accord,
+that it compiles, what it takes of its machine, and that it gives up."""
 
 Parts = tuple[Any, Any, Any]
 NOTHING: Parts = (None, None, None)
 _HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
+_UNCOUNTED = (BUSY, USE)
 _OVERHEAD = _HEAD.size + 4  # the connection puts the length of a letter before it
 
 
@@ -46,8 +48,8 @@ class Wire:
     """One end of a wire.
 
     Attributes:
-        sent, received: bytes so far by class of traffic, int64 (3,); the heads of letters are the simulator's. A
-            letter of the kind ``BUSY`` does not count: whether there is one depends on the machine.
+        sent, received: bytes so far by class of traffic, int64 (3,); the heads of letters are the simulator's.
+            Letters of the kinds ``BUSY`` and ``USE`` do not count: when they come depends on the machine.
         letters_sent, letters_received: how many, with a part of that class, int64 (3,).
     """
 
@@ -74,7 +76,7 @@ class Wire:
                 self._connection.send_bytes(b"".join((_HEAD.pack(kind, cpu_s, *map(len, data)), *data)))
             except (OSError, ValueError) as error:
                 raise WireError(f"the other end is gone: {error}") from error
-        if kind != BUSY:
+        if kind not in _UNCOUNTED:
             _count(self.sent, self.letters_sent, [len(part) for part in data])
 
     def receive(self, timeout_s: float | None = None) -> Letter | None:
@@ -97,7 +99,7 @@ class Wire:
                 at += length
         except Exception as error:
             raise WireError(f"what came cannot be read: {type(error).__name__}: {error}") from error
-        if kind != BUSY:
+        if kind not in _UNCOUNTED:
             _count(self.received, self.letters_received, lengths)
         return Letter(kind, cpu_s, (parts[0], parts[1], parts[2]))
 
@@ -138,8 +140,11 @@ class Door:
         except TimeoutError:
             return None
         end.settimeout(None)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # who comes in must know the key
         connection = Connection(end.detach())
         if _challenge(connection, self._authkey):
+            with _socket_of(connection) as end:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
             return Wire(connection)
         connection.close()
         return None
