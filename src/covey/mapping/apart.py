@@ -65,11 +65,7 @@ class OwnBelief(Beliefs):
 
     def take_tiles(self, others: OthersTiles) -> None:
         """Take tiles that others have seen."""
-        self._make_room(slots=len(others.items))
-        slots = self._store.free_slots[self._store.used[0] :][: len(others.items)]
-        self._store.used[0] += len(slots)
-        self._store.evidence[slots], self._store.version[slots] = others.cells, others.items[:, 2]
-        self._store.size[slots] = 0
+        slots = self._keep(others.cells, others.items[:, 2])
         items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
         news = News(self.robot, items, never, never, 0)
         self._under_way.add(news)

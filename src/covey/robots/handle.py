@@ -5,7 +5,7 @@ Everything here is the robot's own: its estimate, its readings, its belief, its 
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Robot:
         name: ``scout0``, ``scout1``, …
         model: its body, limits and sensors.
         home: the pose it started at.
-        pose: where it believes to be (x, y [m], heading [rad], world frame).
+        pose: where it believes to be (x, y [m], heading [rad], world frame; in that of its start if it knows no other).
         time: simulated time [s].
         readings: the newest reading of each sensor by the sensor's name; also as attributes (``robot.proximity``).
         map: its belief, or None when it does not map.
@@ -79,6 +79,7 @@ class Robot:
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
         self._map_wishes: set[str] = set()
+        self._frames: Mapping[str, Pose] | None = None
         self.face: Any = self
         self.pose = home
         self.time = 0.0
@@ -175,6 +176,14 @@ class Robot:
     def messages(self, kind: str | None = None) -> list[Message]:
         """Take the messages of a kind (None: all) that arrived and were not taken yet, oldest first."""
         return self._mailbox.take(kind)
+
+    def frame_of(self, robot: str) -> Pose | None:
+        """Return the pose, in its own frame, of the frame in which another robot gives positions.
+
+        (0, 0, 0) when the robots know where all of them started. With ``share_maps: {start_poses: unknown}`` None until
+        their maps have been aligned; after that ``robot.frame_of(sender) @ place`` is a place that a message names.
+        """
+        return Pose(0.0, 0.0, 0.0) if self._frames is None else self._frames.get(robot)
 
     # -- what it does -----------------------------------------------------------------------------------------------
 

@@ -102,7 +102,8 @@ class Deciding:
                 members = range(int(first), int(first) + len(group.start))
                 if group.program.scope == "robot":
                     part = slice(members.start, members.stop)
-                    poses, touches = self.estimating.pose[part].tolist(), collided[part].tolist()
+                    poses = self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
+                    touches = collided[part].tolist()
                     banks = self._banks_of[group.name]
                     fresh = [
                         (b.record.name, b.readings.row, b.row_of[members[0]] - members[0]) for b in banks if b.fresh
@@ -135,7 +136,8 @@ class Deciding:
             onboard.close()
 
     def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
-        home = Pose(*(float(v) for v in self.estimating.pose[index]))
+        start = self.estimating.in_own_frames([index], self.estimating.pose[[index]])
+        home = Pose(*(float(v) for v in start[0]))
         rng = generator(seed, f"controller/{name}")
         navigator = Navigator(
             DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index

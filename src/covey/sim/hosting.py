@@ -12,14 +12,14 @@ Controllers = Literal["in_process", "processes"] | Any
 """``in_process``, ``processes``, or a `covey.sim.processes.record.Processes`."""
 
 
-def hosting(controllers: Controllers) -> tuple[Callable[..., Beliefs], Callable[..., Deciding]]:
-    """Return what makes the beliefs of robots that map alike, and what lets the controllers decide.
+def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[..., Deciding]]:
+    """Return the kind of the beliefs of robots that map alike, and what lets the controllers decide.
 
     Raises:
         InvalidValueError: it is none of the two.
     """
     if controllers == "in_process":
-        return Beliefs.covering, Deciding
+        return Beliefs, Deciding
     from covey.sim.processes.deciding import DecidingApart
     from covey.sim.processes.mirror import Mirror
     from covey.sim.processes.record import Processes
@@ -27,4 +27,4 @@ def hosting(controllers: Controllers) -> tuple[Callable[..., Beliefs], Callable[
     record = Processes() if controllers == "processes" else controllers
     if not isinstance(record, Processes):
         raise InvalidValueError(f"controllers is {controllers!r}; give in_process, processes, or a Processes record")
-    return Mirror.covering, partial(DecidingApart, record)
+    return Mirror, partial(DecidingApart, record)

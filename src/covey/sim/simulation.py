@@ -17,6 +17,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
+from covey.sim.checks import known_starts_needed
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -133,18 +134,29 @@ class Simulation:
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
-        rule = (sharing or ShareMaps()).rule
+        sharing = sharing or ShareMaps(policy="on_request")
+        own_frames = sharing.start_poses == "unknown"
+        if own_frames:
+            kind = mission.kind if mission else "exploration"
+            for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
+                raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
         beliefs, deciding = hosting(controllers)
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule, beliefs)
+        self.estimating = Estimating(
+            self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
+        )
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
+        frames = self.estimating.frames
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
         self.computing = Computing(self.groups, self.clock, compute, costs)
         self.deciding = deciding(
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
+        if own_frames:
+            for i, robot in self._robots.items():
+                robot._frames = self.sharing.frames_of(i, self.names[i])
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         if self.tracker is not None:
             for robot in self._robots.values():
@@ -266,6 +278,8 @@ class Simulation:
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._recorder.manifest |= self.deciding.facts
+            if self.estimating.frames is not None:
+                self._recorder.manifest |= {"start_poses": "unknown"}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
@@ -337,6 +351,10 @@ class Simulation:
     def _observe(self) -> None:
         for i, x, y, content in self.talking.events:
             self._event("tag_left", i, x=x, y=y, text=str(content)[:80])
+        for aligning in self.sharing.aligning:
+            for found in aligning.attempts:
+                x, y = self._pose_before[found.robot, :2]
+                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)

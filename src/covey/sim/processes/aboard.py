@@ -102,7 +102,9 @@ class RobotAboard:
         if tags is not None:
             robot._tags = [TagReading(*tag) for tag in tags]
         if team is not None:
-            tiles, messages, writes = team
+            tiles, messages, writes, frames = team
+            if frames is not None:
+                robot._frames = frames
             self._take_tiles(tiles)
             for message in messages:
                 self.mailbox.put(Message(*message))

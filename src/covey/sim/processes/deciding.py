@@ -48,6 +48,7 @@ class Apart:
         sent: of the messages in the inbox here, and of those that it lost, how many the process has been sent.
         writes: what has gone up on the notice board since its process was told last.
         had_tags: whether its process may still hold readings of tags.
+        frames: where its process knows the frames of others to be.
     """
 
     robot: Shadow
@@ -56,6 +57,7 @@ class Apart:
     sent: int = 0
     writes: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
     had_tags: bool = False
+    frames: dict[str, Pose] | None = None
 
     def close(self) -> None:
         """Nothing: the process ends it."""
@@ -197,7 +199,7 @@ class DecidingApart(Deciding):
         """Return what the process of a robot needs for a step."""
         apart = self.onboard[i]
         robot = apart.robot
-        pose = tuple(self.estimating.pose[i].tolist())
+        pose = tuple(self.estimating.in_own_frames([i], self.estimating.pose[[i]])[0].tolist())
         robot.pose, robot.time, robot.collided = Pose(*pose), time_s, collided
         readings = [_sent(apart.seat, bank.record.name, bank.readings.row(bank.row_of[i])) for bank in fresh]
         tags = None
@@ -209,7 +211,12 @@ class DecidingApart(Deciding):
         messages = [_values(message) for message in list(inbox)[max(len(inbox) - unsent, 0) :]] if unsent else []
         apart.sent += unsent
         writes, apart.writes = apart.writes, []
-        team = (tiles, messages, writes) if tiles is not None or messages or writes else None
+        frames = None
+        if robot._frames is not None and robot._frames != apart.frames:
+            frames = apart.frames = dict(robot._frames)
+        team = None
+        if tiles is not None or messages or writes or frames is not None:
+            team = tiles, messages, writes, frames
         return (pose, time_s, collided, readings, whole, tags), None, team
 
     def _ask_group(self, name: str, shown: list[tuple[Any, range]], commands: np.ndarray, asked: list[Seat]) -> None:
@@ -300,7 +307,8 @@ class DecidingApart(Deciding):
     # -- how it begins -------------------------------------------------------------------------------------------------
 
     def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
-        home = Pose(*(float(v) for v in self.estimating.pose[index]))
+        start = self.estimating.in_own_frames([index], self.estimating.pose[[index]])
+        home = Pose(*(float(v) for v in start[0]))
         navigator = Navigator(DriveLimits.of(group.robot, period_s), group.robot.body_discs, identity=index)
         mailbox = self.talking.mailboxes[index]
         robot = Shadow(name, group.robot, home, navigator, np.random.default_rng(0), mailbox, self.talking.board)

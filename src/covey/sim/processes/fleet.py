@@ -102,7 +102,7 @@ class Fleet:
     def _seated(self, wire: Wire, births: Mapping[str, Any]) -> str:
         """Give who has come in its seat, and tell it who it is; return its name."""
         letter = wire.receive(START_S)
-        who = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
+        who: Any = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
         seat = self.seats.get(who["name"])
         if seat is None or seat.wire is not None:
             wire.close()
