@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
+    from covey.experiments.load import load_design
+    from covey.experiments.records import Design
     from covey.geometry.se2 import Pose
     from covey.results import statistics
     from covey.results.run import Run
@@ -34,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ControllerError",
     "CoveyError",
+    "Design",
     "Execution",
     "Group",
     "InvalidValueError",
@@ -55,6 +58,7 @@ __all__ = [
     "__version__",
     "controller",
     "load",
+    "load_design",
     "load_scenario",
     "robots",
     "statistics",
@@ -65,6 +69,7 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Design": "covey.experiments.records",
     "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",
@@ -73,6 +78,7 @@ _HOMES = {
     "World": "covey.world.world",
     "controller": "covey.robots.controller",
     "load": "covey.scenario.build",
+    "load_design": "covey.experiments.load",
     "load_scenario": "covey.scenario.load",
 }
 

@@ -1,6 +1,7 @@
 """Designs that take next to no time, and kernels that are compiled before any clock runs."""
 
 import pytest
+
 from covey.experiments import run
 from covey.experiments.execute import execute
 from covey.experiments.records import Design
@@ -15,6 +16,13 @@ PLAIN = {
     "parameters": {"robots.scout.count": [1, 2]},
     "iterations": 2,
 }
+
+
+ROOM = """\
+world: {empty_m: [8, 8]}
+robots: [{name: scout, count: 2, controller: wander}]
+stop: {timeout_s: 3}
+"""
 
 
 @pytest.fixture
@@ -33,3 +41,17 @@ def in_this_process(monkeypatch):
 
     monkeypatch.setattr(run, "keep", keep)
     return executed
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write files into an empty folder, which becomes the current one; room.yaml is there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "room.yaml").write_text(ROOM, encoding="utf-8")
+
+    def writer(**texts):
+        for name, text in texts.items():
+            (tmp_path / name.replace("_yaml", ".yaml").replace("_py", ".py").replace("_csv", ".csv")).write_text(text)
+        return tmp_path
+
+    return writer

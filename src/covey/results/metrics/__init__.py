@@ -3,13 +3,14 @@
 ``docs/metrics.md`` lists every one with its formula and source.
 """
 
-from covey.results.metrics import aligning, coverage, exploration, host, maps, motion, patrolling, radio
+from covey.results.metrics import aligning, computers, coverage, exploration, host, maps, motion, patrolling, radio
 from covey.results.metrics.registry import Metric, compute, metrics
 
 __all__ = [
     "Metric",
     "aligning",
     "compute",
+    "computers",
     "coverage",
     "exploration",
     "host",
