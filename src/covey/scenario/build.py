@@ -107,6 +107,8 @@ def build(
         faults=scenario.faults,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
+        compute=execution.compute,
+        costs=execution.costs,
         pose_every=execution.pose_every,
         links_every_s=execution.links_every_s,
         log_messages=execution.log_messages,
