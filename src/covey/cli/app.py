@@ -217,7 +217,7 @@ def new(name: str, /) -> None:
 
 
 @app.command
-def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"] = "png") -> None:  # noqa: A002
+def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg", "pdf"] = "png") -> None:  # noqa: A002
     """Draw the pictures of a run again.
 
     Parameters
@@ -227,7 +227,7 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"]
     out
         Folder of the pictures; default, beside the others in the run folder.
     format
-        png, or svg for a paper.
+        png; svg or pdf for a paper.
     """
     from covey.cli.run import draw
 

@@ -413,8 +413,6 @@ class Navigator:
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
-        if self.work is not None:
-            self.work.add("search", belief.occupancy().size / 1e6)
         others = self.others(x, y, heading)
         been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
         planned = route.plan(belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been)
