@@ -119,7 +119,7 @@ class Aligning:
             return
         evidence, versions = self.by_origin.held(robot, origin)
         tiles = np.arange(len(versions))
-        if T == before:
+        if before == T:
             tiles = self._under(np.flatnonzero(versions > self._taken[robot, origin]), T)
         self._taken[robot, origin] = versions
         if T is None:
