@@ -2,6 +2,7 @@
 
 import secrets
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,6 +40,15 @@ class Fleet:
         self._door = Door(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
+        self._end = weakref.finalize(self, _end, self._door, seats)  # also when nobody closes it
+        try:
+            self._start(seats)
+        except BaseException:
+            self._end()
+            raise
+
+    def _start(self, seats: list[Seat]) -> None:
+        record = self.record
         if record.nodes == "local":
             for seat in seats:
                 seat.process = start_process(self.address, self.authkey, seat.name)
@@ -78,11 +88,7 @@ class Fleet:
 
     def close(self) -> None:
         """End all processes."""
-        self._door.close()
-        for seat in self.seats.values():
-            seat.farewell()
-        for seat in self.seats.values():
-            seat.end(_FAREWELL_S)
+        self._end()
 
     def _let_in(self, births: Mapping[str, Any]) -> None:
         until, missing = time.monotonic() + START_S, set(self.seats)
@@ -112,3 +118,12 @@ class Fleet:
         seat.wire, seat.pid, seat.host = wire, who["pid"], who["host"]
         wire.send(SET_UP, (NOTHING[0], births[seat.name], NOTHING[2]))
         return seat.name
+
+
+def _end(door: Door, seats: list[Seat]) -> None:
+    """Let nobody in any more, and end all processes."""
+    door.close()
+    for seat in seats:
+        seat.farewell()
+    for seat in seats:
+        seat.end(_FAREWELL_S)
