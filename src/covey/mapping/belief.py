@@ -61,7 +61,8 @@ class Beliefs:
         rule: Rule = "probabilistic",
         kept: Sequence[int] | None = None,
     ):
-        self.names, self.mapping, self.rule = list(names), mapping or Mapping(), rule
+        self.names, self.mapping = list(names), mapping or Mapping()
+        self.rule: Rule = rule
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
