@@ -4,12 +4,13 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-_HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think; think()"
+_HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think_for_parent; think_for_parent()"
 
 
 def compile_all(check: Callable[[], Any] = lambda: None) -> None:
@@ -27,7 +28,8 @@ def compile_all(check: Callable[[], Any] = lambda: None) -> None:
     if _processors() > 1:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COVEY_CACHE_DIR": str(cache_root())}
         command = [sys.executable, "-c", _HALF]
-        helper = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        helper = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, **quiet)
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -41,8 +43,20 @@ def compile_all(check: Callable[[], Any] = lambda: None) -> None:
     finally:
         if collects:
             gc.enable()
-        if helper is not None and helper.poll() is None:
+        if helper is not None:
             helper.terminate()
+            helper.communicate()
+
+
+def think_for_parent() -> None:
+    """Do `think` in a process that ends when its parent does: the parent holds the other end of stdin."""
+
+    def end_with_parent() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    think()
 
 
 def move() -> None:
