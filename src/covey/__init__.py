@@ -18,7 +18,10 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
+    from covey.experiments.load import load_design
+    from covey.experiments.records import Design
     from covey.geometry.se2 import Pose
+    from covey.results import statistics
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
     from covey.robots.group import Group
@@ -33,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ControllerError",
     "CoveyError",
+    "Design",
     "Execution",
     "Group",
     "InvalidValueError",
@@ -54,8 +58,10 @@ __all__ = [
     "__version__",
     "controller",
     "load",
+    "load_design",
     "load_scenario",
     "robots",
+    "statistics",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -63,6 +69,7 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Design": "covey.experiments.records",
     "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",
@@ -71,13 +78,17 @@ _HOMES = {
     "World": "covey.world.world",
     "controller": "covey.robots.controller",
     "load": "covey.scenario.build",
+    "load_design": "covey.experiments.load",
     "load_scenario": "covey.scenario.load",
 }
 
 
+_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics"}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "robots":
-        return import_module("covey.robots")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'covey' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -1,11 +1,13 @@
 """Names in files: one tiny registry for each kind of thing that a scenario can name."""
 
+import ast
 import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from covey.errors import InvalidValueError, UnknownNameError
@@ -68,6 +70,19 @@ def load_from_file(reference: str, folder: Path) -> Any:
     path = (folder / file_name).resolve()
     if not file_name or not path.is_file():
         raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    try:
+        module = load_file(path)
+    except Exception as error:
+        raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        names = [n for n in vars(module) if not n.startswith("_")]
+        raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+
+
+def load_file(path: Path) -> ModuleType:
+    """Return the module of a file, loaded once in a process, under a name that says which file it is."""
     module_name = f"covey_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:
@@ -78,11 +93,28 @@ def load_from_file(reference: str, folder: Path) -> Any:
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except BaseException:
             del sys.modules[module_name]
-            raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        names = [n for n in vars(module) if not n.startswith("_")]
-        raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+            raise
+    return module
+
+
+def code_of(path: Path) -> list[Path]:
+    """Return a file of code, and those beside it that it imports, at any depth."""
+    found, queue = [], [path]
+    while queue:
+        file = queue.pop()
+        if file in found or not file.is_file():
+            continue
+        found.append(file)
+        try:
+            nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        except (SyntaxError, ValueError):  # whoever loads it says so
+            continue
+        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        places = [path.parent.joinpath(*name.split(".")) for name in names]
+        queue += [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
+    return found

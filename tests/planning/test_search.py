@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from covey.planning.astar import astar
-from covey.planning.dijkstra import cheapest, dijkstra, trace
+from covey.planning.dijkstra import cheapest, dijkstra, searched, trace
 from covey.planning.shorten import line_cost, shorten
 
 
@@ -123,3 +123,12 @@ def test_shortening_does_not_trade_clearance_for_length():
     total = sum(line_cost(cost, *a, *b) for a, b in itertools.pairwise(kept))
     assert total <= 1.01 * length
     assert np.abs(kept[:, 0] - 10).max() >= 2
+
+
+def test_searches_count_what_they_put_in_their_queues():
+    cost, before = np.ones((30, 40), np.float32), searched()
+    dijkstra(cost, (15, 20))
+    everything = searched() - before
+    assert everything >= cost.size  # every cell at least once
+    astar(cost, (15, 20), (15, 25))
+    assert searched() - before - everything < 0.2 * cost.size

@@ -31,7 +31,7 @@ app = App(
 
 @app.command
 def run(
-    scenario: str,
+    source: str,
     /,
     *,
     overrides: Override = [],  # noqa: B006
@@ -42,42 +42,119 @@ def run(
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trusted_only: TrustedOnly = False,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    cluster: str | None = None,
+    shard: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    retry_failed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
-    """Run a scenario, and write its run folder.
+    """Run a scenario, and write its run folder; or run a design, all that it asks for and has not been run yet.
 
-    Exit codes: 0 goal reached, 3 ended without reaching it, 2 bad input, 1 error.
+    Exit codes: 0 goal reached (design: all runs finished), 3 ended without reaching it (design: some runs failed),
+    2 bad input, 1 error, 130 interrupted (design: the same command goes on).
 
     Parameters
     ----------
-    scenario
-        Path of a .yaml file, or the name of a scenario that ships (covey list scenarios).
+    source
+        Path of a .yaml file, the name of a scenario or design that ships (covey list), or the folder of a run.
     seed
-        Root of all random numbers; replaces the scenario's.
+        Root of all random numbers; replaces that of the file.
     out
-        The run folder; default runs/NAME/DATE-TIME.
+        The folder of the run, default runs/NAME/DATE-TIME; or of the design, default runs/NAME.
     speed
-        max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
+        Scenario: max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
     force
-        Replace a finished run in the folder.
+        Scenario: replace a finished run in the folder.
     quiet
-        Print nothing but errors and, at the end, the path of the run folder.
+        Print nothing but errors and, at the end, the path of the folder.
     no_pictures
-        Do not draw the pictures of the run.
+        Scenario: do not draw the pictures of the run.
+    jobs
+        Design: runs at a time on this machine; default, one for each processor.
+    cluster
+        Design: run on other machines, by a Dask scheduler (tcp://HOST:PORT) or a cluster file (docs/running.md).
+    shard
+        Design: run only part I/N of it, as 2/8, for job arrays over a shared folder.
+    dry_run
+        Design: only print what would run, or with --cluster the job script.
+    retry_failed
+        Design: run those again that failed before.
     """
+    of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
+    of_designs = {
+        "--jobs": jobs is not None,
+        "--cluster": cluster is not None,
+        "--shard": shard is not None,
+        "--dry-run": dry_run,
+        "--retry-failed": retry_failed,
+    }
+    from covey.experiments.load import is_design
+
+    if is_design(source):
+        from covey.cli.design import run_design_command
+
+        _refuse(of_scenarios, f"is for scenarios, and {source} is a design")
+        return run_design_command(
+            source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, trusted_only=trusted_only
+        )
     from covey.cli.run import run_command
 
-    return run_command(scenario, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only)
+    _refuse(of_designs, f"is for designs, and {source} is not one")
+    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only)
 
 
 @app.command
-def check(scenario: str, /, *, overrides: Override = [], trusted_only: TrustedOnly = False) -> None:  # noqa: B006
+def results(
+    source: str,
+    /,
+    *,
+    format: Literal["table", "csv", "latex", "json"] = "table",  # noqa: A002
+    out: Path | None = None,
+) -> int:
+    """Print the results of a design, as far as its runs have ended.
+
+    Parameters
+    ----------
+    source
+        The design, or its folder of results.
+    format
+        table or latex: a line per vector; csv or json: a row per run.
+    out
+        The folder of results, where it is not runs/NAME.
+    """
+    from covey.cli.design import results_command
+
+    return results_command(source, format, out)
+
+
+@app.command
+def check(
+    scenario: str,
+    /,
+    *,
+    overrides: Override = [],  # noqa: B006
+    trusted_only: TrustedOnly = False,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+) -> None:
     """Check a scenario: read it, build its world, and place its robots; nothing is run or written.
+
+    Of a design also the number of its runs, and how long they will take, from two runs that are tried out.
 
     Parameters
     ----------
     scenario
-        Path of a .yaml file, or the name of a scenario that ships.
+        Path of a .yaml file, or the name of a scenario or design that ships.
+    jobs
+        Design: runs at a time; default, one for each processor.
     """
+    from covey.experiments.load import is_design
+
+    if is_design(scenario):
+        from covey.cli.design_check import check_design
+
+        _refuse({"-s": bool(overrides)}, f"is for scenarios, and {scenario} is a design")
+        return check_design(scenario, jobs, trusted_only)
+    _refuse({"--jobs": jobs is not None}, f"is for designs, and {scenario} is not one")
     from covey.scenario.build import set_up
     from covey.scenario.load import load_scenario
 
@@ -87,13 +164,19 @@ def check(scenario: str, /, *, overrides: Override = [], trusted_only: TrustedOn
 
 @app.command
 def show(name: str, /) -> None:
-    """Show all there is to know about a scenario, robot, sensor, link model, protocol or controller.
+    """Show all there is to know about a scenario, design, robot, sensor, link model, protocol or controller.
 
     Parameters
     ----------
     name
-        A name that `covey list` prints, or the path of a scenario.
+        A name that `covey list` prints, or the path of a scenario or design.
     """
+    from covey.experiments.load import is_design
+
+    if is_design(name):
+        from covey.cli.design_check import show_design
+
+        return show_design(name)
     from covey.scenario.shelf import describe
 
     print(describe(name))
@@ -101,7 +184,7 @@ def show(name: str, /) -> None:
 
 @app.command(name="list")
 def list_(
-    kind: Literal["scenarios", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
+    kind: Literal["scenarios", "designs", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
 ) -> None:
     """List what ships with Covey and with installed packages.
 
@@ -111,10 +194,11 @@ def list_(
         What to list; default, everything.
     """
     from covey.cli.tables import print_names
+    from covey.experiments.load import design_summaries
     from covey.scenario.shelf import KINDS, summaries
 
-    for one in (kind,) if kind else KINDS:
-        print_names(one, summaries(one))
+    for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:]):
+        print_names(one, design_summaries() if one == "designs" else summaries(one))
 
 
 @app.command
@@ -133,7 +217,7 @@ def new(name: str, /) -> None:
 
 
 @app.command
-def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"] = "png") -> None:  # noqa: A002
+def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg", "pdf"] = "png") -> None:  # noqa: A002
     """Draw the pictures of a run again.
 
     Parameters
@@ -143,7 +227,7 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"]
     out
         Folder of the pictures; default, beside the others in the run folder.
     format
-        png, or svg for a paper.
+        png; svg or pdf for a paper.
     """
     from covey.cli.run import draw
 
@@ -152,13 +236,40 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"]
 
 
 @app.command
-def schema() -> None:
-    """Print the JSON schema of scenario files, for editors that complete and check YAML."""
+def robot(address: str, /, *, name: str) -> int:
+    """Be the process of one robot of a simulation that waits for it (execution.processes.nodes: join).
+
+    Both sides need the same key, hexadecimal digits in the environment variable COVEY_AUTHKEY.
+
+    Parameters
+    ----------
+    address
+        Where the simulator listens, host:port.
+    name
+        Name of the robot, such as scout3; of a controller of several, the name of its group, or team.
+    """
+    from covey.cli.robot import robot_command
+
+    return robot_command(address, name)
+
+
+@app.command
+def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
+    """Print the JSON schema of scenario or design files, for editors that complete and check YAML.
+
+    Parameters
+    ----------
+    kind
+        Of which files.
+    """
     import json
 
-    from covey.scenario.records import Scenario
+    if kind == "design":
+        from covey.experiments.records import Design as Record
+    else:
+        from covey.scenario.records import Scenario as Record
 
-    print(json.dumps(Scenario.model_json_schema(), indent=2))
+    print(json.dumps(Record.model_json_schema(), indent=2))
 
 
 @app.command
@@ -180,6 +291,14 @@ def install_completion(shell: Literal["bash", "zsh", "fish"] | None = None, /) -
         Name of the shell; default, the one you are in.
     """
     print(f"wrote {app.install_completion(shell=shell)}; open a new shell to use it")
+
+
+def _refuse(given: dict[str, bool], why: str) -> None:
+    from covey.errors import InvalidValueError
+
+    for option, is_given in given.items():
+        if is_given:
+            raise InvalidValueError(f"{option} {why}")
 
 
 def _changes(overrides: list[str], seed: int | None) -> dict[str, object]:

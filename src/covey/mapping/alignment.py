@@ -32,6 +32,9 @@ LEAST_WEAKEST_M = 4.0
 MOST_DENIED = 0.01
 """Share of the walls that may stand in the open space of the other map: where it belongs there are hardly any."""
 
+CONTRADICTED = 0.05
+"""With more of them than this share, a place that was accepted is given up; a passing robot leaves some."""
+
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
 _OFF_COST, _DENIED_COST = 6.0, 60.0
@@ -158,6 +161,15 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     if confidence < least_confidence:
         return _refuse(found, "ambiguous: one of the maps resembles itself elsewhere", confidence)
     return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
+
+
+def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
+    """Return whether too many walls of one map stand in the open space of the other where b is held to lie."""
+    sa, sb = a.surfaces, b.surfaces
+    if sa is None or sb is None:
+        return False
+    here = fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3))
+    return here.denied_m > CONTRADICTED * here.met_m
 
 
 def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:

@@ -39,6 +39,7 @@ class Beliefs:
         origin: x, y [m] of the outer corner of cell [0, 0].
         mapping: how scans become evidence.
         rule: how the evidence of several robots becomes one map, see `covey.mapping.rules`.
+        kept: whose maps are kept; None: all. The maps of the others take no memory, and are not to be looked at.
 
     Attributes:
         grid: place and size of every belief; its cells are not used. The yaw is 0.
@@ -58,8 +59,10 @@ class Beliefs:
         origin: tuple[float, float] = (0.0, 0.0),
         mapping: Mapping | None = None,
         rule: Rule = "probabilistic",
+        kept: Sequence[int] | None = None,
     ):
-        self.names, self.mapping, self.rule = list(names), mapping or Mapping(), rule
+        self.names, self.mapping = list(names), mapping or Mapping()
+        self.rule: Rule = rule
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
@@ -76,7 +79,7 @@ class Beliefs:
         self._team = Team(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
-            occupancy=np.full((n, rows, columns), -1, np.int8),
+            occupancy=_unknown((n, rows, columns), range(n) if kept is None else kept),
             changed=np.zeros(shape, np.int64),
             version=np.zeros(n, np.int64),
             mapped_pose=np.full((n, 3), np.nan),
@@ -186,10 +189,7 @@ class Beliefs:
         evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
         cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
         known = np.flatnonzero(cells.any(axis=1))
-        self._make_room(slots=len(known))
-        slots = self._store.free_slots[self._store.used[0] :][: len(known)]
-        self._store.used[0] += len(known)
-        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], -1, 0
+        slots = self._slots_with(cells[known], -1)
         for robot in robots:
             self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
             self.occupancy[robot] = occupancy
@@ -251,15 +251,29 @@ class Beliefs:
     def decode(self, code: bytes) -> News:
         """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
         giver, found, since, until = tile_code.decode(code, len(self))
-        self._make_room(slots=len(found))
-        slots = self._store.free_slots[self._store.used[0] :][: len(found)]
-        self._store.used[0] += len(found)
-        for slot, (_, _, version, cells) in zip(slots, found, strict=True):
-            self._store.evidence[slot], self._store.version[slot], self._store.size[slot] = cells, version, 0
+        slots = self._slots_with(
+            np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
+        )
         items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
         news = News(giver, items.reshape(-1, 3), since, until, len(code))
         self._under_way.add(news)
         return news
+
+    def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> News:
+        """Return news that are not of this team's making: evidence of a robot, int8 (k, 1024), for tiles (k,).
+
+        It replaces what is held of that robot in those tiles and has a smaller version; no clock moves.
+        """
+        slots = self._slots_with(cells, version)
+        items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
+        news = News(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
+        self._under_way.add(news)
+        return news
+
+    def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a robot holds of another's evidence, int8 (tiles, 1024), and its versions, int32 (tiles,)."""
+        slots = self._store.parts[self._team.node[robot], origin]
+        return self._store.evidence[slots], self._store.version[slots]
 
     def merge(self, robot: int, other: int) -> int:
         """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
@@ -304,6 +318,15 @@ class Beliefs:
     def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
         held = [news.items[:, 2] for news in self._under_way]
         self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+
+    def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
+        """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""
+        self._make_room(slots=len(cells))
+        slots = self._store.free_slots[self._store.used[0] :][: len(cells)]
+        self._store.used[0] += len(cells)
+        if len(cells):
+            self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells, version, 0
+        return slots
 
     def _rows(self, tiles_of: np.ndarray) -> np.ndarray:
         """Return the cells of all tiles, (tiles, 1024), as a map (rows, columns)."""
@@ -426,6 +449,13 @@ class Belief:
             view = _read_only(self.beliefs.occupancy[self.robot] == state)
             self._views[name] = (self.version, view)
         return view
+
+
+def _unknown(shape: tuple[int, int, int], kept: Sequence[int]) -> np.ndarray:
+    maps = np.empty(shape, np.int8)
+    for robot in kept:
+        maps[robot] = -1
+    return maps
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

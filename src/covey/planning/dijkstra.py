@@ -42,6 +42,7 @@ class _Scratch(threading.local):
 
     size = -1  # of the grids; -1 also while a search uses the arrays, should it be interrupted
     kept = -1
+    searched = 0
 
     def of(self, size: int) -> tuple[np.ndarray, ...]:
         if self.size != size:
@@ -53,6 +54,7 @@ class _Scratch(threading.local):
         return self.come, self.move, self.cell_of, self.next_of, self.come_of
 
     def wipe(self, entries: int) -> None:
+        self.searched += entries
         used = self.cell_of[:entries]
         if 4 * entries > self.kept:
             self.come[:], self.move[:] = np.inf, -1
@@ -114,6 +116,11 @@ def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, 
         path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
     _scratch.wipe(entries)
     return path, total
+
+
+def searched() -> int:
+    """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
+    return _scratch.searched
 
 
 def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:

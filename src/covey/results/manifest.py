@@ -10,7 +10,10 @@ from typing import Any
 
 from covey.results.folder import FORMAT
 
-_PACKAGES = ("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow")
+_PACKAGES = (
+    *("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow"),
+    *("shapely", "networkx", "PyYAML"),
+)
 
 
 def build_manifest(
@@ -54,10 +57,15 @@ def build_manifest(
         "scenario": scenario,
         "inputs": [{"path": str(p), "sha256": sha256(Path(p))} for p in inputs],
         "command": list(sys.argv if command is None else command),
-        "versions": {"python": platform.python_version()} | {p: _version(p) for p in _PACKAGES},
+        "versions": versions(),
         "cpu": {"machine": platform.machine(), "name": binding.get_host_cpu_name(), "features": features},
         "platform": platform.platform(),
     }
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of Python and of every package that a result may depend on."""
+    return {"python": platform.python_version()} | {package: _version(package) for package in _PACKAGES}
 
 
 def sha256(path: Path) -> str:

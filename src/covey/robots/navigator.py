@@ -12,6 +12,7 @@ from covey.planning.obstacles import lidar_points, map_points, move_points, trac
 from covey.planning.progress import ProgressTimer
 from covey.planning.reciprocal import lane, reciprocal_velocity
 from covey.robots import right_of_way, route
+from covey.robots.computer import Work
 from covey.robots.driving import DriveLimits, Driving, approach_speed
 
 State = Literal["driving", "reached", "unreachable", "stuck"]
@@ -48,6 +49,7 @@ class Navigator:
         discs = np.asarray(body, float).reshape(-1, 3)
         self.radius = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
         self.state: State = "reached"
+        self.work: Work | None = None
         self.line = _NO_LINE
         self._window = limits.window(self.radius, self.driving)
         self._deceleration = 0.8 * self._window[4]
@@ -128,6 +130,8 @@ class Navigator:
         self._remember(x, y, heading, time_s)
         if self._mode == "idle":
             return _STAND, self.state
+        if self.work is not None:
+            self.work.add("control")
         if self._fresh:
             self._fresh = False
             self._progress.restart(time_s, x, y)

@@ -1,0 +1,1 @@
+"""Designs: declared sets of runs, and what runs them."""

@@ -1,0 +1,44 @@
+"""From a design to its runs."""
+
+from covey.experiments.execute import execute, read_row
+from covey.experiments.plan import iteration_seeds, plan
+from covey.experiments.records import Design
+
+PLAIN = {
+    "design": "two sizes",
+    "scenario": {"world": {"empty_m": [8, 8]}, "robots": [{"name": "scout"}], "stop": {"timeout_s": 1}},
+    "parameters": {"robots.scout.count": [1, 2]},
+    "iterations": 2,
+}
+
+
+def test_every_vector_has_the_same_seeds():
+    runs = plan(Design.model_validate(PLAIN))
+    assert [(r.vector, r.iteration, r.values["robots.scout.count"]) for r in runs] == [
+        (0, 0, 1),
+        (0, 1, 1),
+        (1, 0, 2),
+        (1, 1, 2),
+    ]
+    assert [r.seed for r in runs[:2]] == [r.seed for r in runs[2:]]
+    assert runs[0].seed != runs[1].seed
+    assert len({r.run_id for r in runs}) == 4
+
+
+def test_more_iterations_change_no_earlier_seed():
+    assert iteration_seeds(7, 5)[:3] == iteration_seeds(7, 3)
+
+
+def test_a_run_leaves_its_row(tmp_path):
+    planned = plan(Design.model_validate(PLAIN))[-1]
+    row = execute(planned, tmp_path / planned.run_id)
+    assert row["status"] == "timeout"
+    assert row["metrics"]["simulated_time_s"] == 1.0
+    assert read_row(tmp_path / planned.run_id) == row
+
+
+def test_a_run_that_raises_leaves_a_row_with_its_cause(tmp_path):
+    crowd = PLAIN | {"parameters": {"robots.scout.count": [2000]}}
+    row = execute(plan(Design.model_validate(crowd))[0], tmp_path / "run")
+    assert row["status"] == "failed"
+    assert "robots.scout" in row["reason"]
