@@ -414,7 +414,7 @@ class Navigator:
             return ""
         self._checked_version = belief.version
         others = self.others(x, y, heading)
-        been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
+        been = self._been_at if self._been else None
         planned = route.plan(belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been)
         if isinstance(planned, str):
             self._planned = False
@@ -425,11 +425,18 @@ class Navigator:
         self._short = math.hypot(self._goal[0] - end[0], self._goal[1] - end[1]) > self._tolerance
         return ""
 
+    def _been_at(self) -> np.ndarray:
+        """Return where robots have been seen lately [m], float64 (k, 2)."""
+        return np.array([(0.1 * i, 0.1 * k) for i, k in self._been])
+
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""
         seen = self._tracks[np.isfinite(self._tracks[:, 5])]
-        c, s = math.cos(heading), math.sin(heading)
-        return np.column_stack((x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]))
+        out = np.empty((len(seen), 2))
+        if len(seen):
+            c, s = math.cos(heading), math.sin(heading)
+            out[:, 0], out[:, 1] = x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]
+        return out
 
     def _drive(
         self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float, right: float

@@ -49,10 +49,8 @@ def cheapest_cell(
     row, column = (int(i) for i in grid.to_cells(start))
     if not grid.inside((row, column)):
         return None
-    mask = np.zeros(grid.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
     _, cost = passage(grid, start, radius, driving, others)
-    found = cheapest(cost, (row, column), mask)
+    found = cheapest(cost, (row, column), cells)
     return found if found[0] >= 0 else None
 
 
