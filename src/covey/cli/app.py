@@ -31,7 +31,7 @@ app = App(
 
 @app.command
 def run(
-    scenario: str,
+    source: str,
     /,
     *,
     overrides: Override = [],  # noqa: B006
@@ -42,31 +42,89 @@ def run(
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trusted_only: TrustedOnly = False,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    cluster: str | None = None,
+    shard: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    retry_failed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
-    """Run a scenario, and write its run folder.
+    """Run a scenario, and write its run folder; or run a design, all that it asks for and has not been run yet.
 
-    Exit codes: 0 goal reached, 3 ended without reaching it, 2 bad input, 1 error.
+    Exit codes: 0 goal reached (design: all runs finished), 3 ended without reaching it (design: some runs failed),
+    2 bad input, 1 error, 130 interrupted (design: the same command goes on).
 
     Parameters
     ----------
-    scenario
-        Path of a .yaml file, or the name of a scenario that ships (covey list scenarios).
+    source
+        Path of a .yaml file, the name of a scenario or design that ships (covey list), or the folder of a run.
     seed
-        Root of all random numbers; replaces the scenario's.
+        Root of all random numbers; replaces that of the file.
     out
-        The run folder; default runs/NAME/DATE-TIME.
+        The folder of the run, default runs/NAME/DATE-TIME; or of the design, default runs/NAME.
     speed
-        max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
+        Scenario: max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
     force
-        Replace a finished run in the folder.
+        Scenario: replace a finished run in the folder.
     quiet
-        Print nothing but errors and, at the end, the path of the run folder.
+        Print nothing but errors and, at the end, the path of the folder.
     no_pictures
-        Do not draw the pictures of the run.
+        Scenario: do not draw the pictures of the run.
+    jobs
+        Design: runs at a time on this machine; default, one for each processor.
+    cluster
+        Design: run on other machines, by a Dask scheduler (tcp://HOST:PORT) or a cluster file (docs/running.md).
+    shard
+        Design: run only part I/N of it, as 2/8, for job arrays over a shared folder.
+    dry_run
+        Design: only print what would run, or with --cluster the job script.
+    retry_failed
+        Design: run those again that failed before.
     """
+    of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
+    of_designs = {
+        "--jobs": jobs is not None,
+        "--cluster": cluster is not None,
+        "--shard": shard is not None,
+        "--dry-run": dry_run,
+        "--retry-failed": retry_failed,
+    }
+    from covey.experiments.load import is_design
+
+    if is_design(source):
+        from covey.cli.design import run_design_command
+
+        _refuse(of_scenarios, f"is for scenarios, and {source} is a design")
+        return run_design_command(
+            source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, trusted_only=trusted_only
+        )
     from covey.cli.run import run_command
 
-    return run_command(scenario, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only)
+    _refuse(of_designs, f"is for designs, and {source} is not one")
+    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only)
+
+
+@app.command
+def results(
+    source: str,
+    /,
+    *,
+    format: Literal["table", "csv", "latex", "json"] = "table",  # noqa: A002
+    out: Path | None = None,
+) -> int:
+    """Print the results of a design, as far as its runs have ended.
+
+    Parameters
+    ----------
+    source
+        The design, or its folder of results.
+    format
+        table or latex: a line per vector; csv or json: a row per run.
+    out
+        The folder of results, where it is not runs/NAME.
+    """
+    from covey.cli.design import results_command
+
+    return results_command(source, format, out)
 
 
 @app.command
@@ -180,6 +238,14 @@ def install_completion(shell: Literal["bash", "zsh", "fish"] | None = None, /) -
         Name of the shell; default, the one you are in.
     """
     print(f"wrote {app.install_completion(shell=shell)}; open a new shell to use it")
+
+
+def _refuse(given: dict[str, bool], why: str) -> None:
+    from covey.errors import InvalidValueError
+
+    for option, is_given in given.items():
+        if is_given:
+            raise InvalidValueError(f"{option} {why}")
 
 
 def _changes(overrides: list[str], seed: int | None) -> dict[str, object]:

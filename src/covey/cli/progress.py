@@ -86,7 +86,7 @@ class ProgressBar:
             to_timeout = (self.stop.timeout_s - frame.time_s) / factor
             to_goal = wall * (1 - done) / done if self._goal and done > 0 else to_timeout
             parts.append(f"{factor:6.1f} x real time")
-            parts.append(f"about {_clock(max(0.0, min(to_goal, to_timeout)))} to go")
+            parts.append(f"about {clock(max(0.0, min(to_goal, to_timeout)))} to go")
         return "  ".join(parts)
 
     def _write(self, text: str, done: float) -> None:
@@ -97,11 +97,11 @@ class ProgressBar:
             self.stream.flush()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Return a duration as people say it.
 
     Examples:
-        >>> _clock(7.2), _clock(83.0), _clock(7500.0)
+        >>> clock(7.2), clock(83.0), clock(7500.0)
         ('8 s', '1 min 23 s', '2 h 5 min')
     """
     whole = int(seconds) + 1 if seconds % 1 else int(seconds)

@@ -12,10 +12,10 @@ from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
+from covey.experiments.again import scenario_of
 from covey.results.figures import save_all
 from covey.results.run import Run
 from covey.scenario.folders import check_folder, run_folder
-from covey.scenario.load import load_scenario
 from covey.scenario.run import run_scenario
 
 
@@ -31,7 +31,7 @@ def run_command(
 ) -> int:
     """Run a scenario, print its metrics and where they are, and return the exit code."""
     factor = parse_speed(speed)
-    scenario = load_scenario(source, changes, trusted_only=trusted_only)
+    scenario = scenario_of(source, changes, trusted_only=trusted_only)
     folder = out or run_folder(scenario.name)
     check_folder(folder, overwrite=force)
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)

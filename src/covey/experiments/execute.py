@@ -1,47 +1,60 @@
 """One run of a design, in the process that calls: what a worker does."""
 
-import json
+import hashlib
+import os
+import shutil
+import socket
+import time
 import traceback
+from functools import cache
 from pathlib import Path
-from typing import Any
 
+from covey.errors import RunFolderError
+from covey.experiments.folder import Row, new_row, publish, read_row, work_folder
 from covey.experiments.plan import PlannedRun
-from covey.results.folder import write_json
 
-ROW = "row.json"
-"""Name of the file in a run's folder that holds its row of the table; it is written last."""
-
-Row = dict[str, Any]
+__all__ = ["execute", "read_row"]
 
 
 def execute(planned: PlannedRun, folder: Path) -> Row:
-    """Run it into ``folder`` and return its row, which is also written there as ``row.json``.
+    """Run it into ``folder`` and return its row (`covey.experiments.folder.new_row`), which is there as ``row.json``.
 
-    A row holds run_id, vector, iteration, seed, ``parameters`` (by dotted path), ``status`` (how the run ended, or
-    ``failed``), ``metrics`` (all of them by name, empty for a run that failed), and for a run that failed ``reason``
-    and ``traceback``.
+    Raises:
+        RunFolderError: the disk is full or cannot be written; nothing of the run is left.
+        OSError: the same, where only the row had still to be written.
     """
-    row: Row = {
-        "format": 1,
-        "run_id": planned.run_id,
-        "vector": planned.vector,
-        "iteration": planned.iteration,
-        "seed": planned.seed,
-        "parameters": planned.values,
-        "status": "failed",
-        "metrics": {},
-    }
+    work, row = work_folder(folder), new_row(planned, folder)
+    wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
-        run = planned.load().build(folder, overwrite=True).run()
+        run = planned.load().build(work, overwrite=True).run()
         row |= {"status": run.status, "metrics": run.metrics}
+    except RunFolderError:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
     except Exception as error:
         row |= {"reason": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / ROW, row)
-    return row
+    row["host"] = host() | {
+        "wall_s": time.perf_counter() - wall,
+        "cpu_s": time.process_time() - cpu,
+        "load": load,
+    }
+    return publish(row, work, folder)
 
 
-def read_row(folder: Path) -> Row | None:
-    """Return the row of a finished run, or None when there is none."""
-    path = folder / ROW
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+@cache
+def _features() -> str:
+    """Return the hash of the processor's name and features, on which the last digits of a result may depend."""
+    from llvmlite import binding
+
+    text = binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def host() -> Row:
+    """Return the name of this machine and the hash of its processor's features."""
+    return {"name": socket.gethostname(), "cpu": _features()}
+
+
+def _load() -> float | None:
+    """Return how many processes wanted a processor in the last minute; None where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class PlannedRun:
         values: the value of each parameter, by dotted path.
         scenario: the resolved scenario, as the text of a file with every field.
         folder: where the relative paths in it start.
+        timeout_s: the run ends without success at this simulated time [s].
     """
 
     run_id: str
@@ -40,6 +41,7 @@ class PlannedRun:
     values: dict[str, Any]
     scenario: str
     folder: str
+    timeout_s: float
 
     def load(self) -> Scenario:
         """Return the scenario of the run."""
@@ -59,8 +61,9 @@ def plan(design: Design) -> list[PlannedRun]:
         scenario = override(base, values)
         for iteration, seed in enumerate(seeds):
             one = scenario.replace("seed", seed)
-            text, folder = one.to_yaml(), str(one.folder)
-            runs.append(PlannedRun(run_id(one, text), number, iteration, seed, values, text, folder))
+            text, folder = one.to_yaml(), str(one.folder.resolve())
+            identity = run_id(one, text)
+            runs.append(PlannedRun(identity, number, iteration, seed, values, text, folder, one.stop.timeout_s))
     return runs
 
 
@@ -78,20 +81,25 @@ def iteration_seeds(seed: int, iterations: int) -> list[int]:
 
 
 def run_id(scenario: Scenario, text: str) -> str:
-    """Return the hash of all that decides on the result of a run: scenario, files that it names, sources, versions."""
+    """Return the hash of all that decides on the result of a run: scenario, files that it names, `environment`."""
     digest = hashlib.blake2b(digest_size=10)
-    for part in (text, *(sha256(path) for path in inputs(scenario)), _sources(), *map(str, versions().items())):
+    for part in (text, *(sha256(path) for path in inputs(scenario)), environment()):
         digest.update(part.encode())
     return digest.hexdigest()
 
 
 @cache
-def _sources() -> str:
-    """Return the hash of Covey's own sources."""
+def environment() -> str:
+    """Return the hash of what runs a scenario here: Covey's own sources, and the versions of all that it uses."""
     digest = hashlib.blake2b(digest_size=16)
     root = Path(str(resources.files("covey")))
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    found = metadata.entry_points()
+    plugins = [e for group in found.groups if group.startswith("covey.") for e in found.select(group=group)]
+    named = {(e.group, e.name, e.dist.version if e.dist else "") for e in plugins}
+    for part in (*versions().items(), *sorted(named)):
+        digest.update(str(part).encode())
     return digest.hexdigest()
 
 

@@ -1,0 +1,112 @@
+"""`covey run DESIGN` and `covey results`."""
+
+import sys
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Literal
+
+from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.design_progress import DesignProgress
+from covey.errors import InvalidValueError
+from covey.experiments.cluster import job_script, open_cluster
+from covey.experiments.folder import RESULTS, read_rows
+from covey.experiments.load import load_design
+from covey.experiments.plan import plan
+from covey.experiments.records import Design
+from covey.experiments.run import Results, design_folder, parse_shard, run_design
+from covey.experiments.summary import as_csv, as_json, as_latex, as_text
+
+_FAILURES_SHOWN = 5
+
+
+def run_design_command(
+    source: str,
+    out: Path | None,
+    seed: int | None,
+    jobs: int | None,
+    cluster: str | None,
+    shard: str | None,
+    dry_run: bool,
+    retry_failed: bool,
+    quiet: bool,
+    trusted_only: bool = False,
+) -> int:
+    """Run a design, print where its results are, and return the exit code."""
+    design = load_design(source)
+    if seed is not None:
+        design = design.model_copy(update={"seed": seed})
+    if cluster is not None and jobs is not None:
+        raise InvalidValueError("--jobs is for this machine; how many run at a time on a cluster, its workers decide")
+    folder = design_folder(design) if out is None else out
+    part = None if shard is None else parse_shard(shard)
+    if dry_run:
+        print(_what_would_run(design, folder) if cluster is None else job_script(cluster))
+        return REACHED
+    progress = nullcontext() if quiet else DesignProgress()
+    try:
+        with nullcontext() if cluster is None else open_cluster(cluster) as executor, progress as bar:
+            observer = (lambda progress: None) if bar is None else bar.observe
+            results = run_design(
+                design,
+                folder,
+                jobs=jobs,
+                executor=executor,
+                shard=part,
+                retry_failed=retry_failed,
+                observer=observer,
+            )
+    except KeyboardInterrupt:
+        print(
+            f"interrupted; what has ended is in {folder}, and the same command goes on with the rest", file=sys.stderr
+        )
+        return INTERRUPTED
+    return _report(results, folder, quiet)
+
+
+def results_command(source: str, form: Literal["table", "csv", "latex", "json"], out: Path | None) -> int:
+    """Print the results of a design so far."""
+    folder = out or Path(source)
+    if out is None and not folder.is_dir():
+        folder = design_folder(load_design(source))
+    results = Results(folder)
+    if len(results.rows) < results.planned:
+        print(f"{len(results.rows)} of {results.planned} runs have ended", file=sys.stderr)
+    print({"table": as_text, "csv": as_csv, "latex": as_latex, "json": as_json}[form](results).rstrip("\n"))
+    return REACHED
+
+
+def _what_would_run(design: Design, folder: Path) -> str:
+    planned = {p.run_id for p in plan(design)}
+    there = len(read_rows(folder, planned))
+    return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"
+
+
+def _report(results: Results, folder: Path, quiet: bool) -> int:
+    failures = results.failures
+    if quiet:
+        print(folder)
+    else:
+        print(as_text(results), end="\n\n")
+        print(f"{len(results.rows)} of {results.planned} runs have ended: {_counts(results)}")
+        print(f"results  {folder / RESULTS}" if len(results.rows) == results.planned else f"folder  {folder}")
+    _warn_of_processors(results)
+    for row in failures[:_FAILURES_SHOWN]:
+        print(f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}", file=sys.stderr)
+    if len(failures) > _FAILURES_SHOWN:
+        print(f"and {len(failures) - _FAILURES_SHOWN} more; --retry-failed runs them again", file=sys.stderr)
+    return NOT_REACHED if failures else REACHED
+
+
+def _counts(results: Results) -> str:
+    return ", ".join(f"{n} {status}" for status, n in sorted(Counter(row["status"] for row in results.rows).items()))
+
+
+def _warn_of_processors(results: Results) -> None:
+    kinds = {row["host"].get("cpu") for row in results.rows}
+    if len(kinds) > 1:
+        print(
+            f"warning: {len(kinds)} kinds of processor computed these runs (column host_cpu); last digits may differ "
+            "between them, so compare runs of one kind where it matters",
+            file=sys.stderr,
+        )

@@ -1,0 +1,297 @@
+"""`run_design`: runs what a design asks for and has not been run yet, by whatever executor."""
+
+import os
+import queue
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey.errors import CoveyError, InvalidValueError, RunFolderError
+from covey.experiments.folder import (
+    FAILURES,
+    RUNS,
+    Row,
+    entry,
+    new_row,
+    placed,
+    prepare,
+    publish,
+    read_plan,
+    read_row,
+    read_rows,
+    rows_of,
+    sweep,
+    unwritable,
+    work_folder,
+)
+from covey.experiments.keeper import Keeper, keep, this_keeper
+from covey.experiments.plan import PlannedRun, environment, plan
+from covey.experiments.records import Design
+from covey.results.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TABLE_S, _TABLE_SHARE = 3.0, 0.05
+
+
+@dataclass
+class Progress:
+    """How far a design has come.
+
+    Attributes:
+        total: runs to be done in all, by this shard.
+        before: of them, runs that had ended before this session.
+        statuses: number of ended runs by status.
+        row: the run that has just ended; None at the start.
+    """
+
+    total: int
+    before: int
+    statuses: Counter[str] = field(default_factory=Counter)
+    row: Row | None = None
+
+    @property
+    def done(self) -> int:
+        """Runs that have ended, however."""
+        return self.statuses.total()
+
+    @property
+    def failed(self) -> int:
+        """Runs that have no result."""
+        return sum(self.statuses[status] for status in FAILURES)
+
+
+class Results:
+    """What a design has led to so far, from its folder.
+
+    Args:
+        folder: the folder of the design.
+        rows: its rows where they are known already.
+
+    Raises:
+        RunFolderError: there is no design in the folder.
+
+    Attributes:
+        rows: all that is known of each run that has ended, in the order of the table.
+        metrics: those that the design names.
+        planned: number of runs that the design asks for.
+    """
+
+    def __init__(self, folder: Path | str, rows: Sequence[Row] | None = None):
+        self.folder = Path(folder)
+        plan = read_plan(self.folder)
+        self.metrics: tuple[str, ...] = tuple(plan["metrics"])
+        self.planned = len(plan["runs"])
+        self.rows = rows_of(self.folder, plan["runs"]) if rows is None else list(rows)
+
+    @cached_property
+    def table(self) -> "pl.DataFrame":
+        """One row per run; see `covey.experiments.table.build_table`."""
+        from covey.experiments.table import build_table
+
+        return build_table(self.rows)
+
+    @property
+    def failures(self) -> list[Row]:
+        """Runs without a result, each with its ``reason`` and the command that runs it alone, ``reproduce``."""
+        return [row for row in self.rows if row["status"] in FAILURES]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have a result, in the order of the table."""
+        return [Run(self.folder / RUNS / row["run_id"]) for row in self.rows if row["status"] not in FAILURES]
+
+
+def design_folder(design: Design, root: Path | str = "runs") -> Path:
+    """Return where the results of a design go when nobody says where."""
+    return Path(root) / (re.sub(r"[^\w.-]+", "-", design.design).strip("-.")[:80] or "design")
+
+
+def run_design(
+    design: Design,
+    folder: Path | str | None = None,
+    *,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    shard: tuple[int, int] | None = None,
+    retry_failed: bool = False,
+    observer: Callable[[Progress], Any] = lambda progress: None,
+) -> Results:
+    """Run all that a design asks for and that its folder does not hold yet.
+
+    Args:
+        design: the design.
+        folder: where its results go; default ``runs/<name of the design>``. Workers elsewhere must see it, too.
+        jobs: runs at a time on this machine; default, one for each processor.
+        executor: has the runs executed elsewhere, by any implementation of `concurrent.futures.Executor`, such as
+            ``dask.distributed.Client(...).get_executor()``.
+        shard: ``(i, n)``: only part i (from 1) of n equal parts.
+        retry_failed: run those again that had no result.
+        observer: called at the start and after each run.
+
+    Raises:
+        CoveyError: the design is bad, the folder cannot be written, or a worker is not fit for it.
+        KeyboardInterrupt: nothing is kept of the runs in flight; the same call resumes.
+    """
+    planned = plan(design)
+    folder = (design_folder(design) if folder is None else Path(folder)).resolve()
+    prepare(folder, design, planned)
+    session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
+    observer(session.progress)
+    if session.todo:
+        with nullcontext(executor) if executor else _threads(jobs or processors()) as engine:
+            session.run(engine, design)
+    return Results(folder, session.finish())
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Return the two numbers of ``i/n``.
+
+    Raises:
+        InvalidValueError: it is something else.
+
+    Examples:
+        >>> parse_shard("2/8")
+        (2, 8)
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    i, n = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= i <= n:
+        raise InvalidValueError(f"--shard {text}: write i/n with 1 <= i <= n, as in 2/8 for the second of eight parts")
+    return i, n
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Session:
+    """The rows so far, the runs to do, and the table that follows them."""
+
+    def __init__(
+        self,
+        folder: Path,
+        planned: Sequence[PlannedRun],
+        shard: tuple[int, int],
+        retry_failed: bool,
+        observer: Callable[[Progress], Any],
+    ):
+        self.folder, self.observer = folder, observer
+        self.entries = list(map(entry, planned))
+        part, parts = shard
+        mine = list({p.run_id: p for p in planned}.values())[part - 1 :: parts]
+        self.keeps_table = parts == 1
+        sweep(folder / RUNS)
+        self.rows = read_rows(folder, [p.run_id for p in mine])
+        if retry_failed:
+            for run_id in [run_id for run_id, row in self.rows.items() if row["status"] in FAILURES]:
+                shutil.rmtree(folder / RUNS / run_id)
+                del self.rows[run_id]
+        self.todo = [p for p in mine if p.run_id not in self.rows]
+        self.progress = Progress(len(mine), len(self.rows), Counter(row["status"] for row in self.rows.values()))
+        self._next_table = 0.0
+
+    def run(self, executor: Executor, design: Design) -> None:
+        """Have every run done that there is to do."""
+        ended: queue.SimpleQueue[tuple[Future[Row], PlannedRun]] = queue.SimpleQueue()
+        pending: list[Future[Row]] = []
+        try:
+            for one in self.todo:
+                place = self.folder / RUNS / one.run_id
+                future = executor.submit(keep, one, place, design.limits, environment())
+                future.add_done_callback(lambda future, one=one: ended.put((future, one)))
+                pending.append(future)
+            for _ in pending:
+                self._take(*_next(ended))
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+
+    def _take(self, future: Future[Row], one: PlannedRun) -> None:
+        place = self.folder / RUNS / one.run_id
+        try:
+            row = future.result()
+        except CoveyError:
+            raise
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        except Exception as error:
+            row = self._lost(one, place, error)
+        if not place.is_dir():
+            raise RunFolderError(
+                f"{str(place)!r} was written by a worker and is not here: workers must share the folder"
+            )
+        self.rows[one.run_id] = row
+        self.progress.statuses[row["status"]] += 1
+        self.progress.row = row
+        self.observer(self.progress)
+        if self.keeps_table and time.monotonic() >= self._next_table:
+            self._write_table()
+
+    def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
+        """Return the row of a run whose worker vanished so often that the executor gave it up."""
+        if type(error).__name__ != "KilledWorker":
+            raise CoveyError(
+                f"the workers stopped: {type(error).__name__}: {error}; what has ended is kept, and the same command "
+                "goes on with the rest"
+            ) from error
+        row = new_row(one, place) | {"status": "died", "reason": f"its worker vanished, repeatedly: {error}"}
+        return read_row(place) or publish(row, work_folder(place), place)
+
+    def finish(self) -> list[Row]:
+        """Return all rows, those of other shards too, and write the table when they are whole."""
+        others = {one["run_id"] for one in self.entries} - self.rows.keys()
+        self.rows |= read_rows(self.folder, others)
+        rows = placed(self.rows, self.entries)
+        if len(rows) == len(self.entries):
+            self._write_table()
+        return rows
+
+    def _write_table(self) -> None:
+        from covey.experiments.table import build_table, write_table
+
+        started = time.monotonic()
+        try:
+            write_table(self.folder, build_table(placed(self.rows, self.entries)))
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        spent = time.monotonic() - started
+        self._next_table = time.monotonic() + max(_TABLE_S, spent / _TABLE_SHARE)
+
+
+def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[Future[Row], PlannedRun]:
+    """Return what ended next; Ctrl-C is noticed while waiting."""
+    while True:
+        try:
+            return ended.get(timeout=0.5)
+        except queue.Empty:
+            continue
+
+
+@contextmanager
+def _threads(jobs: int) -> Iterator[Executor]:
+    """Yield threads of this process with a keeper each; when there is an error, end what they are at."""
+    keepers: list[Keeper] = []
+    executor = ThreadPoolExecutor(jobs, "keeper", initializer=lambda: keepers.append(this_keeper()))
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for keeper in keepers:
+            keeper.abandon()
+        raise
+    finally:
+        executor.shutdown()
+        for keeper in keepers:
+            keeper.close()

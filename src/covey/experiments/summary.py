@@ -1,0 +1,86 @@
+"""The results of a design as text: a line per vector for people and papers, a row per run for programs."""
+
+import io
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from covey.experiments.folder import FAILURES
+from covey.experiments.run import Results
+from covey.experiments.table import parameters_of
+
+USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
+"""Metrics of the table of a design that names none."""
+
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+
+
+def summary(results: Results) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of a table with one line per vector.
+
+    ``reached`` counts the runs that reached their goal, of those that have ended. A metric is the median of the runs
+    that have a value, with their number where some have none: a run that timed out has no time of exploration.
+    """
+    parameters = parameters_of(results.rows)
+    names = results.metrics or tuple(n for n in USUAL if any(r["metrics"].get(n) is not None for r in results.rows))
+    vectors: dict[int, list[dict[str, Any]]] = {}
+    for row in results.rows:
+        vectors.setdefault(row["vector"], []).append(row)
+    failed = bool(results.failures)
+    heads = [*parameters, "reached", *(["failed"] if failed else []), *names]
+    return heads, [list(_line(rows, parameters, names, failed)) for _, rows in sorted(vectors.items())]
+
+
+def as_text(results: Results) -> str:
+    """Return the summary as a table for a terminal or a text file."""
+    heads, lines = summary(results)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2))
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    widths = [max(len(line[i]) for line in (heads, *lines)) + 4 for i in range(len(heads))]
+    text = io.StringIO()
+    Console(file=text, width=max(80, sum(widths)), highlight=False, markup=False).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def as_latex(results: Results) -> str:
+    """Return the summary as a LaTeX table in the style of the package booktabs."""
+    heads, lines = summary(results)
+    parameters = len(parameters_of(results.rows))
+    rows = [" & ".join(map(_escaped, line)) + r" \\" for line in (heads, *lines)]
+    columns = "l" * parameters + "r" * (len(heads) - parameters)
+    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
+    return "\n".join([*body, r"\bottomrule", r"\end{tabular}"])
+
+
+def as_csv(results: Results) -> str:
+    """Return one row per run as CSV."""
+    return results.table.write_csv()
+
+
+def as_json(results: Results) -> str:
+    """Return one object per run as a JSON list."""
+    return results.table.write_json()
+
+
+def _line(rows: list[dict[str, Any]], parameters: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
+    from covey.experiments.table import text_of
+
+    yield from (text_of(rows[0]["parameters"].get(name)) for name in parameters)
+    yield f"{sum(row['status'] == 'reached' for row in rows)}/{len(rows)}"
+    if failed:
+        yield str(sum(row["status"] in FAILURES for row in rows))
+    for name in names:
+        found = [row["metrics"].get(name) for row in rows]
+        values = [v for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
+        count = f" ({len(values)})" if len(values) < len(rows) else ""
+        yield f"{statistics.median(values):.4g}{count}" if values else "-"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in text)
