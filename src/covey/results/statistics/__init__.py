@@ -1,0 +1,61 @@
+"""Statistics of a study that a reviewer would accept; ``docs/statistics.md`` says which one when.
+
+Below are pure functions over arrays; `summarize`, `compare`, `average_ranks`, `profiles`, `scaling` and `best_fleets`
+apply them to a table with one row per run.
+"""
+
+from covey.results.statistics.fleet import BestFleet, best_fleet_size, speed_up
+from covey.results.statistics.intervals import Interval, bootstrap_interval, median, quantile
+from covey.results.statistics.outcome import Outcome
+from covey.results.statistics.power import runs_needed, walsh_share
+from covey.results.statistics.profiles import Profile, performance_profile
+from covey.results.statistics.ranks import (
+    Friedman,
+    a12,
+    cliffs_delta,
+    friedman,
+    holm,
+    magnitude,
+    mann_whitney,
+    wilcoxon_paired,
+)
+from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
+from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
+from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
+
+__all__ = [
+    "BestFleet",
+    "Friedman",
+    "Interval",
+    "Outcome",
+    "Profile",
+    "Sample",
+    "Survival",
+    "a12",
+    "average_ranks",
+    "best_fleet_size",
+    "best_fleets",
+    "bootstrap_interval",
+    "cliffs_delta",
+    "compare",
+    "friedman",
+    "groups",
+    "holm",
+    "is_time_to_goal",
+    "kaplan_meier",
+    "levels",
+    "log_rank",
+    "magnitude",
+    "mann_whitney",
+    "median",
+    "performance_profile",
+    "profiles",
+    "quantile",
+    "runs_needed",
+    "sample",
+    "scaling",
+    "speed_up",
+    "summarize",
+    "walsh_share",
+    "wilcoxon_paired",
+]

@@ -1,0 +1,117 @@
+"""What more robots bring: speed-up, efficiency, and the best size of a fleet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from covey.errors import InvalidValueError
+from covey.results.statistics.intervals import FEWEST, Interval, median, percentiles, resamples
+from covey.results.statistics.ranks import checked
+
+
+def speed_up(sizes: ArrayLike, times_s: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the speed-up S(n) = T(1) / T(n) and the efficiency S(n) / n; NaN where the goal was not reached.
+
+    Args:
+        sizes: numbers of robots n, shape (k,), 1 among them.
+        times_s: T(n) [s], for example medians; infinite or NaN where the goal was not reached.
+
+    Raises:
+        InvalidValueError: there is no time of one robot, or the shapes differ.
+
+    Examples:
+        >>> s, efficiency = speed_up([1, 2, 4], [100.0, 50.0, 40.0])
+        >>> s.tolist(), efficiency.tolist()
+        ([1.0, 2.0, 2.5], [1.0, 1.0, 0.625])
+    """
+    sizes, times = np.asarray(sizes, float), np.array(times_s, float)
+    if sizes.shape != times.shape or (sizes == 1).sum() != 1:
+        raise InvalidValueError(f"sizes {sizes.tolist()}; give one time for each, and the time of one robot among them")
+    times[~np.isfinite(times)] = np.nan
+    s = times[sizes == 1][0] / times
+    return s, s / sizes
+
+
+@dataclass(frozen=True)
+class BestFleet:
+    """The best size of a fleet.
+
+    Attributes:
+        size: n*, the size with the smallest median time, or weighted sum; the smaller of two that are equal.
+        value: that median [s], or that sum.
+        interval: of n* when the runs of each size are drawn again; with fewer than six runs of some size the range of
+            the sizes that the first run of each, the second of each, ... find the best.
+    """
+
+    size: int
+    value: float
+    interval: Interval
+
+
+def best_fleet_size(
+    times_s: Mapping[int, ArrayLike],
+    costs: Mapping[int, ArrayLike] | None = None,
+    weight: float = 0.0,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> BestFleet | None:
+    """Return n* = argmin over n of the median T(n), or of T(n) / T(1) + weight cost(n) / cost(1).
+
+    Args:
+        times_s: the times [s] of the runs of each size; infinite for a run that did not reach the goal.
+        costs: what the same runs cost, for example metres driven by all robots.
+        weight: lambda, how much cost counts; it needs ``costs`` and runs of one robot, of which half reach the goal.
+        level: of the interval.
+        seed: of the bootstrap.
+
+    Returns:
+        None when no size reaches the goal in half of its runs.
+
+    Raises:
+        InvalidValueError: there is no run, NaN among the values, or what the weight needs is missing.
+
+    References:
+        Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
+        simulation. Robotics 6(3):21, 2017 (n* = 11 on the maze).
+    """
+    samples = {n: [checked(times_s[n])] for n in sorted(times_s)}
+    scales = [1.0]
+    if weight:
+        if costs is None or set(costs) != set(times_s) or 1 not in samples:
+            raise InvalidValueError(f"weight {weight:g} needs the costs of every size, and runs of one robot")
+        for n, parts in samples.items():
+            parts.append(checked(costs[n]))
+            if len(parts[0]) != len(parts[1]):
+                raise InvalidValueError(f"{len(parts[0])} times and {len(parts[1])} costs of {n} robots; give as many")
+        one = [float(median(part)) for part in samples[1]]
+        if not np.isfinite(one).all() or min(one) <= 0:
+            raise InvalidValueError(
+                "one robot does not reach the goal in half of its runs: there is no T(1) to weigh by"
+            )
+        scales = [1.0 / one[0], weight / one[1]]
+
+    def worth(n: int, drawn: np.ndarray) -> np.ndarray:
+        """Return what is to be small, for runs drawn from those of a size: indices, the last axis one draw."""
+        return sum(scale * median(part[drawn]) for scale, part in zip(scales, samples[n], strict=True))  # pyright: ignore
+
+    sizes = np.array(list(samples))
+    if not len(sizes):
+        raise InvalidValueError("there are no runs to find the best fleet among")
+    runs = {n: len(parts[0]) for n, parts in samples.items()}
+    values = np.array([worth(n, np.arange(runs[n])) for n in samples])
+    if not np.isfinite(values).any():
+        return None
+    best = int(values.argmin())
+    fewest = min(runs.values())
+    if fewest < FEWEST:
+        table = np.array([worth(n, np.arange(fewest)[:, None]) for n in samples])
+    else:
+        table = np.array([worth(n, resamples(runs[n], seed, f"statistics/fleet/{n}")) for n in samples])
+    found = np.sort(sizes[table.argmin(axis=0)[np.isfinite(table.min(axis=0))]])
+    found = found if len(found) else sizes[[best]]
+    low, high = (found[0], found[-1]) if fewest < FEWEST else percentiles(found, level)
+    kind = "range" if fewest < FEWEST else "bootstrap"
+    return BestFleet(int(sizes[best]), float(values[best]), Interval(float(low), float(high), kind, level))

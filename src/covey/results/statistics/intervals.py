@@ -1,0 +1,101 @@
+"""Between which values a median or a mean lies: a bootstrap interval, or of fewer than six values just their range."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from covey.random import generator
+from covey.results.statistics.ranks import checked
+
+FEWEST = 6
+"""With fewer values an interval would promise more than they hold: two of five runs cannot even give p < 0.05."""
+RESAMPLES = 5000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Two ends, either of which is infinite where it lies beyond the timeout.
+
+    Attributes:
+        low, high: the ends.
+        kind: ``bootstrap``, or ``range`` (smallest and largest value).
+        level: of a bootstrap interval.
+    """
+
+    low: float
+    high: float
+    kind: Literal["bootstrap", "range"]
+    level: float
+
+    def __str__(self) -> str:
+        return "range" if self.kind == "range" else f"{100 * self.level:g} % bootstrap interval"
+
+
+def median(values: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Return the median along an axis; infinite when half of the values or more are."""
+    return quantile(values, 0.5, axis)
+
+
+def quantile(values: np.ndarray, p: float, axis: int = -1) -> np.ndarray:
+    """Return a quantile along an axis, 0 < p < 1: where the share ``p`` of the values is reached.
+
+    Where that is exactly so between two values it is their mean (NumPy's ``averaged_inverted_cdf``), so that only the
+    quantiles among the timeouts are infinite.
+    """
+    ordered = np.sort(np.moveaxis(np.asarray(values, float), axis, -1), axis=-1)
+    place = p * ordered.shape[-1]
+    first = math.ceil(place - 1e-9) - 1
+    second = first + 1 if math.isclose(place, round(place), abs_tol=1e-9) else first
+    return (ordered[..., first] + ordered[..., second]) / 2.0
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    statistic: Callable[..., np.ndarray] = median,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Return the percentile bootstrap interval of a statistic; the range of fewer than six values.
+
+    Percentile and not BCa: the jackknife that BCa needs fails for medians, and values may be infinite.
+
+    Args:
+        values: shape (n,); infinite for a run that did not reach the goal.
+        statistic: a function of samples and ``axis``, such as `median` or ``numpy.mean``.
+        level: of the interval.
+        seed: the same seed gives the same interval, to the byte.
+
+    Raises:
+        InvalidValueError: there is no value, or NaN among them.
+
+    References:
+        B. Efron, R. J. Tibshirani: An introduction to the bootstrap, 1993, chapters 11 and 13.
+
+    Examples:
+        >>> interval = bootstrap_interval([3.0, 1.0, 2.0])
+        >>> interval.low, interval.high, str(interval)
+        (1.0, 3.0, 'range')
+    """
+    values = checked(values)
+    if len(values) < FEWEST:
+        return Interval(float(values.min()), float(values.max()), "range", level)
+    found = np.sort(statistic(values[resamples(len(values), seed)], axis=-1))
+    low, high = percentiles(found, level)
+    return Interval(low, high, "bootstrap", level)
+
+
+def resamples(n: int, seed: int, stream: str = "statistics/bootstrap") -> np.ndarray:
+    """Return which of ``n`` values each resample holds, shape (RESAMPLES, n)."""
+    return generator(seed, stream).integers(0, n, (RESAMPLES, n))
+
+
+def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
+    """Return the two sorted values between which the share ``level`` of all lies."""
+    tail = (1.0 - level) / 2.0
+    k = int(np.floor(tail * len(found)))
+    return float(found[k]), float(found[len(found) - 1 - k])

@@ -1,0 +1,22 @@
+"""What every test returns."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a test of "no difference".
+
+    Attributes:
+        test: its name.
+        statistic: its statistic; the function says which.
+        p: two-sided p value.
+        smallest_p: the smallest p that these data could have given, however they fell upon the samples. It depends on
+            sizes and ties only, not on the outcome, so a test that could not have been significant may be left out
+            without bias (R. E. Tarone: A modified Bonferroni method for discrete data. Biometrics 46, 1990).
+    """
+
+    test: str
+    statistic: float
+    p: float
+    smallest_p: float

@@ -1,0 +1,153 @@
+"""From the table of a study, one row per run, to samples: what a run that never reached its goal says."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.results.statistics.intervals import quantile
+from covey.results.statistics.survival import Survival, kaplan_meier
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TIME = re.compile(r"(^|_)(t\d+|time)(_.*)?_s$")
+_CLOCKS = {"simulated_time_s", "wall_time_s", "simulated_s", "wall_s"}
+
+
+def is_time_to_goal(metric: str) -> bool:
+    """Return whether a metric is the time until something is reached: null then means "not within the timeout".
+
+    Its name says time, or t and a percentage, and ends in ``_s``; the clocks of a run are none.
+
+    Examples:
+        >>> [is_time_to_goal(m) for m in ("exploration_time_s", "coverage_t90_s", "wall_time_s", "message_delay_s")]
+        [True, True, False, False]
+    """
+    return metric not in _CLOCKS and _TIME.search(metric) is not None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One metric of some runs.
+
+    Attributes:
+        values: of a time to a goal one per run, where it was not reached the time at which the run was given up;
+            of another metric one per run that has a value. Shape (n,).
+        reached: whether ``values`` holds a value and not a time of giving up, shape (n,).
+        runs: all runs, also those without a value.
+        successes: of a time, runs that reached it; of another metric, runs that reached their goal.
+        until_s: of a time, the timeout up to which means are restricted; None of another metric, or without a timeout.
+    """
+
+    values: np.ndarray
+    reached: np.ndarray
+    runs: int
+    successes: int
+    until_s: float | None
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """The values for tests on ranks: infinite where the goal was not reached, shape (n,)."""
+        return np.where(self.reached, self.values, np.inf)
+
+    @property
+    def survival(self) -> Survival:
+        """The Kaplan-Meier estimate of a time to a goal."""
+        return kaplan_meier(self.values, self.reached)
+
+    def quantile(self, p: float) -> float | None:
+        """Return a quantile, of a time from Kaplan and Meier's curve; None without values, or beyond the timeout."""
+        if not len(self.values):
+            return None
+        return self.survival.quantile_s(p) if self.until_s is not None else finite(float(quantile(self.ranked, p)))
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; of a time with a timeout its restricted mean, of min(time, timeout). None without values."""
+        if not len(self.values):
+            return None
+        if self.until_s is not None:
+            return self.survival.restricted_mean_s(self.until_s)
+        return finite(float(self.ranked.mean()))
+
+
+def sample(table: "pl.DataFrame", metric: str) -> Sample:
+    """Return a metric of the runs of a table.
+
+    A time to a goal (`is_time_to_goal`) counts for every run. Without a value the run is censored: at its
+    ``timeout_s`` however it ended (timeout, exhausted, failed, hung, out of memory: it would never have got there), but
+    one that somebody stopped (``stopped``) at its ``simulated_s``, and any run without a timeout too. Of other metrics
+    nulls are left out, and counted: ``runs`` less the number of values.
+
+    Args:
+        table: one row per run: the metric, and for times ``status``, ``timeout_s``, ``simulated_s``.
+        metric: a column.
+
+    Raises:
+        UnknownNameError: there is no such column.
+        InvalidValueError: it holds no numbers.
+    """
+    values = numbers(table, metric)
+    status = column(table, "status").to_list()
+    has = ~np.isnan(values)
+    if not is_time_to_goal(metric):
+        return Sample(values[has], has[has], len(values), status.count("reached"), None)
+    timeout, end = numbers(table, "timeout_s"), numbers(table, "simulated_s")
+    by_hand = np.isnan(timeout) | np.array([s == "stopped" for s in status], bool)
+    given_up = np.where(by_hand, np.where(np.isnan(end), 0.0, end), timeout)
+    until = float(np.min(timeout)) if len(timeout) and not np.isnan(timeout).any() else None
+    return Sample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
+
+
+def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tuple[tuple[Any, ...], "pl.DataFrame"]]:
+    """Yield the values of the columns ``by`` and the rows that have them: numbers ascending, others as they first come.
+
+    Raises:
+        UnknownNameError: there is no such column.
+    """
+    by = columns(by)
+    if not by:
+        yield (), table
+        return
+    orders = [{value: i for i, value in enumerate(levels(table, name))} for name in by]
+    parts = table.partition_by(by, as_dict=True)
+    for key in sorted(parts, key=lambda key: tuple(order[k] for order, k in zip(orders, key, strict=True))):
+        yield key, parts[key]
+
+
+def columns(by: str | Sequence[str] | None) -> list[str]:
+    """Return names of columns as a list, given as one name, several or none."""
+    return [by] if isinstance(by, str) else list(by or ())
+
+
+def levels(table: "pl.DataFrame", name: str) -> list[Any]:
+    """Return the different values of a column: numbers ascending, others in the order in which they first come."""
+    series = column(table, name)
+    values = series.unique(maintain_order=True).to_list()
+    return sorted(values, key=lambda v: (v is None, v)) if series.dtype.is_numeric() else values
+
+
+def column(table: "pl.DataFrame", name: str) -> "pl.Series":
+    """Return a column; raise `UnknownNameError` with the nearest name when there is none."""
+    if name not in table.columns:
+        raise UnknownNameError("column", name, table.columns)
+    return table[name]
+
+
+def numbers(table: "pl.DataFrame", name: str) -> np.ndarray:
+    """Return a column as floats, NaN for null, shape (n,); raise `InvalidValueError` when it holds something else."""
+    import polars as pl
+
+    series = column(table, name)
+    if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        raise InvalidValueError(f"column {name!r} holds {series.dtype}, not numbers; choose a metric that is a number")
+    return series.cast(pl.Float64).fill_null(np.nan).to_numpy().astype(float)
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None for one that is infinite or NaN."""
+    return value if np.isfinite(value) else None

@@ -1,0 +1,319 @@
+"""Tables of a study: one row per vector, per comparison, per strategy; made from one row per run."""
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.results.statistics import ranks
+from covey.results.statistics.fleet import best_fleet_size, speed_up
+from covey.results.statistics.intervals import bootstrap_interval, median
+from covey.results.statistics.outcome import Outcome
+from covey.results.statistics.power import runs_needed, walsh_share
+from covey.results.statistics.profiles import performance_profile
+from covey.results.statistics.sample import (
+    Sample,
+    column,
+    columns,
+    finite,
+    groups,
+    is_time_to_goal,
+    levels,
+    numbers,
+    sample,
+)
+from covey.results.statistics.survival import log_rank
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def summarize(
+    table: "pl.DataFrame",
+    metric: str,
+    by: str | Sequence[str] | None = "vector",
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> "pl.DataFrame":
+    """Return one row for each group of runs: how many, and how the metric is distributed.
+
+    Columns: those of ``by``; ``metric``; ``runs`` all, ``n`` that count, ``successes``; ``median``, ``q1``, ``q3`` (of
+    a time to a goal from Kaplan and Meier's curve, null beyond the timeout); ``low``, ``high`` of the median,
+    ``interval`` ("95 % bootstrap interval", or "range" below six values; an end that is null lies beyond the timeout);
+    ``mean`` (of a time the restricted mean, up to ``until_s``).
+
+    Args:
+        table: one row per run, see `sample`.
+        metric: a column of numbers.
+        by: columns; None for all runs together.
+        level: of the interval.
+        seed: of the bootstrap.
+
+    Raises:
+        UnknownNameError, InvalidValueError: a column is missing, or holds no numbers.
+    """
+    rows = []
+    names = columns(by)
+    for key, part in groups(table, by):
+        found = sample(part, metric)
+        interval = bootstrap_interval(found.ranked, level=level, seed=seed) if len(found.values) else None
+        rows.append(
+            dict(zip(names, key, strict=True))
+            | {
+                "metric": metric,
+                "runs": found.runs,
+                "n": len(found.values),
+                "successes": found.successes,
+                "median": found.quantile(0.5),
+                "q1": found.quantile(0.25),
+                "q3": found.quantile(0.75),
+                "low": None if interval is None else finite(interval.low),
+                "high": None if interval is None else finite(interval.high),
+                "interval": None if interval is None else str(interval),
+                "mean": found.mean,
+                "until_s": found.until_s,
+            }
+        )
+    return _frame(table, names, rows, _SUMMARY)
+
+
+_COUNTS, _NUMBERS = dict.fromkeys(("runs", "n", "successes"), "i"), dict.fromkeys(("median", "q1", "q3"), "f")
+_SUMMARY = {"metric": "s", **_COUNTS, **_NUMBERS, "low": "f", "high": "f", "interval": "s", "mean": "f", "until_s": "f"}
+_COMPARISON = {
+    "metric": "s",
+    "test": "s",
+    **dict.fromkeys(("n_a", "n_b", "successes_a", "successes_b"), "i"),
+    **dict.fromkeys(("median_a", "median_b", "statistic", "p", "p_holm", "smallest_p", "smallest_p_holm"), "f"),
+    "shown": "b",
+    **dict.fromkeys(("cliffs_delta", "a12"), "f"),
+    "magnitude": "s",
+    "runs_needed": "i",
+}
+
+
+def compare(
+    table: "pl.DataFrame",
+    metric: str,
+    between: str,
+    by: str | Sequence[str] | None = None,
+    *,
+    paired: bool | None = None,
+    pair_on: Sequence[str] = ("seed",),
+    test: Literal["rank", "log-rank"] = "rank",
+    alpha: float = 0.05,
+) -> "pl.DataFrame":
+    """Return one row for each two values of the parameter ``between`` (in columns ``a``, ``b``) in each group ``by``.
+
+    All rows are one family for Holm's correction. A test is shown only when its smallest attainable p, corrected as if
+    every test of the family had taken its smallest, is below alpha; else ``statistic``, ``p`` and ``p_holm`` are null.
+    ``cliffs_delta`` is P(a > b) - P(a < b); ``runs_needed`` of each value (paired: pairs) would find a difference as
+    large as the one seen here with power 0.8 at alpha over the number of rows: a rough guess from few runs.
+
+    Args:
+        table: one row per run, see `sample`.
+        metric: a column of numbers.
+        between: the parameter whose values are compared, each with each.
+        by: parameters to keep apart.
+        paired: Wilcoxon's signed-rank test of runs with equal ``pair_on`` (True), Mann-Whitney's of all (False), or
+            pairs wherever all runs have their partner (None).
+        pair_on: columns that say which runs belong together.
+        test: ``rank``, or ``log-rank`` of whole curves of a time to a goal, never paired.
+        alpha: of the family.
+
+    Raises:
+        UnknownNameError: a column is missing.
+        InvalidValueError: it holds no numbers, pairs are asked for and some run has no partner, or the test is unknown.
+    """
+    if test not in ("rank", "log-rank") or (test == "log-rank" and paired):
+        raise InvalidValueError(f"test {test!r}, paired {paired}; give 'rank', or 'log-rank' without pairs")
+    cells = []
+    for key, part in groups(table, by):
+        head = dict(zip(columns(by), key, strict=True))
+        found = [(level, rows) for (level,), rows in groups(part, between) if len(sample(rows, metric).values)]
+        cells += [(head | {"a": a, "b": b}, x, y) for (a, x), (b, y) in itertools.combinations(found, 2)]
+    pairs = [None if paired is False or test == "log-rank" else _pairs(x, y, metric, pair_on) for _, x, y in cells]
+    if paired and None in pairs:
+        raise InvalidValueError(
+            f"paired comparison of {between!r}: runs with equal {', '.join(pair_on)} do not match one to one; keep the "
+            "other parameters apart with by, or add them to pair_on"
+        )
+    in_pairs = None not in pairs
+    rows, outcomes = [], []
+    for (head, x, y), pair in zip(cells, pairs, strict=True):
+        a, b = (sample(runs, metric) for runs in (pair if in_pairs and pair else (x, y)))
+        outcome = _test(test, in_pairs, a, b)
+        outcomes.append(outcome)
+        rows.append(head | {"metric": metric, "test": outcome.test} | _effect(a, b, in_pairs, alpha / len(cells)))
+    _fill_in_tests(rows, outcomes, alpha)
+    kind = {"a": column(table, between).dtype, "b": column(table, between).dtype}
+    return _frame(table, columns(by), rows, _COMPARISON, kind)
+
+
+def average_ranks(
+    table: "pl.DataFrame",
+    metric: str,
+    between: str,
+    over: str | Sequence[str],
+    *,
+    larger_is_better: bool = False,
+    alpha: float = 0.05,
+) -> tuple["pl.DataFrame", ranks.Friedman]:
+    """Return the average rank of each value of ``between`` over blocks ``over`` (maps), 1 = best, and Friedman's test.
+
+    Ranked are the medians of the runs of each block and value; a median beyond the timeout ranks last.
+
+    Raises:
+        UnknownNameError: a column is missing.
+        InvalidValueError: some block lacks a value, or there are fewer than three values or two blocks.
+    """
+    values, names = _medians(table, metric, between, over)
+    test = ranks.friedman(-values if larger_is_better else values, alpha)
+    kind = {between: column(table, between).dtype}
+    rows = [{between: n, "average_rank": float(r)} for n, r in zip(names, test.average_ranks, strict=True)]
+    return _frame(table, [], rows, {"average_rank": "f"}, kind).sort("average_rank", maintain_order=True), test
+
+
+def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Sequence[str]) -> "pl.DataFrame":
+    """Return performance profiles of the values of ``between`` over problems ``over``, for a metric that is best small.
+
+    Columns: ``ratio`` and one per value, the share of the problems that it solves within that factor of the best; a
+    problem is one set of values of ``over`` (for single runs: the map and ``seed``), its value the median of its runs.
+
+    Raises:
+        As `average_ranks` and `performance_profile`.
+    """
+    import polars as pl
+
+    values, names = _medians(table, metric, between, over)
+    found = performance_profile(values)
+    return pl.DataFrame({"ratio": found.ratios} | {str(n): found.share[:, i] for i, n in enumerate(names)})
+
+
+def scaling(table: "pl.DataFrame", metric: str, size: str, by: str | Sequence[str] | None = None) -> "pl.DataFrame":
+    """Return the median time, the speed-up S(n) = T(1) / T(n) and the efficiency S(n) / n of each fleet size.
+
+    Columns: those of ``by``; the size; ``n``, ``successes``, ``median``, ``speed_up``, ``efficiency``; null where half
+    of the runs did not reach the goal, and in groups without runs of one robot.
+    """
+    rows = []
+    for key, part in groups(table, by):
+        found = {n: sample(runs, metric) for (n,), runs in groups(part, size)}
+        medians = [s.quantile(0.5) for s in found.values()]
+        times = np.array([np.nan if m is None else m for m in medians])
+        s, efficiency = speed_up(list(found), times) if 1 in found else (times * np.nan, times * np.nan)
+        for i, (n, runs) in enumerate(found.items()):
+            counts = {size: n, "n": len(runs.values), "successes": runs.successes, "median": medians[i]}
+            gains = {"speed_up": finite(s[i]), "efficiency": finite(efficiency[i])}
+            rows.append(dict(zip(columns(by), key, strict=True)) | counts | gains)
+    kinds = {"n": "i", "successes": "i", "median": "f", "speed_up": "f", "efficiency": "f"}
+    return _frame(table, [*columns(by), size], rows, kinds)
+
+
+def best_fleets(
+    table: "pl.DataFrame",
+    metric: str,
+    size: str,
+    by: str | Sequence[str] | None = None,
+    *,
+    cost: str | None = None,
+    weight: float = 0.0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> "pl.DataFrame":
+    """Return the best fleet size of each group: the smallest median time, or T / T(1) + weight cost / cost(1).
+
+    Columns: those of ``by``; ``best`` (null when no size reaches the goal in half of its runs), ``value``; ``low``,
+    ``high``, ``interval`` as of `best_fleet_size`. A run without a cost counts as infinitely dear.
+    """
+    rows = []
+    for key, part in groups(table, by):
+        parts = {int(n): runs for (n,), runs in groups(part, size)}
+        times = {n: sample(runs, metric).ranked for n, runs in parts.items()}
+        dear = None if cost is None else {n: np.nan_to_num(numbers(r, cost), nan=np.inf) for n, r in parts.items()}
+        best = best_fleet_size({n: t for n, t in times.items() if len(t)}, dear, weight, level=level, seed=seed)
+        row: dict[str, Any] = {"best": None, "value": None, "low": None, "high": None, "interval": None}
+        if best is not None:
+            ends = best.interval
+            row = {"best": best.size, "value": best.value, "low": int(ends.low), "high": int(ends.high)}
+            row["interval"] = str(ends)
+        rows.append(dict(zip(columns(by), key, strict=True)) | row)
+    return _frame(table, columns(by), rows, {"best": "i", "value": "f", "low": "i", "high": "i", "interval": "s"})
+
+
+def _pairs(
+    a: "pl.DataFrame", b: "pl.DataFrame", metric: str, pair_on: Sequence[str]
+) -> "tuple[pl.DataFrame, pl.DataFrame] | None":
+    """Return the runs of two tables in the order of their pairs; None when some run has no partner, or no pair remains.
+
+    Of a metric that is no time to a goal, pairs in which either run has no value are left out.
+    """
+    for name in pair_on:
+        column(a, name)
+    a, b = a.sort(pair_on), b.sort(pair_on)
+    keys = a.select(pair_on)
+    if not keys.equals(b.select(pair_on)) or keys.is_duplicated().any():
+        return None
+    if not is_time_to_goal(metric):
+        both = ~np.isnan(numbers(a, metric)) & ~np.isnan(numbers(b, metric))
+        a, b = a.filter(both), b.filter(both)
+    return (a, b) if len(a) else None
+
+
+def _test(test: str, in_pairs: bool, a: Sample, b: Sample) -> Outcome:
+    if test == "log-rank":
+        return log_rank(a.values, a.reached, b.values, b.reached)
+    return ranks.wilcoxon_paired(a.ranked, b.ranked) if in_pairs else ranks.mann_whitney(a.ranked, b.ranked)
+
+
+def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any]:
+    """Return how large the difference between two samples is, and how many runs one as large would need."""
+    delta = ranks.cliffs_delta(a.ranked, b.ranked)
+    effect = walsh_share(a.ranked, b.ranked) if in_pairs else ranks.a12(a.ranked, b.ranked)
+    return {
+        "n_a": len(a.values),
+        "n_b": len(b.values),
+        "successes_a": a.successes,
+        "successes_b": b.successes,
+        "median_a": a.quantile(0.5),
+        "median_b": b.quantile(0.5),
+        "cliffs_delta": delta,
+        "a12": (1.0 + delta) / 2.0,
+        "magnitude": ranks.magnitude(delta),
+        "runs_needed": runs_needed(effect, paired=in_pairs, alpha=alpha),
+    }
+
+
+def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[Outcome], alpha: float) -> None:
+    """Add what each test found, where it could have found something."""
+    holm = ranks.holm([o.p for o in outcomes])
+    least = ranks.holm([o.smallest_p for o in outcomes])
+    for row, outcome, p_holm, smallest in zip(rows, outcomes, holm, least, strict=True):
+        shown = bool(smallest < alpha)
+        row |= {"smallest_p": outcome.smallest_p, "smallest_p_holm": float(smallest), "shown": shown}
+        row |= {"statistic": outcome.statistic, "p": outcome.p, "p_holm": float(p_holm)} if shown else {}
+
+
+def _medians(table: "pl.DataFrame", metric: str, between: str, over: Any) -> tuple[np.ndarray, list[Any]]:
+    """Return the median by block and value of ``between``, shape (blocks, values), and those values."""
+    names = levels(table, between)
+    blocks = []
+    for key, part in groups(table, over):
+        found = {level: sample(rows, metric).ranked for (level,), rows in groups(part, between)}
+        missing = [name for name in names if not len(found.get(name, ()))]
+        if missing:
+            where = ", ".join(f"{c} = {k}" for c, k in zip(columns(over), key, strict=True))
+            raise InvalidValueError(f"{where}: no {metric} for {between} = {missing[0]}; every block needs every value")
+        blocks.append([float(median(found[name])) for name in names])
+    return np.array(blocks), names
+
+
+def _frame(table: "pl.DataFrame", by: list[str], rows: list[dict[str, Any]], kinds: dict[str, str], more=None):
+    """Return rows as a frame: the columns ``by`` with the types they have in ``table``, others as ``kinds`` says."""
+    import polars as pl
+
+    types = {"s": pl.String, "i": pl.Int64, "f": pl.Float64, "b": pl.Boolean}
+    schema = {name: table.schema[name] for name in by} | (more or {}) | {n: types[k] for n, k in kinds.items()}
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")

@@ -1,0 +1,105 @@
+"""Freireich's trial of 6-MP in leukaemia, weeks of remission: the worked example of Klein & Moeschberger (2003), tables
+1.1, 4.1 and section 7.3, and of Kleinbaum & Klein, Survival analysis (2012), chapters 1 and 2."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from covey.errors import InvalidValueError
+from covey.results.statistics import kaplan_meier, log_rank
+
+TREATED = np.array([6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35.0])
+RELAPSED = np.array([1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0], bool)
+PLACEBO = np.array([1, 1, 2, 2, 3, 4, 4, 5, 5, 8, 8, 8, 8, 11, 11, 12, 12, 15, 17, 22, 23.0])
+ALL = np.ones(21, bool)
+# Klein & Moeschberger, table 4.1: week, S, its standard error
+PUBLISHED = [
+    (6, 0.857, 0.0764),
+    (7, 0.807, 0.0869),
+    (10, 0.753, 0.0963),
+    (13, 0.690, 0.1068),
+    (16, 0.627, 0.1141),
+    (22, 0.538, 0.1282),
+    (23, 0.448, 0.1346),
+]
+
+
+def test_kaplan_meier_is_that_of_the_textbook():
+    curve = kaplan_meier(TREATED, RELAPSED)
+    assert (curve.n, curve.reached) == (21, 9)
+    for week, share, error in PUBLISHED:
+        at = np.flatnonzero(curve.times_s == week)[0]
+        assert curve.share[at] == pytest.approx(share, abs=6e-4)
+        s = curve.share[at]
+        spread = norm.ppf(0.975) * error / (s * abs(np.log(s)))  # (4.3.2) with the published Greenwood error
+        assert curve.low[at] == pytest.approx(s ** np.exp(spread), abs=1e-3)
+        assert curve.high[at] == pytest.approx(s ** np.exp(-spread), abs=1e-3)
+
+
+def test_median_and_restricted_mean_of_the_trial():
+    treated, placebo = kaplan_meier(TREATED, RELAPSED), kaplan_meier(PLACEBO, ALL)
+    assert treated.median_s == 23  # Kleinbaum & Klein, chapter 2
+    assert placebo.median_s == 8
+    assert treated.restricted_mean_s(35) == pytest.approx(23.29, abs=0.005)  # R: print(survfit(...), rmean = 35)
+    assert placebo.restricted_mean_s(35) == pytest.approx(PLACEBO.mean())  # without censoring the plain mean
+    assert treated.restricted_mean_s(3) == 3  # nobody had relapsed
+
+
+def test_quantiles_without_censoring_are_the_usual_ones():
+    for values in ([3.0, 1.0, 2.0], [4.0, 1.0, 2.0, 7.0]):
+        assert kaplan_meier(values, [True] * len(values)).median_s == np.median(values)
+
+
+@pytest.mark.parametrize(
+    ("reached", "median"),
+    [([True, True, True, False], 25.0), ([True, True, False, False], None), ([False] * 4, None)],
+)
+def test_there_is_no_median_when_half_of_the_runs_time_out(reached, median):
+    times = np.where(reached, [10.0, 20.0, 30.0, 40.0], 60.0)
+    assert kaplan_meier(times, reached).median_s == median
+
+
+def test_restricted_mean_counts_a_timeout_with_the_timeout():
+    assert kaplan_meier([10.0, 60.0], [True, False]).restricted_mean_s(60.0) == 35.0
+
+
+def test_log_rank_is_that_of_the_textbook():
+    found = log_rank(TREATED, RELAPSED, PLACEBO, ALL)
+    assert found.statistic**2 == pytest.approx(16.79, abs=0.005)  # Kleinbaum & Klein, chapter 2: 16.79
+    assert found.p == pytest.approx(4.17e-5, rel=1e-2)  # R: survdiff, p = 4e-05
+    assert found.smallest_p <= found.p
+
+
+def test_log_rank_agrees_with_observed_minus_expected():
+    a, b = np.array([2.0, 3, 5, 9]), np.array([4.0, 6, 7, 9])
+    done_a, done_b = np.array([1, 1, 1, 0], bool), np.array([1, 0, 1, 0], bool)
+    difference = variance = 0.0
+    for t in np.unique(np.concatenate((a[done_a], b[done_b]))):
+        at_risk, n = (a >= t).sum(), (a >= t).sum() + (b >= t).sum()
+        d = (done_a & (a == t)).sum() + (done_b & (b == t)).sum()
+        difference += (done_a & (a == t)).sum() - d * at_risk / n
+        variance += d * (at_risk / n) * (1 - at_risk / n) * (n - d) / max(n - 1, 1)
+    assert abs(log_rank(a, done_a, b, done_b).statistic) == pytest.approx(abs(difference) / variance**0.5)
+
+
+def test_log_rank_of_runs_that_all_time_out_or_end_together_finds_nothing():
+    assert log_rank([60.0, 60.0], [False] * 2, [60.0], [False]).p == 1.0
+    assert log_rank([60.0, 60.0], [True] * 2, [60.0], [True]).p == 1.0
+
+
+def test_no_split_of_the_runs_is_more_extreme_than_the_smallest_p():
+    rng = np.random.default_rng(1)
+    times, done = rng.permutation(np.arange(1.0, 11.0)), np.arange(10) < 7
+    for _ in range(50):
+        order = rng.permutation(10)
+        a, b = order[:4], order[4:]
+        found = log_rank(times[a], done[a], times[b], done[b])
+        assert found.p >= found.smallest_p
+
+
+@pytest.mark.parametrize(
+    ("times", "reached"), [([], []), ([1.0], [True, False]), ([np.inf], [False]), ([-1.0], [True])]
+)
+def test_what_is_no_time_is_refused(times, reached):
+    with pytest.raises(InvalidValueError, match="finite time"):
+        kaplan_meier(times, reached)
