@@ -30,6 +30,11 @@ class Axes:
         """Every parameter that varies, those that are kept apart first."""
         return tuple(name for name in (self.facet, *self.rest, self.line, self.x) if name)
 
+    @property
+    def apart(self) -> str | None:
+        """The parameter with a colour for each of its values."""
+        return self.line or self.facet
+
     @staticmethod
     def of(design: "Design", table: "pl.DataFrame") -> "Axes":
         """Return what the design says; what it leaves out is chosen: numbers along x, then lines, then facets."""
@@ -55,22 +60,3 @@ def parameters(table: "pl.DataFrame") -> list[str]:
     """Return the columns that are parameters: those between ``seed`` and ``status``."""
     names = table.columns
     return names[names.index("seed") + 1 : names.index("status")]
-
-
-def short(name: str) -> str:
-    """Return a parameter as a figure names it.
-
-    Examples:
-        >>> short("robots.scout.count"), short("world.terrain"), short("radio.range_m")
-        ('scout count', 'terrain', 'radio range [m]')
-    """
-    parts = [part for part in name.split(".") if part not in ("robots", "robot", "world", "execution")] or [name]
-    last, unit = _unit(parts[-1])
-    return " ".join([*parts[:-1], last]).replace("_", " ") + (f" [{unit}]" if unit else "")
-
-
-def _unit(name: str) -> tuple[str, str]:
-    for ending, unit in (("_m2_per_m", "m²/m"), ("_m2", "m²"), ("_m", "m"), ("_s", "s"), ("_deg", "°"), ("_hz", "Hz"), ("_j", "J")):
-        if name.endswith(ending):
-            return name.removesuffix(ending), unit
-    return name, ""

@@ -1,0 +1,141 @@
+"""Figures of a study over the size of a fleet, or any parameter: fleet metrics and robot metrics, four panels each.
+
+Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
+Robotics 6(3):21, 2017, figures 6 and 7: the mean of the successful runs, the size of a symbol says how many they are,
+and nothing is drawn where all fail.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from covey.results.figures import furniture, style
+from covey.results.figures.study_furniture import Scale, entry, facets, label, legend, marker, note
+from covey.results.statistics.intervals import FEWEST, bootstrap_interval
+from covey.results.statistics.sample import groups, levels, numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
+ROBOT_METRICS = ("cpu_percent", "ram_percent", "kbytes_received", "kbytes_sent")
+_HEIGHT_IN = 5.0
+_LARGEST = 6.5
+"""Diameter of the symbol of a point at which all runs succeeded [point]."""
+
+
+def fleet_metrics(
+    table: "pl.DataFrame", x: str, facet: str | None = None, metrics: Sequence[str] = FLEET_METRICS
+) -> style.Picture:
+    """Return up to four metrics over a parameter, one line per facet: means of the runs that reached their goal.
+
+    The size of a symbol says how many runs did; nothing is drawn where none did. Bars are the range of these runs, from
+    six runs on the bootstrap interval of their mean. Means of successful runs alone look better than the fleet is
+    where many fail: `survival_curves` and `box_plots` count the others.
+
+    Args:
+        table: one row per run, see `covey.results.statistics.sample.sample`.
+        x: a parameter, such as ``robots.scout.count``.
+        facet: a parameter, such as ``world.terrain``.
+        metrics: columns.
+
+    Raises:
+        UnknownNameError, InvalidValueError: a parameter is missing, or a metric is no number.
+    """
+    import polars as pl
+
+    reached = table.filter(pl.col("status") == "reached")
+    return _panels(table, reached, x, facet, metrics, "runs that reached the goal", "reached the goal")
+
+
+def robot_metrics(
+    table: "pl.DataFrame", x: str, facet: str | None = None, metrics: Sequence[str] = ROBOT_METRICS
+) -> style.Picture:
+    """Return what a robot's computer did over a parameter, one line per facet: means of all runs that measured it.
+
+    Each run's value is the mean over its robots of the mean over their samples (001-26). Else as `fleet_metrics`.
+    """
+    return _panels(table, table, x, facet, metrics, "runs", "were measured")
+
+
+def _panels(
+    table: "pl.DataFrame",
+    used: "pl.DataFrame",
+    x: str,
+    facet: str | None,
+    metrics: Sequence[str],
+    whose: str,
+    what: str,
+) -> style.Picture:
+    names = facets(table, facet)
+    scale = Scale(levels(table, x))
+    most = max((len(part) for _, part in groups(table, [x] if facet is None else [x, facet])), default=1)
+    rows = -(-len(metrics) // 2)
+    picture = style.Picture(style.PAGE_IN, 0.9 + _HEIGHT_IN * rows / 2)
+    height = _HEIGHT_IN / 2 - 0.5
+    for i, metric in enumerate(metrics):
+        left, bottom = (0.55, 4.15)[i % 2], 0.95 + (rows - 1 - i // 2) * (height + 0.45)
+        axes = furniture.place_axes(picture, left, bottom, 2.85, height)
+        scale.dress(axes, label(x))
+        axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
+        if metric not in table.columns or np.isnan(numbers(table, metric)).all():
+            axes.text(
+                0.5, 0.5, "no value", transform=axes.transAxes, ha="center", fontsize=style.FONT, color=style.FAINT
+            )
+            axes.set_yticks([])
+            continue
+        for key, part in groups(used, facet):
+            _line(axes, part, x, metric, scale, names.index(key[0]) if key else 0, len(names), most)
+        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    handles = [] if facet is None else [entry(str(n), k, len(names)) for k, n in enumerate(names)]
+    legend(picture, handles + _sizes(most, what), title=None if facet is None else label(facet))
+    note(picture, _explain(table, x, facet, whose, most))
+    return picture
+
+
+def _line(
+    axes: Axes, part: "pl.DataFrame", x: str, metric: str, scale: Scale, index: int, count: int, most: int
+) -> None:
+    color, shift = style.robot_color(index, count), scale.shift(index, count)
+    places, means, sizes, ends = [], [], [], []
+    for (value,), runs in groups(part, x):
+        values = numbers(runs, metric)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            continue
+        interval = bootstrap_interval(values, np.mean)
+        places.append(scale.place(value))
+        means.append(float(values.mean()))
+        sizes.append((_LARGEST * np.sqrt(len(values) / most)) ** 2)
+        ends.append((interval.low, interval.high))
+    at = np.array(places)
+    line = scale.broken(at, np.array(means))
+    axes.plot(*line, color=color, lw=0.9, alpha=0.8, zorder=3)
+    for place, (low, high) in zip(at + shift, ends, strict=True):
+        axes.plot([place, place], [low, high], color=color, lw=0.7, alpha=0.55, zorder=2, solid_capstyle="butt")
+    axes.scatter(at, means, s=sizes, marker=marker(index), color=color, lw=0, zorder=4)
+
+
+def _sizes(most: int, what: str) -> list[Line2D]:
+    """Return legend entries of how large a symbol is: of one run, of about half, of all."""
+    shown = sorted({1, (most + 1) // 2, most})
+    size = {"marker": "o", "ls": "", "mew": 0}
+    text = [f"{n} of {most} runs {what}" if n == most else str(n) for n in shown]
+    return [
+        Line2D([], [], ms=_LARGEST * np.sqrt(n / most), color=style.FAINT, label=t, **size)
+        for n, t in zip(shown, text, strict=True)
+    ]
+
+
+def _explain(table: "pl.DataFrame", x: str, facet: str | None, whose: str, most: int) -> str:
+    n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
+    runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
+    bars = (
+        "bars: range of these runs"
+        if most < FEWEST
+        else (f"bars: 95 % bootstrap interval of the mean, range where fewer than {FEWEST} runs")
+    )
+    return f"Points: mean of the {whose}; {bars}. {runs} runs of each setting; no point where there is none."

@@ -1,0 +1,158 @@
+"""What the figures of a study share: names with units, symbols by facet, an axis of a parameter, legend and note."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from covey.results.figures import style
+from covey.results.statistics.sample import levels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_UNITS = {
+    "_m2_per_m": "m²/m",
+    "_m2": "m²",
+    "_m_s": "m/s",
+    "_kbit_s": "kbit/s",
+    "_rad": "rad",
+    "_deg": "°",
+    "_percent": "%",
+    "_hz": "Hz",
+    "_mib": "MiB",
+    "_share": "share",
+    "_j": "J",
+    "_s": "s",
+    "_m": "m",
+}
+_NAMES = {
+    "cpu_percent": "CPU [%]",
+    "ram_percent": "RAM [%]",
+    "kbytes_received": "received [KB/s]",
+    "kbytes_sent": "sent [KB/s]",
+}
+_MARKERS = "os^DvPX*"
+_LINE_IN = 0.125
+
+
+def label(column: str) -> str:
+    """Return how an axis calls a metric or a parameter: words, and the unit that its name ends in.
+
+    Examples:
+        >>> label("exploration_efficiency_m2_per_m"), label("t90_s"), label("map_quality")
+        ('exploration efficiency [m²/m]', 't90 [s]', 'map quality')
+        >>> label("robots.scout.count"), label("world.terrain"), label("radio.range_m")
+        ('number of robots', 'terrain', 'radio range [m]')
+    """
+    if column in _NAMES:
+        return _NAMES[column]
+    *path, name = column.split(".")
+    if path and name == "count":
+        return "number of robots"
+    unit = next((u for u in _UNITS if name.endswith(u) and name != u[1:]), None)
+    words = name.removesuffix(unit or "").replace("_", " ")
+    if words in ("range", "name", "size", "seed") and path:
+        words = f"{path[-1]} {words}"
+    return words if unit is None or unit == "_share" else f"{words} [{_UNITS[unit]}]"
+
+
+def facets(table: "pl.DataFrame", facet: str | None) -> list[Any]:
+    """Return the values that become lines of their own, one when there is no facet."""
+    return [None] if facet is None else levels(table, facet)
+
+
+def marker(index: int) -> str:
+    """Return the symbol of a facet."""
+    return _MARKERS[index % len(_MARKERS)]
+
+
+def entry(name: str, index: int, count: int) -> Line2D:
+    """Return the legend entry of a facet."""
+    return Line2D([], [], color=style.robot_color(index, count), lw=1.0, marker=marker(index), ms=4, mew=0, label=name)
+
+
+class Scale:
+    """The axis of a parameter: numbers stand at their value, other values side by side."""
+
+    def __init__(self, values: Sequence[Any]):
+        self.values = list(values)
+        self.numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+        places = [self.place(v) for v in self.values]
+        self.gap = float(np.min(np.diff(places))) if len(places) > 1 else 1.0
+
+    def place(self, value: Any) -> float:
+        """Return where a value stands."""
+        return float(value) if self.numeric else float(self.values.index(value))
+
+    def shift(self, index: int, count: int, of_gap: float = 0.3) -> float:
+        """Return how far a facet stands beside its place, so that ``count`` of them do not hide each other."""
+        return 0.0 if count < 2 else of_gap * self.gap * (index / (count - 1) - 0.5)
+
+    def broken(self, places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return a line with a gap wherever a value of the parameter has no point."""
+        at = {p: h for p, h in zip(places.tolist(), heights.tolist(), strict=True)}
+        x = np.array([self.place(v) for v in self.values])
+        return x, np.array([at.get(p, np.nan) for p in x.tolist()])
+
+    def dress(self, axes: Axes, text: str) -> None:
+        """Set limits, ticks and the name of the axis, and a grid behind."""
+        places = [self.place(v) for v in self.values]
+        axes.set_xlim(min(places) - 0.6 * self.gap, max(places) + 0.6 * self.gap)
+        if self.numeric and len(places) > 8:
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=all(p.is_integer() for p in places)))
+        else:
+            axes.set_xticks(places, [f"{v:g}" if self.numeric else str(v) for v in self.values])
+        axes.set_xlabel(text, fontsize=style.FONT, labelpad=1.5, color=style.INK)
+        plain(axes)
+
+
+def plain(axes: Axes) -> None:
+    """Draw a light grid behind, and no frame above and to the right."""
+    axes.grid(color=style.GRID, lw=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend(picture: style.Picture, handles: Sequence[Any], title: str | None = None) -> None:
+    """Put a legend along the top of the picture."""
+    if not handles:
+        return
+    width = picture.get_size_inches()[0]
+    longest = max(len(str(h.get_label())) for h in handles)
+    columns = max(1, min(len(handles), int((width - 0.5) / (0.35 + 0.052 * longest))))
+    found = picture.legend(
+        handles=list(handles),
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(0.06, 1.0),
+        ncols=columns,
+        fontsize=style.SMALL,
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=1.8,
+        handletextpad=0.4,
+        columnspacing=1.0,
+        labelcolor=style.INK,
+        alignment="left",
+    )
+    found.get_title().set_fontsize(style.SMALL)
+    found.get_title().set_color(style.INK)
+
+
+def note(picture: style.Picture, text: str) -> None:
+    """Write along the bottom what points, bars and bands are, and of how many runs."""
+    width, height = picture.get_size_inches()
+    lines = textwrap.wrap(text, int((width - 0.2) / 0.0475))
+    picture.text(
+        0.1 / width, 0.07 / height, "\n".join(lines), fontsize=style.SMALL - 0.5, color=style.FAINT, va="bottom"
+    )
+
+
+def note_height_in(width_in: float, text: str) -> float:
+    """Return how high `note` will be [inch]."""
+    return 0.1 + _LINE_IN * len(textwrap.wrap(text, int((width_in - 0.2) / 0.0475)))

@@ -1,0 +1,169 @@
+"""Box plots by a parameter, and heat maps of two."""
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.patches import Rectangle
+
+from covey.results.figures import furniture, style
+from covey.results.figures.study_furniture import Scale, entry, facets, label, legend, note, note_height_in
+from covey.results.statistics.intervals import FEWEST
+from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_HEIGHT_IN = 2.3
+_WRITTEN = 150
+"""Up to so many cells of a heat map say their number."""
+
+
+def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = None) -> style.Picture:
+    """Return box plots of a metric over a parameter: quartiles, median, smallest and largest run.
+
+    Below six runs each run is a dot, on a line from the smallest to the largest. A run that did not reach the goal of a
+    time counts as longer than the timeout: what reaches beyond ends at the dashed line, and the number above it says
+    how many runs did.
+
+    Raises:
+        UnknownNameError, InvalidValueError: a column is missing, or the metric is no number.
+    """
+    names, scale = facets(table, facet), Scale(levels(table, x))
+    n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
+    text = _explain(n, is_time_to_goal(metric))
+    width = style.PAGE_IN if len(scale.values) * len(names) > 16 else style.COLUMN_IN
+    below = note_height_in(width, text)
+    picture = style.Picture(width, below + 0.36 + _HEIGHT_IN)
+    axes = furniture.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN - 0.5)
+    scale.dress(axes, label(x))
+    axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
+    until = sample(table, metric).until_s
+    wide = 0.55 * scale.gap / len(names)
+    for key, part in groups(table, facet):
+        k = names.index(key[0]) if key else 0
+        for (value,), runs in groups(part, x):
+            found = sample(runs, metric)
+            at = scale.place(value) + scale.shift(k, len(names), 0.7 * (1 - 1 / len(names)) + 0.1)
+            if len(found.values):
+                _box(axes, found, at, wide, style.robot_color(k, len(names)), until)
+    if until is not None and not sample(table, metric).reached.all():
+        axes.axhline(until, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=1)
+        axes.set_ylim(top=until * 1.09)
+    legend(picture, [entry(str(n), k, len(names)) for k, n in enumerate(names)] if facet else [], _facet_title(facet))
+    note(picture, text)
+    return picture
+
+
+def _box(axes: Axes, found: Sample, at: float, wide: float, color: str, until: float | None) -> None:
+    values = np.sort(found.ranked)
+    reached = values[np.isfinite(values)]
+    last = until if until is not None else (reached[-1] if len(reached) else 0.0)
+    high = last if len(reached) < len(values) else reached[-1]
+    low = reached[0] if len(reached) else last
+    axes.plot([at, at], [low, high], color=color, lw=0.8, zorder=2, solid_capstyle="butt")
+    middle = found.quantile(0.5)
+    if len(values) < FEWEST:
+        axes.plot(np.full(len(reached), at), reached, "o", color=color, ms=2.8, mew=0, alpha=0.8, zorder=4)
+    else:
+        q1, q3 = (last if q is None else q for q in (found.quantile(0.25), found.quantile(0.75)))
+        box = Rectangle((at - wide / 2, q1), wide, q3 - q1, fc="white", ec=color, lw=0.9, zorder=3)
+        axes.add_patch(box)
+    if middle is not None:
+        axes.plot(
+            [at - wide / 2, at + wide / 2], [middle, middle], color=color, lw=1.5, zorder=5, solid_capstyle="butt"
+        )
+    if until is not None and len(reached) < len(values):
+        count = str(len(values) - len(reached))
+        axes.annotate(
+            count, (at, until), (0, 2), textcoords="offset points", ha="center", fontsize=style.SMALL, color=color
+        )
+
+
+def _explain(n: list[int], timed: bool) -> str:
+    runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else "no"
+    few = "Dots: runs; thick line: median; thin line: range."
+    box = "Boxes: quartiles; thick line: median; thin line: range."
+    shown = few if n and n[-1] < FEWEST else box if n and n[0] >= FEWEST else f"{box} Below {FEWEST} runs dots: runs."
+    late = " Dashed: timeout; above it how many runs did not reach the goal, counted as longer." if timed else ""
+    return f"{shown} {runs} runs of each setting.{late}"
+
+
+def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Picture:
+    """Return the median of a metric over two parameters, as colour and number.
+
+    Below a number stands how many of the runs reached the goal, where not all did. A setting in which less than half
+    did has no median and is hatched; one without runs is left white.
+
+    Raises:
+        UnknownNameError, InvalidValueError: a column is missing, or the metric is no number.
+    """
+    xs, ys = levels(table, x), levels(table, y)
+    n = sorted({len(part) for _, part in groups(table, [x, y])})
+    runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
+    text = (
+        f"Median of the runs of each setting, {runs}. k/n: only k of n runs reached the goal; hatched: no median, less "
+        "than half did."
+    )
+    width = style.COLUMN_IN if len(xs) <= 10 else style.PAGE_IN
+    cell = min(0.42, (width - 1.6) / len(xs))
+    below = note_height_in(width, text)
+    picture = style.Picture(width, below + 0.36 + max(cell * len(ys), 0.8) + 0.15)
+    wide = width - 1.6
+    axes = furniture.place_axes(picture, 0.75, below + 0.36, wide, max(cell * len(ys), 0.8))
+    cells = {key: sample(part, metric) for key, part in groups(table, [x, y])}
+    medians = {key: found.quantile(0.5) for key, found in cells.items()}
+    known = [m for m in medians.values() if m is not None]
+    norm = Normalize(min(known, default=0.0), max(known, default=1.0))
+    colors = mpl.colormaps["cividis"]
+    for (a, b), found in cells.items():
+        _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, len(xs) * len(ys) <= _WRITTEN)
+    axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
+    step = -(-len(xs) // 16)
+    axes.set_xticks(range(0, len(xs), step), [_text(v) for v in xs[::step]])
+    axes.set_yticks(range(len(ys)), [_text(v) for v in ys])
+    axes.set_xlabel(label(x), fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_ylabel(label(y), fontsize=style.FONT, labelpad=2, color=style.INK)
+    if known:
+        box = axes.get_position()
+        bar_axes = picture.add_axes((box.x1 + 0.08 / width, box.y0, 0.09 / width, box.height))
+        bar = picture.colorbar(ScalarMappable(norm, colors), cax=bar_axes)
+        bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5)
+        bar.set_label(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
+        bar.outline.set_linewidth(0.5)  # pyright: ignore
+    note(picture, text)
+    return picture
+
+
+def _cell(
+    axes: Axes,
+    found: Sample,
+    middle: float | None,
+    at: tuple[int, int],
+    norm: Normalize,
+    colors: LinearSegmentedColormap,
+    written: bool,
+) -> None:
+    corner = (at[0] - 0.5, at[1] - 0.5)
+    if middle is None:
+        axes.add_patch(Rectangle(corner, 1, 1, fc="white", ec=style.GRID, hatch="////", lw=0.4))
+        text, ink = "", style.INK
+    else:
+        shade = colors(norm(middle))
+        axes.add_patch(Rectangle(corner, 1, 1, fc=shade, ec="white", lw=0.5))
+        text, ink = f"{middle:.3g}", "white" if 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5 else style.INK
+    if found.successes < found.runs:
+        text = f"{text}\n{found.successes}/{found.runs}".strip()
+    if written:
+        axes.text(*at, text, ha="center", va="center", fontsize=style.SMALL - 1, color=ink, linespacing=1.0)
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _facet_title(facet: str | None) -> str | None:
+    return None if facet is None else label(facet)
