@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
+    from covey.experiments.load import load_design
+    from covey.experiments.records import Design
     from covey.geometry.se2 import Pose
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
@@ -33,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ControllerError",
     "CoveyError",
+    "Design",
     "Execution",
     "Group",
     "InvalidValueError",
@@ -54,6 +57,7 @@ __all__ = [
     "__version__",
     "controller",
     "load",
+    "load_design",
     "load_scenario",
     "robots",
 ]
@@ -63,6 +67,7 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Design": "covey.experiments.records",
     "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",
@@ -71,6 +76,7 @@ _HOMES = {
     "World": "covey.world.world",
     "controller": "covey.robots.controller",
     "load": "covey.scenario.build",
+    "load_design": "covey.experiments.load",
     "load_scenario": "covey.scenario.load",
 }
 

@@ -1,5 +1,6 @@
 """Names in files: one tiny registry for each kind of thing that a scenario can name."""
 
+import ast
 import hashlib
 import importlib.util
 import sys
@@ -86,3 +87,24 @@ def load_from_file(reference: str, folder: Path) -> Any:
     except AttributeError:
         names = [n for n in vars(module) if not n.startswith("_")]
         raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+
+
+def code_of(path: Path) -> list[Path]:
+    """Return a file of code, and those beside it that it imports, at any depth."""
+    found, queue = [], [path]
+    while queue:
+        file = queue.pop()
+        if file in found or not file.is_file():
+            continue
+        found.append(file)
+        try:
+            nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        except (SyntaxError, ValueError):  # whoever loads it says so
+            continue
+        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        places = [path.parent.joinpath(*name.split(".")) for name in names]
+        queue += [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
+    return found

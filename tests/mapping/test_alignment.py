@@ -8,11 +8,11 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment import align, fit, refine
+from covey.mapping.alignment import Alignment, align, fit, refine
 from covey.mapping.alignment_search import main_direction, rotations
 from covey.mapping.belief import Beliefs
 from covey.mapping.surfaces import find_surfaces, times
-from covey.mapping.unknown_starts import UnknownStarts, merge_aligned
+from covey.mapping.unknown_starts import Heard, UnknownStarts, merge_aligned
 from covey.testing.map_pairs import MapPair, make_pairs, map_along, tour
 from covey.world.world import World
 
@@ -214,6 +214,59 @@ def test_refused_pair_is_tried_again_when_more_is_known():
         one[0].update((0.0, 0.0, 0.0), np.full(200, 5.0), angles, (0.0, 0.0, 0.0), 8.0, 0)
     second = a.hear(b)
     assert second is not first
+
+
+def heard(grid, name="other", version=1):
+    """A map as evidence of a robot."""
+    evidence = np.select([grid.cells == 100, grid.cells == 0], [40, -40]).astype(np.int8)
+    return Heard(name, version, grid.with_cells(evidence))
+
+
+def holder(grid):
+    """A robot that has seen a map itself."""
+    belief = Beliefs(["own"], (20.0, 20.0), (0.0, 0.0))[0]
+    robot = UnknownStarts(belief)
+    robot.heard["own"] = Heard("own", belief.version, heard(grid).evidence)
+    return robot
+
+
+MARKED = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149)]
+MARKED += [(12, 60, 50, 53), (40, 43, 90, 147)]
+
+
+def test_a_place_that_the_maps_contradict_is_revised():
+    marked, true, wrong = drawn(*MARKED), Pose(4.0, -3.0, 2.0), Pose(2.0, 3.0, 0.3)
+    robot = holder(marked)
+    robot.take(heard(moved(marked, true)))
+    robot.accepted["other"], robot.T_own_other["other"] = Alignment(wrong, 0.99, 1.0, 10.0), wrong
+    assert robot.attempt("other") == "revised"
+    assert robot.T_own_other["other"] == pytest.approx(true, abs=0.03)
+    assert robot.accepted["other"].confidence < 0.99
+
+
+def test_a_place_that_the_maps_contradict_is_withdrawn_when_there_is_no_better_one():
+    one, two, wrong = drawn(*MARKED), drawn((20, 23, 5, 140), (60, 63, 20, 120)), Pose(0.0, 0.0, 0.0)
+    robot = holder(one)
+    alone = robot.merged().cells
+    robot.take(heard(two))
+    robot.accepted["other"], robot.T_own_other["other"] = Alignment(wrong, 0.99, 1.0, 10.0), wrong
+    assert not np.array_equal(robot.merged().cells, alone)
+    assert robot.attempt("other") == "withdrawn"
+    assert "other" not in robot.T_own_other
+    assert np.array_equal(robot.merged().cells, alone)
+    robot.take(heard(two, version=2))
+    assert robot.attempt("other") is None  # nothing more is known than at the last attempt
+
+
+def test_a_less_sure_place_does_not_replace_a_good_one():
+    marked, true = drawn(*MARKED), Pose(4.0, -3.0, 2.0)
+    held = Pose(4.02, -3.0, 2.001)
+    robot = holder(marked)
+    robot.take(heard(moved(marked, true)))
+    robot.accepted["other"], robot.T_own_other["other"] = Alignment(held, 0.99, 1.0, 10.0), held
+    assert robot.attempt("other") is None
+    assert robot.T_own_other["other"] == held
+    assert robot.alignments["other"].accepted
 
 
 def test_same_maps_same_bytes(pairs):

@@ -15,7 +15,7 @@ _STRIDE_S = 2.0
 """How far ahead a way is judged: what the robot drives in this time [s], at its top speed."""
 
 
-@controller("connected", sees=("pose", "map", "shared_map", "radio"))
+@controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
 async def connected(
     robot: Robot,
     *,

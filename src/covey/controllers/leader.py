@@ -14,7 +14,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("leader", sees=("pose", "map", "shared_map", "radio"))
+@controller("leader", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
 async def leader(
     robot: Robot,
     *,

@@ -20,7 +20,7 @@ _FRESH_S = 2.0
 """A bidder computes its ways anew after this time [s]."""
 
 
-@controller("market", sees=("pose", "map", "shared_map", "radio"))
+@controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
 async def market(
     robot: Robot,
     *,
@@ -194,6 +194,7 @@ class _Trader:
 
     def _worth(self, robot: Robot, goal: Goal) -> float:
         assert robot.map is not None
+        robot.charge_work("view")
         area = information_m2(robot.map.grid, np.array([goal]), np.empty((0, 2)), self.radius_m)
         return self.value * float(area[0])
 

@@ -25,7 +25,7 @@ _PATIENCE = 4
 """A goal is given up after so many calls at the same place."""
 
 
-@controller("minotaur", sees=("pose", "map", "shared_map", "radio"))
+@controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
 async def minotaur(robot: Robot, *, door_m: float = 2.0, reach_m: float = 7.0) -> None:
     """Explore room by room: spiral along the walls at the distance the sensor reaches, then look for the rest.
 

@@ -59,6 +59,7 @@ async def next_best_view(
         edge = frontiers.cells[open_cells]
         cells = middles(edge, frontiers.label[open_cells], piece_m / grid.resolution)
         cells = np.vstack((cells, _drawn(robot, edge, way, views, _NEAR_M / grid.resolution)))
+        robot.charge_work("view", len(cells))
         area = unseen_area(robot.map.occupancy(), cells, reach / grid.resolution) * grid.resolution**2
         x, y = grid.to_world(cells[best_view(area, way[cells[:, 0], cells[:, 1]], decay_per_m)]).tolist()
         return x, y

@@ -65,6 +65,7 @@ async def rrt_frontier(
         points = forest.points(robot, frontiers.cells[allowed], info_radius_m)
         if len(points):
             goals = [mate.goal for mate in team.others(robot).values() if mate.goal is not None]
+            robot.charge_work("view", len(points))
             gain = information_m2(robot.map.grid, points, np.array(goals).reshape(-1, 2), info_radius_m)
             distance = np.hypot(*(points - robot.pose[:2]).T)
             best = most_revenue(gain, distance, info_multiplier, hysteresis_radius_m, hysteresis_gain)
@@ -149,6 +150,7 @@ class _Forest:
         is_edge[edge[:, 0], edge[:, 1]] = True
         found = self._found[is_edge[self._found[:, 0], self._found[:, 1]]]
         found = found[np.isfinite(way[found[:, 0], found[:, 1]])]
+        robot.charge_work("view", len(found))
         rich = information_m2(grid, grid.to_world(found), np.empty((0, 2)), 0.5 * radius_m) >= _LEAST_GAIN_M2
         self._found = found[rich]
         return grid.to_world(self._found)

@@ -15,7 +15,9 @@ _AHEAD = 4
 """So many quarters the robot looks ahead while it does not know the map."""
 
 
-@controller("spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours"))
+@controller(
+    "spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame")
+)
 async def spanning_tree_coverage(robot: Robot, *, gap_m: float = 0.02) -> None:
     """Go round a spanning tree of free cells that are twice as wide as the body, counter-clockwise.
 

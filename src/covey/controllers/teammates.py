@@ -30,7 +30,8 @@ class Mate:
 class Teammates:
     """Tells the others where the robot is and what it is up to, and remembers what they tell.
 
-    Who has not been heard for ``forget_s`` is forgotten: a partner that vanished, or is out of reach, binds nobody.
+    Who has not been heard for ``forget_s`` is forgotten: a partner that vanished, or is out of reach, binds nobody. Nor
+    does one whose frame the robot does not know; else pose and goal are turned into its own, and facts left as told.
 
     Args:
         every_s: time between two messages [s]; a new goal is told at once.
@@ -47,6 +48,11 @@ class Teammates:
         """Take in what arrived, and tell the others when it is time; to be called at every step."""
         for message in robot.messages(KIND):
             pose, told_goal, told_facts = message.payload
+            T_own_sender = robot.frame_of(message.sender)
+            if T_own_sender is None:
+                continue
+            if T_own_sender != (0.0, 0.0, 0.0):
+                pose, told_goal = T_own_sender @ pose, told_goal and T_own_sender @ told_goal
             self.mates[message.sender] = Mate(message.sent_s, pose, told_goal, told_facts)
         if robot.time >= self._next_s - 1e-9 or (goal, facts) != self._told:
             robot.send((robot.pose, goal, facts), kind=KIND)

@@ -12,7 +12,7 @@ _LISTEN_S = 2.0
 _SMALL = 20.0
 
 
-@controller("voronoi_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours"))
+@controller("voronoi_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"))
 async def voronoi_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
     """Divide the place by the length of the way from each robot, and cover the own part up and down.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from covey.errors import RunFolderError
 from covey.experiments.folder import Row, new_row, publish, read_row, work_folder
+from covey.experiments.keep import keep_of
 from covey.experiments.plan import PlannedRun
 
 __all__ = ["execute", "read_row"]
@@ -27,8 +28,9 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
         run = planned.load().build(work, overwrite=True).run()
+        keep_of(run, planned.measurements, planned.keep)
         row |= {"status": run.status, "metrics": run.metrics}
-    except RunFolderError:
+    except (RunFolderError, OSError):  # the disk
         shutil.rmtree(work, ignore_errors=True)
         raise
     except Exception as error:

@@ -69,8 +69,15 @@ class Keeper:
             CoveyError: this machine has other sources or packages than the one that planned the run.
             Abandoned: the keeper was closed.
         """
+        row, pid = self._attempt(planned, folder, limits, environment)
+        if row["status"] == "died":  # perhaps somebody killed the process; what dies twice did it itself
+            row, pid = self._attempt(planned, folder, limits, environment)
+        return row if pid is None else publish(row, work_folder(folder, pid), folder)
+
+    def _attempt(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> tuple[Row, int | None]:
+        """Return the row of a run, and when it left none itself, the id of the process that it ran in."""
         if (row := read_row(folder)) is not None:
-            return row
+            return row, None
         child = self._ready(folder.parent, environment)
         started, peak_mib = time.monotonic(), 0.0
         child.order({"planned": asdict(planned), "folder": str(folder)})
@@ -85,17 +92,16 @@ class Keeper:
                 continue
             if answer is None:
                 break
-            return self._taken(answer, limits)
+            return self._taken(answer, limits), None
         if beyond:
             child.ask_where()
         status, reason = beyond or ("died", child.how_it_ended())
-        if self._closed:
-            self._drop()
-            raise Abandoned(f"run {planned.run_id} was abandoned")
         wall_s, log = time.monotonic() - started, self._drop()
+        if self._closed:
+            raise Abandoned(f"run {planned.run_id} was abandoned")
         row = new_row(planned, folder) | {"status": status, "reason": reason, "traceback": log}
         row["host"] = host() | {"wall_s": wall_s, "peak_rss_mib": peak_mib or None}
-        return publish(row, work_folder(folder, child.process.pid), folder)
+        return row, child.process.pid
 
     def _taken(self, answer: dict[str, Any], limits: Limits) -> Row:
         """Return the row of an answer."""

@@ -1,20 +1,130 @@
-"""From a file to a `Design`."""
+"""From a file, or the name of a design that ships with Covey, to a `Design`."""
 
+import difflib
+import os
 import re
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
-import yaml
+from pydantic import ValidationError
 
+from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.experiments.plan import scenarios
 from covey.experiments.records import Design
+from covey.scenario.messages import coercions, problems_of
+from covey.scenario.shipped import library
+from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
+
+_IS_DESIGN = re.compile(rb"^design[ \t]*:", re.MULTILINE)
 
 
-def load_design(source: str) -> Design:
-    """Load a design from a file."""
-    path = Path(source)
-    return Design.model_validate(yaml.safe_load(path.read_text()), context={"folder": path.parent})
+def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -> Design:
+    """Load a design and check all of it: its scenario, and every vector of its parameters.
+
+    Args:
+        source: path of a ``.yaml`` file, or the name of a design that ships.
+        trusted_only: refuse a design that names code of a file.
+
+    Raises:
+        ScenarioError: all problems of the file, with line and column.
+    """
+    path = find_design(source)
+    file = str(source) if path == Path(source) else path.name
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None
+    return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
 
 
-def is_design(source: str) -> bool:
-    """Return whether a path is a design, and not a scenario."""
-    path = Path(source)
-    return path.is_file() and bool(re.search(r"^design[ \t]*:", path.read_text(), re.MULTILINE))
+def parse_design(
+    content: bytes | str, *, file: str = "", folder: str | os.PathLike[str] = ".", trusted_only: bool = False
+) -> Design:
+    """Return the design that the text of a file describes, checked as `load_design` does.
+
+    Args:
+        content: the text.
+        file: what error messages call the file.
+        folder: where the relative paths in it start.
+        trusted_only: refuse a design that names code of a file.
+
+    Raises:
+        ScenarioError: all problems of the text, with line and column.
+    """
+    document = parse_yaml(content, file)
+    if not isinstance(document.data, dict):
+        kind = "empty" if document.data is None else f"a {type(document.data).__name__}"
+        message = f"a design is a mapping with the keys design, scenario and parameters; this is {kind}"
+        raise ScenarioError([Problem(message, file, 1, 1)])
+    context = {"folder": folder, "document": document, "trusted_only": trusted_only}
+    problems = list(document.problems)
+    design: Design | None = None
+    try:
+        design = Design.model_validate(document.data, context=context)
+        problems += coercions(document.data, design, document)
+        checked = design
+    except ValidationError as error:
+        problems += problems_of(error, document, Design)
+        checked = _rest(document.data, error, context)
+    if checked is not None:
+        try:
+            scenarios(checked)
+        except CoveyError as error:
+            problems += error.problems if isinstance(error, ScenarioError) else [Problem(str(error), file)]
+    if design is None or problems:
+        raise ScenarioError(sorted(problems, key=lambda p: (p.file != file, p.file, p.line, p.column)))
+    return design
+
+
+def is_design(source: str | os.PathLike[str]) -> bool:
+    """Return whether a path or a name is a design, and not a scenario; also true for a name that nearly is one."""
+    name, known = str(source), designs()
+    if name in known or name in library():
+        return name in known
+    try:
+        with Path(source).open("rb") as stream:
+            return bool(_IS_DESIGN.search(stream.read(MAX_BYTES)))
+    except (OSError, ValueError):
+        near = difflib.get_close_matches(name, [*known, *library()], n=1)
+        return bool(near) and near[0] in known
+
+
+def find_design(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a design file, given the path or the name of one that ships.
+
+    Raises:
+        ScenarioError: there is no such file and no such name.
+    """
+    path, known = Path(source), designs()
+    if str(source) in known:
+        return known[str(source)]
+    try:
+        found = path.is_file()
+    except (OSError, ValueError):
+        found = False
+    if found:
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise ScenarioError([Problem("there is no such file", str(source))])
+    hint = did_you_mean(str(source), known)
+    raise ScenarioError([Problem(f"unknown design {str(source)!r}{hint} (or give the path of a .yaml file)")])
+
+
+def designs() -> dict[str, Path]:
+    """Return the designs that ship with Covey: their files by name, sorted."""
+    folder = Path(str(resources.files("covey.experiments") / "designs"))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any]) -> Design | None:
+    """Return the design without the keys that are wrong, so that the others can be checked; None if that is none."""
+    wrong = {details["loc"][0] for details in error.errors() if details["loc"]}
+    document: Document = context["document"]
+    try:
+        rest = {"design": "?", **{key: value for key, value in document.data.items() if key not in wrong}}
+        return Design.model_validate({key: rest[key] for key in rest if key != "report"}, context=context)
+    except ValidationError:
+        return None

@@ -1,8 +1,7 @@
 """From a design to the list of its runs."""
 
 import hashlib
-import itertools
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
@@ -11,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from covey.experiments.records import Design
+from covey.errors import Problem, ScenarioError
+from covey.experiments.records import Design, Measurement
+from covey.experiments.vectors import Vector, vectors
 from covey.results.manifest import sha256, versions
 from covey.scenario.build import inputs
-from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.dump import plain, text_of
+from covey.scenario.load import load_scenario, parse_scenario, scenario_of
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import Document
+
+_MOST_PROBLEMS = 50
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,12 @@ class PlannedRun:
         vector: number of its parameter vector, from 0.
         iteration: from 0; equal iterations of all vectors have equal seeds.
         seed: root of all random numbers of the run.
-        values: the value of each parameter, by dotted path.
-        scenario: the resolved scenario, as the text of a file with every field.
+        values: the value of each parameter by its name, or the label of that value.
+        scenario: the resolved scenario, as the text of a file.
         folder: where the relative paths in it start.
         timeout_s: the run ends without success at this simulated time [s].
+        measurements: what is kept of it.
+        keep: what else is kept of it, see `Design`.
     """
 
     run_id: str
@@ -42,6 +49,8 @@ class PlannedRun:
     scenario: str
     folder: str
     timeout_s: float
+    measurements: tuple[Measurement, ...] = ()
+    keep: str = "pictures"
 
     def load(self) -> Scenario:
         """Return the scenario of the run."""
@@ -52,26 +61,63 @@ def plan(design: Design) -> list[PlannedRun]:
     """Return all runs of a design, vector by vector.
 
     Raises:
-        ScenarioError: the scenario is bad, or a parameter or value that it does not have.
+        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
     """
-    base = _scenario(design)
     seeds = iteration_seeds(design.seed, design.iterations)
-    runs = []
-    for number, values in enumerate(vectors(design)):
-        scenario = override(base, values)
+    kept = text_of(plain([*design.measurements])) + design.keep
+    hashed = cache(sha256)
+    runs: list[PlannedRun] = []
+    for number, (vector, scenario) in enumerate(scenarios(design)):
+        text, folder = _text_without_seed(scenario), str(scenario.folder.resolve())
+        try:
+            files = [hashed(path) for path in inputs(scenario)]
+        except OSError as error:
+            message = f"{error.filename} cannot be read: {error.strerror}"
+            raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
         for iteration, seed in enumerate(seeds):
-            one = scenario.replace("seed", seed)
-            text, folder = one.to_yaml(), str(one.folder.resolve())
-            identity = run_id(one, text)
-            runs.append(PlannedRun(identity, number, iteration, seed, values, text, folder, one.stop.timeout_s))
+            whole = f"{text}seed: {seed}\n"
+            rest = scenario.stop.timeout_s, design.measurements, design.keep
+            runs.append(
+                PlannedRun(run_id(whole, *files, kept), number, iteration, seed, vector.values, whole, folder, *rest)
+            )
+    _refuse_twins(design, runs)
     return runs
 
 
-def vectors(design: Design) -> Iterator[dict[str, Any]]:
-    """Yield the parameter vectors of a design: every combination of the values, the last parameter fastest."""
-    values = [v if isinstance(v, list) else [v] for v in design.parameters.values()]
-    for combination in itertools.product(*values):
-        yield dict(zip(design.parameters, combination, strict=True))
+def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
+    """Return the vectors of a design, each with its scenario (of which the seed does not count).
+
+    Raises:
+        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
+    """
+    base = base_scenario(design)
+    found: list[tuple[Vector, Scenario]] = []
+    problems: dict[Problem, None] = {}
+    for vector in vectors(design):
+        try:
+            found.append((vector, changed(base, vector.changes, trusted_only=design.trusted_only)))
+        except ScenarioError as error:
+            problems |= dict.fromkeys(_located(problem, vector, design) for problem in error.problems)
+        if len(problems) >= _MOST_PROBLEMS:
+            break
+    if problems:
+        raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column)))
+    return found
+
+
+def changed(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
+    """Return a scenario with changes by dotted path, those of a whole before those of what is in it.
+
+    Raises:
+        ScenarioError: every path that leads nowhere and every value that is not allowed.
+    """
+    layers: dict[int, dict[str, Any]] = {}
+    for path, value in changes.items():
+        depth = sum(path.startswith(f"{other}.") for other in changes)
+        layers.setdefault(depth, {})[path] = value
+    for depth in sorted(layers):
+        scenario = override(scenario, layers[depth], trusted_only=trusted_only)
+    return scenario
 
 
 def iteration_seeds(seed: int, iterations: int) -> list[int]:
@@ -80,12 +126,66 @@ def iteration_seeds(seed: int, iterations: int) -> list[int]:
     return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
 
 
-def run_id(scenario: Scenario, text: str) -> str:
-    """Return the hash of all that decides on the result of a run: scenario, files that it names, `environment`."""
+def run_id(*parts: str) -> str:
+    """Return the hash of all that decides on the result of a run: ``parts``, and `environment`."""
     digest = hashlib.blake2b(digest_size=10)
-    for part in (text, *(sha256(path) for path in inputs(scenario)), environment()):
-        digest.update(part.encode())
+    for part in (*parts, environment()):
+        digest.update(part.encode() + b"\0")
     return digest.hexdigest()
+
+
+def base_scenario(design: Design) -> Scenario:
+    """Return the scenario of a design with the design's stop, before any parameter.
+
+    Raises:
+        ScenarioError: the scenario is bad.
+    """
+    trusted = design.trusted_only
+    if isinstance(design.scenario, dict):
+        document = _inner(design)
+        scenario = scenario_of(document, folder=design.folder, name=design.design, trusted_only=trusted)
+    else:
+        beside = design.folder / design.scenario
+        source = beside if beside.is_file() else design.scenario
+        try:
+            scenario = load_scenario(source, trusted_only=trusted)
+        except ScenarioError as error:
+            if any(problem.line for problem in error.problems):
+                raise
+            raise ScenarioError(
+                [design.document.problem(f"scenario: {p.message}", ("scenario",)) for p in error.problems]
+            ) from None
+    return scenario if design.stop is None else scenario.replace("stop", design.stop)
+
+
+def _inner(design: Design) -> Document:
+    """Return the scenario that stands within a design as a document with its places."""
+    outer = design.document
+    document = Document(design.scenario, outer.file)
+    for mine, theirs in ((document.values, outer.values), (document.keys, outer.keys)):
+        mine.update({path[1:]: place for path, place in theirs.items() if path[:1] == ("scenario",)})
+    return document
+
+
+def _text_without_seed(scenario: Scenario) -> str:
+    data = {"format": 1, **plain(scenario)}
+    data.pop("seed", None)
+    return text_of(data)
+
+
+def _located(problem: Problem, vector: Vector, design: Design) -> Problem:
+    """Return a problem of a change as one of the design, at the value that it comes from."""
+    path = problem.file.removeprefix("-s ")
+    return design.document.problem(f"{path}: {problem.message}", vector.place(path))
+
+
+def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:
+    first: dict[str, PlannedRun] = {}
+    for run in runs:
+        other = first.setdefault(run.run_id, run)
+        if other is not run:
+            message = f"vectors {other.vector} and {run.vector} are the same runs: {other.values} and {run.values}"
+            raise ScenarioError([design.document.problem(message, ("parameters",))])
 
 
 @cache
@@ -101,14 +201,3 @@ def environment() -> str:
     for part in (*versions().items(), *sorted(named)):
         digest.update(str(part).encode())
     return digest.hexdigest()
-
-
-def _scenario(design: Design) -> Scenario:
-    if isinstance(design.scenario, dict):
-        import yaml
-
-        scenario = parse_scenario(yaml.safe_dump(design.scenario), folder=design.folder, name=design.design)
-    else:
-        beside = design.folder / design.scenario
-        scenario = load_scenario(beside if beside.is_file() else design.scenario)
-    return scenario if design.stop is None else scenario.replace("stop", design.stop)

@@ -34,13 +34,13 @@ def build_table(rows: Iterable[Row]) -> pl.DataFrame:
     for name in _names(row["parameters"] for row in ordered):
         columns[name] = [_flat(row["parameters"].get(name)) for row in ordered]
     columns |= {name: [row[name] for row in ordered] for name in ("status", "timeout_s")}
-    of_metrics = _names([dict.fromkeys(metrics.names()), *(row["metrics"] for row in ordered)])
+    of_metrics = _names([dict.fromkeys(filter(_is_scalar, metrics.names())), *(row["metrics"] for row in ordered)])
     host = {name: [row["host"].get(name) for row in ordered] for name in _HOST}
     for name in of_metrics:
         values = [row["metrics"].get(name) for row in ordered]
         if name in HOST_METRICS:
             host[name] = [row["host"].get(name) if v is None else v for row, v in zip(ordered, values, strict=True)]
-        elif name != "status" and not any(isinstance(value, (dict, list)) for value in values):
+        elif name != "status" and _is_scalar(name) and not any(isinstance(value, (dict, list)) for value in values):
             columns[name] = values
     columns |= {f"host_{name}": values for name, values in host.items()}
     return pl.DataFrame([_series(name, values) for name, values in columns.items()])
@@ -95,6 +95,11 @@ def text_of(value: Any) -> str:
         return value
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
     return text.removesuffix("...\n").strip()
+
+
+def _is_scalar(metric: str) -> bool:
+    """Return whether a metric is a single value for a run, and not one for each robot."""
+    return metric not in metrics.names() or "dict" not in str(metrics.get(metric).__annotations__.get("return", ""))
 
 
 def _flat(value: Any) -> Any:

@@ -63,6 +63,11 @@ class Fit:
         return self.met_m / max(self.met_m + self.off_m + self.denied_m, 1e-9)
 
     @property
+    def is_denied(self) -> bool:
+        """Whether more walls stand in the open space of the other map than where it belongs."""
+        return self.denied_m > MOST_DENIED * self.met_m
+
+    @property
     def strength_m(self) -> float:
         """Evidence for this pose [m]: 2 x weakest x exp(-(6 off + 60 denied) / met)."""
         contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
@@ -148,7 +153,7 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
     if best.weakest_m < LEAST_WEAKEST_M:
         return _refuse(found, f"too little in common: {best.weakest_m:.1f} m of wall hold the weakest direction")
-    if best.denied_m > MOST_DENIED * best.met_m:
+    if best.is_denied:
         return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
     unique = (1.0 - second / best.strength_m) * best.strength_m / (best.strength_m + _EVIDENCE_M)
@@ -158,6 +163,14 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     if confidence < least_confidence:
         return _refuse(found, "ambiguous: one of the maps resembles itself elsewhere", confidence)
     return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
+
+
+def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
+    """Return whether walls of one map stand in the open space of the other where b is held to lie, or close by."""
+    sa, sb = a.surfaces, b.surfaces
+    if sa is None or sb is None:
+        return False
+    return fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3)).is_denied
 
 
 def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:

@@ -186,10 +186,7 @@ class Beliefs:
         evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
         cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
         known = np.flatnonzero(cells.any(axis=1))
-        self._make_room(slots=len(known))
-        slots = self._store.free_slots[self._store.used[0] :][: len(known)]
-        self._store.used[0] += len(known)
-        self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells[known], -1, 0
+        slots = self._keep(cells[known], -1)
         for robot in robots:
             self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
             self.occupancy[robot] = occupancy
@@ -251,15 +248,27 @@ class Beliefs:
     def decode(self, code: bytes) -> News:
         """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
         giver, found, since, until = tile_code.decode(code, len(self))
-        self._make_room(slots=len(found))
-        slots = self._store.free_slots[self._store.used[0] :][: len(found)]
-        self._store.used[0] += len(found)
-        for slot, (_, _, version, cells) in zip(slots, found, strict=True):
-            self._store.evidence[slot], self._store.version[slot], self._store.size[slot] = cells, version, 0
+        slots = self._keep(np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found]))
         items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
         news = News(giver, items.reshape(-1, 3), since, until, len(code))
         self._under_way.add(news)
         return news
+
+    def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> News:
+        """Return news that are not of this team's making: evidence of a robot, int8 (k, 1024), for tiles (k,).
+
+        It replaces what is held of that robot in those tiles and has a smaller version; no clock moves.
+        """
+        slots = self._keep(cells, version)
+        items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
+        news = News(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
+        self._under_way.add(news)
+        return news
+
+    def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a robot holds of another's evidence, int8 (tiles, 1024), and its versions, int32 (tiles,)."""
+        slots = self._store.parts[self._team.node[robot], origin]
+        return self._store.evidence[slots], self._store.version[slots]
 
     def merge(self, robot: int, other: int) -> int:
         """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
@@ -304,6 +313,15 @@ class Beliefs:
     def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
         held = [news.items[:, 2] for news in self._under_way]
         self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+
+    def _keep(self, cells: np.ndarray, version: Any) -> np.ndarray:
+        """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""
+        self._make_room(slots=len(cells))
+        slots = self._store.free_slots[self._store.used[0] :][: len(cells)]
+        self._store.used[0] += len(cells)
+        if len(cells):
+            self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells, version, 0
+        return slots
 
     def _rows(self, tiles_of: np.ndarray) -> np.ndarray:
         """Return the cells of all tiles, (tiles, 1024), as a map (rows, columns)."""

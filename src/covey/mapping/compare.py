@@ -124,6 +124,30 @@ class KnownShare:
         return shares[:-1], float(shares[-1])
 
 
+class KnownShareApart:
+    """As `KnownShare`, for beliefs that do not lie on one another.
+
+    Args:
+        beliefs: of a team.
+        places: where each of them lies in the world; the cells are not used.
+        explorable: cells of the world (bool).
+    """
+
+    def __init__(self, beliefs: Beliefs, places: list[Grid], explorable: Grid):
+        points = explorable.to_world(np.argwhere(explorable.cells))
+        self._beliefs, self._cells = beliefs, []
+        for place in places:
+            rows, columns = place.to_cells(points).T
+            self._cells.append((rows * place.shape[1] + columns).astype(np.int32))
+
+    def update(self) -> tuple[np.ndarray, float]:
+        """Return the shares of each robot, float64 (n,), and of the union, as of now."""
+        known = [
+            occupancy.ravel()[cells] >= 0 for occupancy, cells in zip(self._beliefs.occupancy, self._cells, strict=True)
+        ]
+        return np.array([np.mean(k) for k in known]), float(np.mean(np.any(known, axis=0)))
+
+
 @kernel
 def count_known(occupancy, weights, changed, version, tiles):
     """Bring the sums of weights on known cells up to date in tiles that changed after ``version`` (n,).

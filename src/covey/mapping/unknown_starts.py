@@ -3,22 +3,28 @@
 Every robot maps in the frame of its own start. What it hears of others it keeps apart until it has found where their
 frames lie in its own; then their evidence is turned into its own frame and joined. Evidence is kept by origin: a newer
 version of an origin replaces the older one, so nothing is counted twice, whatever the order and over whatever way
-news arrives. Of robots that it has never aligned itself with, it knows the place through those that have.
+news arrives. Who is found once is looked for again as the maps grow: a better place replaces the one in force, and one
+that the maps have come to contradict is given up.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment import LEAST_CONFIDENCE, Alignment, MapToAlign, align
+from covey.mapping.alignment import LEAST_CONFIDENCE, Alignment, MapToAlign, align, contradicted
 from covey.mapping.belief import Belief
 from covey.mapping.surfaces import times
 
 RETRY_GROWTH = 1.1
-"""A refused pair of maps is tried again when one of them knows this many times more than at the last attempt."""
+"""A pair of maps is tried again when one of them knows this many times more than at the last attempt."""
+
+Verdict = Literal["accepted", "revised", "refused", "withdrawn"]
+"""What came of an attempt: first or another place for the other's map, none yet, or none any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +58,15 @@ class UnknownStarts:
     Args:
         belief: the robot's belief; only its own evidence is used.
         T_belief_start: where the robot started in the frame of its belief; by default the belief lies in the frame of
-            the start. In a simulation all beliefs share the frame of the world, and this takes it from them.
+            the start. For beliefs that share the frame of the world, this takes it from them.
         least_confidence: alignments below this are refused.
 
     Attributes:
         grid: the place of the robot's own map in the frame of its start; its cells are not used.
-        heard: the newest evidence of every robot whose frame is known, by name, its own among it.
-        T_own_other: pose of the start frame of each of them in the robot's own; its own is (0, 0, 0).
+        heard: the newest evidence of every robot that it has heard of, by name, its own among it.
+        T_own_other: pose of the start frame of each that it has found in the robot's own; its own is (0, 0, 0).
         alignments: the last attempt to align with each robot that was met, by name.
+        accepted: the alignments in force, by name, in the order in which the others were found.
     """
 
     def __init__(
@@ -75,6 +82,7 @@ class UnknownStarts:
         self.heard: dict[str, Heard] = {}
         self.T_own_other = {belief.name: Pose(0.0, 0.0, 0.0)}
         self.alignments: dict[str, Alignment] = {}
+        self.accepted: dict[str, Alignment] = {}
         self._tried: dict[str, tuple[int, int]] = {}
 
     def publish(self) -> Heard:
@@ -85,56 +93,119 @@ class UnknownStarts:
             mine = self.heard[name] = Heard(name, version, self.grid.with_cells(self.belief.own.copy()))
         return mine
 
-    def hear(self, other: "UnknownStarts") -> Alignment:
-        """Take what another robot holds, if its frame is known or can be found; return the alignment with it.
+    def take(self, news: Heard) -> None:
+        """Keep evidence of another robot, if it is newer than what is held of it."""
+        held = self.heard.get(news.origin)
+        if held is None or held.version < news.version:
+            self.heard[news.origin] = news
 
-        A refusal is returned again, without another attempt, until one of the two knows `RETRY_GROWTH` times more.
+    def hear(self, other: "UnknownStarts") -> Alignment:
+        """Take what another robot holds, look for its frame if that is due, and return the alignment with it.
+
+        Robots that it knows have frames in this robot's own as soon as its own has one. An alignment that was refused
+        is returned again, without another attempt, until one of the two knows `RETRY_GROWTH` times more.
         """
-        mine, theirs = self.publish(), other.publish()
-        name = theirs.origin
-        if name not in self.T_own_other:
-            known, before = (mine.known, theirs.known), self._tried.get(name)
-            if before is None or any(now > RETRY_GROWTH * then for now, then in zip(known, before, strict=True)):
-                self.alignments[name] = align(mine.map, theirs.map, self.least_confidence)
-                self._tried[name] = known
-            found = self.alignments[name]
-            if not found.accepted or found.T_a_b is None:
-                return found
-            self.T_own_other[name] = found.T_a_b
+        name = other.publish().origin
         for origin in sorted(other.heard):
-            T_other_origin = other.T_own_other[origin]
-            self.T_own_other.setdefault(origin, self.T_own_other[name] @ T_other_origin)
-            news, held = other.heard[origin], self.heard.get(origin)
-            if held is None or held.version < news.version:
-                self.heard[origin] = news
-        return self.alignments.get(name, Alignment(self.T_own_other[name], 1.0, 1.0))
+            self.take(other.heard[origin])
+        if name not in self.T_own_other or name in self.accepted:
+            self.attempt(name)
+        if name not in self.T_own_other:
+            return self.alignments[name]
+        for origin in sorted(other.T_own_other):
+            self.T_own_other.setdefault(origin, self.T_own_other[name] @ other.T_own_other[origin])
+        return self.accepted.get(name, Alignment(self.T_own_other[name], 1.0, 1.0))
+
+    def attempt(self, name: str) -> Verdict | None:
+        """Look for the frame of a robot that was heard of, in the robot's own map joined with those found before it.
+
+        An accepted alignment replaces the one in force when its confidence is no lower, or when the maps contradict
+        that one; without a better one, what is contradicted is withdrawn.
+
+        Returns:
+            None when too little is new since the last attempt, or when what is in force stays in force.
+        """
+        mine, theirs, before = self.publish(), self.heard[name], self._tried.get(name)
+        known = mine.known, theirs.known
+        if before is not None and not any(now > RETRY_GROWTH * then for now, then in zip(known, before, strict=True)):
+            return None
+        self._tried[name] = known
+        order = list(self.accepted)
+        earlier = order[: order.index(name)] if name in order else order
+        reference = MapToAlign(self._joined([mine.origin, *earlier])) if earlier else mine.map
+        found = self.alignments[name] = align(reference, theirs.map, self.least_confidence)
+        held = self.accepted.get(name)
+        if held is None and not found.accepted:
+            return "refused"
+        if held is not None and held.T_a_b is not None:
+            better = found.accepted and found.confidence >= held.confidence
+            if not better and not contradicted(reference, theirs.map, held.T_a_b):
+                return None
+        for later in order[len(earlier) + 1 :]:  # they were found in a map that was wrong, or less right
+            self._tried.pop(later, None)
+        if found.T_a_b is None or not found.accepted:
+            del self.accepted[name], self.T_own_other[name]
+            return "withdrawn"
+        self.accepted[name], self.T_own_other[name] = found, found.T_a_b
+        return "accepted" if held is None else "revised"
 
     def merged(self) -> Grid:
         """Return the joined map, int8 cells -1, 0, 100, in the robot's own frame, on a grid that holds all of it."""
         self.publish()
-        frame = self._grid()
+        return self._joined(sorted(name for name in self.heard if name in self.T_own_other))
+
+    def _joined(self, origins: list[str]) -> Grid:
+        frame = self._grid(origins)
         total = np.zeros(frame.shape, np.int32)
         centres = frame.to_world(np.argwhere(frame.cells == 0))
-        for origin in sorted(self.heard):
-            evidence, T_origin_own = self.heard[origin].evidence, self.T_own_other[origin].inverse()
-            cells = evidence.to_cells(times(centres, T_origin_own.heading) + T_origin_own[:2])
-            inside = evidence.inside(cells)
-            rows, columns = np.where(inside[:, None], cells, 0).T
-            total += np.where(inside, evidence.cells[rows, columns], 0).reshape(frame.shape)
+        for origin in origins:
+            total += seen_at(centres, self.heard[origin].evidence, self.T_own_other[origin]).reshape(frame.shape)
         return frame.with_cells(_occupancy(total))
 
-    def _grid(self) -> Grid:
-        """Return a grid of zeros, on the lattice of the robot's own, that holds all that has been heard."""
+    def _grid(self, origins: list[str]) -> Grid:
+        """Return a grid of zeros, on the lattice of the robot's own, that holds what has been heard of some robots."""
         own = self.grid
         low, high = np.zeros(2, int), np.array(own.shape)
-        for origin, heard in self.heard.items():
-            rows, columns = heard.evidence.shape
-            corners = heard.evidence.to_world(np.array([(r, c) for r in (0, rows - 1) for c in (0, columns - 1)]))
+        for origin in origins:
+            evidence = self.heard[origin].evidence
+            rows, columns = evidence.shape
+            corners = evidence.to_world(np.array([(r, c) for r in (0, rows - 1) for c in (0, columns - 1)]))
             T = self.T_own_other[origin]
             cells = own.to_cells(times(corners, T.heading) + T[:2])
             low, high = np.minimum(low, cells.min(axis=0)), np.maximum(high, cells.max(axis=0) + 1)
         x, y = own.to_world(low - 0.5)
         return Grid(np.zeros(tuple(high - low), np.int8), own.resolution, (float(x), float(y), own.origin[2]))
+
+
+def seen_at(points: np.ndarray, evidence: Grid, T_own_origin: Pose) -> np.ndarray:
+    """Return the evidence of a robot at points of another frame, int8 (k,); 0 where it has none.
+
+    Args:
+        points: float64 (k, 2) [m].
+        evidence: int8 cells in the frame of the robot's start.
+        T_own_origin: pose of that frame in the frame of the points.
+    """
+    T_origin_own = T_own_origin.inverse()
+    cells = evidence.to_cells(times(points, T_origin_own.heading) + T_origin_own[:2])
+    inside = evidence.inside(cells)
+    rows, columns = np.where(inside[:, None], cells, 0).T
+    return np.where(inside, evidence.cells[rows, columns], np.int8(0))
+
+
+def union_apart(evidence: list[Grid], world: Grid) -> Grid:
+    """Return the map of all robots' own evidence, int8 -1, 0, 100, on a grid that covers the world's.
+
+    Args:
+        evidence: of each robot, where it truly lies in the world.
+        world: the grid to cover; its cells are not used.
+    """
+    resolution = evidence[0].resolution
+    columns, rows = (math.ceil(round(side / resolution, 6)) for side in world.size_m)
+    grid = Grid(np.zeros((rows, columns), np.int8), resolution, world.origin)
+    points, total = grid.to_world(np.argwhere(grid.cells == 0)), np.zeros(grid.shape, np.int32)
+    for one in evidence:
+        total += seen_at(points, one, Pose(0.0, 0.0, 0.0)).reshape(grid.shape)
+    return grid.with_cells(_occupancy(total))
 
 
 def _occupancy(evidence: np.ndarray) -> np.ndarray:

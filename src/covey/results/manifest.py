@@ -10,7 +10,10 @@ from typing import Any
 
 from covey.results.folder import FORMAT
 
-_PACKAGES = ("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow")
+_PACKAGES = (
+    *("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow"),
+    *("shapely", "networkx", "PyYAML"),
+)
 
 
 def build_manifest(

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from covey.comms.samples import Sample
 from covey.errors import InvalidValueError, RunFolderError
+from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
 from covey.results.maps import Maps
@@ -135,6 +136,18 @@ class Recorder:
         """
         with self._disk():
             self._radio.take(step, sample)
+
+    def observe_computers(self, step: int, samples: Sequence[computers.ComputerSample]) -> None:
+        """Take in what the robots' computers did until a step.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        if samples:
+            with self._disk():
+                if "computers" not in self._tables:
+                    self._tables["computers"] = Table(self.folder / "computers.parquet", computers.schema())
+                self._tables["computers"].write(computers.columns(step, self.names, samples))
 
     def close(self, status: str, maps: Maps | None = None) -> Run:
         """Finish the folder and return it.

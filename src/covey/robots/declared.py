@@ -13,8 +13,12 @@ WORDS: dict[str, tuple[str, ...]] = {
     "board": ("board",),
     "collided": ("collided",),
     "waypoints": ("waypoints",),
+    "shared_frame": (),
 }
-"""What a controller of one robot can declare, and the names of the handle that it opens; sensors go by their names."""
+"""What a controller of one robot can declare, and the names of the handle that it opens; sensors go by their names.
+
+``shared_frame`` opens nothing: positions mean the same to all its robots, so all must know where they started.
+"""
 
 _ALWAYS = ("history", "readings")
 

@@ -5,7 +5,7 @@ Everything here is the robot's own: its estimate, its readings, its belief, its 
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from covey.comms.board import Board, Notices
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message, copied
 from covey.comms.tags import TagReading
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
 from covey.planning.dijkstra import Field
 from covey.planning.waypoints import Waypoints
+from covey.robots.computer import WORKS, Work
 from covey.robots.model import RobotModel
 from covey.robots.motions import (
     STILL,
@@ -35,7 +36,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import cheapest_cell, travel, travel_from
+from covey.robots.reach import block_cells, cheapest_cell, travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -48,7 +49,7 @@ class Robot:
         name: ``scout0``, ``scout1``, …
         model: its body, limits and sensors.
         home: the pose it started at.
-        pose: where it believes to be (x, y [m], heading [rad], world frame).
+        pose: where it believes to be (x, y [m], heading [rad], world frame; in that of its start if it knows no other).
         time: simulated time [s].
         readings: the newest reading of each sensor by the sensor's name; also as attributes (``robot.proximity``).
         map: its belief, or None when it does not map.
@@ -78,6 +79,7 @@ class Robot:
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
         self._map_wishes: set[str] = set()
+        self._frames: Mapping[str, Pose] | None = None
         self.face: Any = self
         self.pose = home
         self.time = 0.0
@@ -91,6 +93,7 @@ class Robot:
         self._navigator = navigator
         self._motion: Motion | None = None
         self._command: Twist = STILL
+        self._work: Work | None = None
 
     def __repr__(self) -> str:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
@@ -118,6 +121,7 @@ class Robot:
 
     def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
         """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
+        self._charge_cells("frontiers")
         return find_frontiers(self._belief().occupancy(), definition, min_cells)
 
     def travel_cost(self) -> np.ndarray:
@@ -140,6 +144,7 @@ class Robot:
         """
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
         others, grid = navigator.others(*self.pose), self._belief().grid
+        self._charge_cells("search", len(points) / block_cells(navigator.radius, grid.resolution) ** 2)
         return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
@@ -156,6 +161,7 @@ class Robot:
         grid = self._belief().grid
         navigator = self._navigator
         others = navigator.others(*self.pose)
+        self._charge_cells("search")
         cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
         if cell is None:
             return None
@@ -170,6 +176,14 @@ class Robot:
     def messages(self, kind: str | None = None) -> list[Message]:
         """Take the messages of a kind (None: all) that arrived and were not taken yet, oldest first."""
         return self._mailbox.take(kind)
+
+    def frame_of(self, robot: str) -> Pose | None:
+        """Return the pose, in its own frame, of the frame in which another robot gives positions.
+
+        (0, 0, 0) when the robots know where all of them started. With ``share_maps: {start_poses: unknown}`` None until
+        their maps have been aligned; after that ``robot.frame_of(sender) @ place`` is a place that a message names.
+        """
+        return Pose(0.0, 0.0, 0.0) if self._frames is None else self._frames.get(robot)
 
     # -- what it does -----------------------------------------------------------------------------------------------
 
@@ -258,6 +272,23 @@ class Robot:
         self._belief()
         self._map_wishes.add("share")
 
+    def charge_work(self, kind: str, amount: float = 1.0) -> None:
+        """Charge work that the controller does by itself to the robot's computer, if it has one.
+
+        What the handle does (frontiers, ways, driving to goals) is charged by itself.
+
+        Args:
+            kind: one of `covey.robots.computer.WORKS`.
+            amount: how many units of it.
+
+        Raises:
+            UnknownNameError: there is no such kind of work.
+        """
+        if kind not in WORKS:
+            raise UnknownNameError("kind of work", kind, WORKS)
+        if self._work is not None:
+            self._work.add(kind, amount)
+
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""
         self.text = str(text)
@@ -268,6 +299,14 @@ class Robot:
 
     # -- between the handle and the software below it ----------------------------------------------------------------
 
+    def _keep_account(self, work: Work) -> None:
+        """Let what its software does be added to ``work``."""
+        self._work = self._navigator.work = work
+
+    def _charge_cells(self, kind: str, share: float = 1.0) -> None:
+        if self._work is not None:
+            self._work.add(kind, share * self._belief().occupancy().size / 1e6)
+
     def _belief(self) -> Belief:
         if self.map is None:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
@@ -276,6 +315,7 @@ class Robot:
     def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
+        self._charge_cells("search")
         return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError
 from covey.mapping.records import Mapping
 from covey.records import Record
+from covey.robots.computer import Computer
 from covey.sensors.catalogue import Sensor
 
 Kinematics = Literal["differential", "unicycle", "holonomic"]
@@ -76,6 +77,9 @@ class RobotModel(Record):
     )
     sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
     mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
+    computer: Computer | None = Field(
+        default=None, description="The computer aboard, see docs/computers.md; none: it is infinitely fast."
+    )
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:

@@ -12,6 +12,7 @@ from covey.planning.obstacles import lidar_points, map_points, move_points, trac
 from covey.planning.progress import ProgressTimer
 from covey.planning.reciprocal import lane, reciprocal_velocity
 from covey.robots import right_of_way, route
+from covey.robots.computer import Work
 from covey.robots.driving import DriveLimits, Driving, approach_speed
 
 State = Literal["driving", "reached", "unreachable", "stuck"]
@@ -48,6 +49,7 @@ class Navigator:
         discs = np.asarray(body, float).reshape(-1, 3)
         self.radius = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
         self.state: State = "reached"
+        self.work: Work | None = None
         self.line = _NO_LINE
         self._window = limits.window(self.radius, self.driving)
         self._deceleration = 0.8 * self._window[4]
@@ -128,6 +130,8 @@ class Navigator:
         self._remember(x, y, heading, time_s)
         if self._mode == "idle":
             return _STAND, self.state
+        if self.work is not None:
+            self.work.add("control")
         if self._fresh:
             self._fresh = False
             self._progress.restart(time_s, x, y)
@@ -409,6 +413,8 @@ class Navigator:
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
+        if self.work is not None:
+            self.work.add("search", belief.occupancy().size / 1e6)
         others = self.others(x, y, heading)
         been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
         planned = route.plan(belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been)

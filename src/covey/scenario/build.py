@@ -12,11 +12,13 @@ from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.missions.records import mission_of
 from covey.random import generator
+from covey.registry import code_of
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
 from covey.sim.checks import found_in
 from covey.world.changing import door_patch, with_doors
+from covey.world.map_files import files_of
 from covey.world.placement import place
 from covey.world.world import World
 
@@ -105,6 +107,8 @@ def build(
         faults=scenario.faults,
         on_controller_error=execution.on_controller_error,
         step_budget_s=execution.step_budget_s,
+        compute=execution.compute,
+        costs=execution.costs,
         pose_every=execution.pose_every,
         links_every_s=execution.links_every_s,
         log_messages=execution.log_messages,
@@ -174,10 +178,11 @@ def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
 
 def inputs(scenario: Scenario) -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
-    named = [getattr(scenario.world, "file", None)]
-    named += [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
-    named += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
-    return sorted({(scenario.folder / name).resolve() for name in named if name})
+    code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
+    code += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
+    world = getattr(scenario.world, "file", None)
+    files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
+    return sorted({*files, *(files_of((scenario.folder / world).resolve()) if world else ())})
 
 
 def _text(scenario: Scenario) -> str:

@@ -24,7 +24,11 @@ def to_yaml(scenario: Scenario, *, full: bool = False) -> str:
     Raises:
         InvalidValueError: a controller is an object that no file can name.
     """
-    data = {"format": 1, **plain(scenario, full=full)}
+    return text_of({"format": 1, **plain(scenario, full=full)})
+
+
+def text_of(data: Any) -> str:
+    """Return plain data as text that reads back as the same data."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
 
 

@@ -12,7 +12,7 @@ from covey.scenario.messages import coercions, problems_of
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.scenario.shipped import find_scenario, library
-from covey.scenario.yaml12 import MAX_BYTES, parse_yaml
+from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
 
 
 def load_scenario(
@@ -63,11 +63,21 @@ def parse_scenario(
     Raises:
         ScenarioError: all problems of the text, with line and column.
     """
-    document = parse_yaml(content, file)
+    return scenario_of(parse_yaml(content, file), folder=folder, name=name, trusted_only=trusted_only)
+
+
+def scenario_of(
+    document: Document, *, folder: str | os.PathLike[str] = ".", name: str = "", trusted_only: bool = False
+) -> Scenario:
+    """Return the scenario that a document describes; see `parse_scenario`.
+
+    Raises:
+        ScenarioError: all problems of the document, with line and column.
+    """
     if not isinstance(document.data, dict):
         kind = "empty" if document.data is None else f"a {type(document.data).__name__}"
         message = f"a scenario is a mapping with the keys world and robots; this is {kind}"
-        raise ScenarioError([Problem(message, file, 1, 1)])
+        raise ScenarioError([Problem(message, document.file, 1, 1)])
     data = {"name": name[:100], **document.data} if name else document.data
     context = {"folder": folder, "document": document, "trusted_only": trusted_only}
     problems = list(document.problems)
@@ -77,7 +87,7 @@ def parse_scenario(
         problems += problems_of(error, document, Scenario)
         raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column))) from None
     except CoveyError as error:
-        raise ScenarioError([*problems, Problem(str(error), file)]) from None
+        raise ScenarioError([*problems, Problem(str(error), document.file)]) from None
     problems += coercions(document.data, scenario, document)
     if problems:
         raise ScenarioError(problems)

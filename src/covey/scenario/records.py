@@ -9,13 +9,15 @@ from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.mapping.localization import Localization, Truth
-from covey.missions.records import MissionRecord
+from covey.missions.records import MissionRecord, mission_of
 from covey.records import Record
+from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.scenario.yaml12 import Document
+from covey.sim.checks import known_starts_needed
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
 from covey.sim.share_maps import ShareMaps
@@ -120,6 +122,12 @@ class Execution(Record):
         gt=0,
         description="A controller that takes longer than this for one step counts as hung [s of wall time].",
     )
+    compute: Literal["modelled", "measured"] = Field(
+        default="modelled",
+        description="How long robots with a computer are busy: as `costs` declare, or as long as this machine really "
+        "takes (the run is then not repeatable).",
+    )
+    costs: Costs = Field(default=Costs(), description="What the software of robots with a computer takes of it.")
 
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
@@ -184,11 +192,16 @@ class Scenario(Record):
     def _rates_divide(self) -> "Scenario":
         errors: list[tuple[tuple[str | int, ...], str, Any]] = []
         step, substep = self.execution.step_s, self.execution.substep_s
-        if self.share_maps and self.share_maps.policy == "every":
-            steps = self.share_maps.every_s / step
+        used = (("every_s", "policy", "every"), ("align_every_s", "start_poses", "unknown"))
+        for name in [n for n, key, value in used if getattr(self.share_maps, key, None) == value]:
+            period_s = getattr(self.share_maps, name)
+            steps = period_s / step
             if steps < 1 - 1e-9 or abs(steps - round(steps)) > 1e-9 * steps:
-                message = f"{self.share_maps.every_s:g} s is not a multiple of the step of {step:g} s"
-                errors.append((("share_maps", "every_s"), message, self.share_maps.every_s))
+                message = f"{period_s:g} s is not a multiple of the step of {step:g} s"
+                errors.append((("share_maps", name), message, period_s))
+        if self.share_maps and self.share_maps.start_poses == "unknown":
+            groups = [(group.controller.program, group.known_map) for group in self.robots]
+            errors += [(*found, None) for found in known_starts_needed(groups, mission_of(self.mission).kind)]
         for i, group in enumerate(self.robots):
             for j, sensor in enumerate(group.robot.sensors):
                 if sensor.rate_hz * substep > 1 + 1e-9:

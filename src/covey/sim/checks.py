@@ -6,12 +6,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.robots.controller import Program
 from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Segment, Track, WallEvent, When, WorldEvent
 from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
 from covey.world.world import World
 
 Found = tuple[tuple[str, ...], str]
 """Where in the record, and what."""
+KnownStartsNeeded = tuple[tuple[str | int, ...], str]
+"""Where in the scenario, and what."""
 
 
 def as_input(value: Any) -> When:
@@ -111,6 +114,28 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
             yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
         elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(SPOILED_KINDS):
             yield ("sensor",), f"only {', '.join(SPOILED_KINDS)} can get worse"
+
+
+def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[KnownStartsNeeded]:
+    """Yield what of a scenario makes sense only when the robots know where all of them started.
+
+    Args:
+        groups: the controller of each group, and whether it is given the map.
+        mission: the kind of the mission.
+    """
+    unknown = "share_maps.start_poses: unknown"
+    for i, (program, is_known_map) in enumerate(groups):
+        if program is not None and program.scope != "robot":
+            what = f"a {program.scope} controller acts on the poses of all its robots in one frame"
+            yield ("robots", i, "controller"), f"{what}; with {unknown} give each robot a controller of its own"
+        elif program is not None and {"shared_frame", "waypoints"} & set(program.sees or ()):
+            what = f"{program.name!r} needs robots that know where all of them started, or a map that all are given"
+            hint = "choose one whose `sees` has no shared_frame and no waypoints, such as nearest_frontier or minpos"
+            yield ("robots", i, "controller"), f"{what}; with {unknown} {hint}"
+        if is_known_map:
+            yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
+    if mission == "patrolling":
+        yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
 
 
 def _extent(world: World) -> str:

@@ -18,6 +18,7 @@ from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
 from covey.sim.sensing import Sensing, SensorBank
 from covey.sim.talking import Talking
@@ -51,11 +52,13 @@ class Deciding:
         sensing: Sensing,
         estimating: Estimating,
         talking: Talking,
+        computing: Computing,
         seed: int,
         period_s: float,
         step_budget_s: float,
     ):
         self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
+        self.computing = computing
         self.watchdog = Watchdog(step_budget_s)
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
@@ -104,7 +107,8 @@ class Deciding:
                 members = range(int(first), int(first) + len(group.start))
                 if group.program.scope == "robot":
                     part = slice(members.start, members.stop)
-                    poses, touches = self.estimating.pose[part].tolist(), collided[part].tolist()
+                    poses = self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
+                    touches = collided[part].tolist()
                     banks = self._banks_of[group.name]
                     fresh = [
                         (b.record.name, b.readings.row, b.row_of[members[0]] - members[0]) for b in banks if b.fresh
@@ -123,6 +127,9 @@ class Deciding:
                         self._decide_groups({group.name: members}, group.program, view, commands)
             if views:
                 self._decide_team(views, commands)
+        for i in self.computing.machines:
+            if i in self.onboard and i not in self.down and i not in self.failed:
+                commands[i] = self.computing.command(i)
 
     def close(self) -> None:
         """End every controller."""
@@ -131,7 +138,8 @@ class Deciding:
             onboard.close()
 
     def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
-        home = Pose(*(float(v) for v in self.estimating.pose[index]))
+        start = self.estimating.in_own_frames([index], self.estimating.pose[[index]])
+        home = Pose(*(float(v) for v in start[0]))
         rng = generator(seed, f"controller/{name}")
         navigator = Navigator(
             DriveLimits.of(group.robot, period_s * group.control_every), group.robot.body_discs, identity=index
@@ -139,6 +147,8 @@ class Deciding:
         talking = self.talking
         robot = Robot(name, group.robot, home, navigator, rng, talking.mailboxes[index], talking.board)
         robot.map = self.estimating.belief_of.get(index)
+        if index in self.computing.machines:
+            robot._keep_account(self.computing.machines[index].work)
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
@@ -153,6 +163,10 @@ class Deciding:
             robot.readings = readings if whole else robot.readings | readings
         self.watchdog.restart()
         try:
+            if index in self.computing.machines:
+                robot.collided = self.computing.touched(index, collided)
+                self.computing.act(index, onboard.step)
+                return self.computing.command(index)
             return onboard.step()
         except Exception as error:
             self._fail((index,), error)

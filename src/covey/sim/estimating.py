@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +11,13 @@ from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
 from covey.mapping.known import occupancy_on
+from covey.mapping.records import Mapping
 from covey.mapping.rules import Rule
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
+from covey.sim.computing import Computing
 from covey.sim.sensing import Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL
 
@@ -46,6 +49,7 @@ class Estimating:
         belief_of: the belief of each robot that maps, by team index.
         carried: the estimates at the end of the last step, shape (n, 3).
         jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
+        frames: poses of the frames that the robots think in, shape (n, 3): each one's start; None: the world's.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Estimating:
         grid: Grid,
         seed: int,
         rule: Rule = "probabilistic",
+        own_frames: bool = False,
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
@@ -64,6 +69,7 @@ class Estimating:
         self.revision = np.zeros(len(self.pose), np.int64)
         self.carried = self.pose.copy()
         self.jumps: dict[int, Pose] = {}
+        self.frames = state.pose.copy() if own_frames else None
         self._localizers = []
         first = 0
         mapping: dict = {}
@@ -77,7 +83,7 @@ class Estimating:
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
-                Beliefs.covering(grid, [name for _, name in robots], record, rule=rule),
+                self._beliefs([i for i, _ in robots], [name for _, name in robots], grid, record, rule),
             )
             for record, robots in mapping.items()
         ]
@@ -87,6 +93,28 @@ class Estimating:
         self._know(groups, grid)
         scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
+
+    def _beliefs(self, members: list[int], names: list[str], world: Grid, record: Mapping, rule: Rule) -> Beliefs:
+        """Return empty beliefs that hold the world, wherever in it the robots started if they do not know that."""
+        if self.frames is None:
+            return Beliefs.covering(world, names, record, rule=rule)
+        rows, columns = world.shape
+        corners = world.to_world(np.array([(r, c) for r in (0, rows) for c in (0, columns)]) - 0.5)
+        at = np.column_stack((corners, np.zeros(4)))
+        reach = float(np.abs(compose(inverse(self.frames[members])[:, None], at)[..., :2]).max())
+        return Beliefs(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
+
+    def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
+        """Return poses in the world frame, shape (m, 3), as some robots (a slice or indices) think of them."""
+        return pose if self.frames is None else compose(inverse(self.frames[robots]), pose)
+
+    def place(self, robot: int) -> Grid:
+        """Return where the map of a robot truly lies: a grid in the world frame; its cells are those of the map."""
+        belief = self.belief_of[robot]
+        if self.frames is None:
+            return belief.grid
+        origin = Pose(*self.frames[robot].tolist()) @ Pose(*belief.grid.origin)
+        return Grid(belief.occupancy(), belief.grid.resolution, origin)
 
     def _know(self, groups: list[Group], world: Grid) -> None:
         """Let the robots that know the map start with it; ``world``: its cells as in `World.grid`."""
@@ -117,22 +145,30 @@ class Estimating:
         carry(self.pose, pose_before, self.state.pose, self.carried)
         return self.carried
 
-    def map(self) -> None:
-        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken."""
+    def map(self, computing: Computing) -> None:
+        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken.
+
+        A robot whose computer is busy loses the scan.
+        """
         for bank, team, robots, rows, members in self._scans:
             if not bank.fresh:
                 continue
             pose = self.pose[members]
             if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
                 pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
-            used = team.beliefs.moved(robots, pose)
+            pose = self.in_own_frames(members, pose)
+            used = computing.takes_scans(members, team.beliefs.moved(robots, pose))
             if not used.any():
                 continue
             if not used.all():
                 robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
             scan = bank.readings
             ranges = self._without_team_mates(bank, rows, members)
-            team.beliefs.update(robots, pose, ranges, scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+            def update(k, beliefs=team.beliefs, robots=robots, pose=pose, ranges=ranges, scan=scan) -> None:
+                beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, self.clock.step)
+
+            computing.map(members, update)
 
     def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""

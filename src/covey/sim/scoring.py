@@ -3,13 +3,14 @@
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.mapping.compare import KnownShare, ground_truth
+from covey.mapping.compare import KnownShare, KnownShareApart, ground_truth
+from covey.mapping.unknown_starts import union_apart
 from covey.results.maps import Maps
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.scan import scan_walls
 from covey.sim.clock import Clock
-from covey.sim.estimating import Estimating
+from covey.sim.estimating import Estimating, MappedTeam
 from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import Sensing, SensorBank
 from covey.world.changing import with_doors_open
@@ -70,9 +71,12 @@ class Scoring:
         self.covered = Coverage(world.grid.with_cells(to_cover if to_cover.any() else world.free), n)
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = estimating.teams if mask.any() else []
-        self._known = [
-            (team.members, KnownShare(team.beliefs, ground_truth(wall, goal, team.beliefs.grid))) for team in teams
-        ]
+        self._known = [(team.members, self._measure(team, wall, goal)) for team in teams]
+
+    def _measure(self, team: MappedTeam, wall: Grid, goal: Grid) -> KnownShare | KnownShareApart:
+        if self.estimating.frames is None:
+            return KnownShare(team.beliefs, ground_truth(wall, goal, team.beliefs.grid))
+        return KnownShareApart(team.beliefs, [self.estimating.place(i) for i in team.members.tolist()], goal)
 
     def score(self, sensing: Sensing) -> None:
         """Take in the beams and bodies of this step."""
@@ -139,8 +143,10 @@ class Scoring:
 
     def maps(self, changed: np.ndarray) -> Maps:
         """Return what was explored and believed, for the run folder; ``changed`` as in `Maps`."""
-        beliefs = [self.estimating.belief_of.get(i) for i in range(len(self.state.pose))]
-        robots = [None if b is None else b.grid.with_cells(b.occupancy().copy()) for b in beliefs]
+        places = [
+            self.estimating.place(i) if i in self.estimating.belief_of else None for i in range(len(self.state.pose))
+        ]
+        robots = [None if place is None else place.with_cells(place.cells.copy()) for place in places]
         never = np.full(self.mask.shape, -1, np.int32)
         return Maps(
             truth=self.world.grid,
@@ -159,5 +165,8 @@ class Scoring:
     def _union(self) -> Grid | None:
         if not self.estimating.teams:
             return None
-        beliefs = self.estimating.teams[0].beliefs
-        return beliefs.grid.with_cells(beliefs.union())
+        team = self.estimating.teams[0]
+        if self.estimating.frames is None:
+            return team.beliefs.grid.with_cells(team.beliefs.union())
+        places = [self.estimating.place(i) for i in team.members.tolist()]
+        return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)

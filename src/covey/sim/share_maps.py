@@ -25,10 +25,25 @@ class ShareMaps(Record):
         description="How evidence becomes a map: log-odds of each robot's own add (Burgard 2000); only unknown cells "
         "are filled from others (map_merging); or occupied before free before unknown (multirobot_map_merge).",
     )
+    start_poses: Literal["known", "unknown"] = Field(
+        default="known",
+        description="Whether the robots know where all of them started. Unknown: each maps in the frame of its own "
+        "start, and takes another's evidence into its map once it has found out from both where the other started.",
+    )
+    align_every_s: float = Field(
+        default=10.0,
+        gt=0,
+        description="Start poses unknown: how often a robot tries to align its map with those it has heard of, as far "
+        "as either knows 10 % more than at the last attempt [s].",
+    )
 
     @model_validator(mode="after")
     def _used(self) -> Self:
-        for name, policy in (("every_s", "every"), ("apart_s", "on_meeting")):
-            if self.policy != policy and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"{name} belongs to policy {policy}; leave it out, or set policy: {policy}")
+        for name, key, value in (
+            ("every_s", "policy", "every"),
+            ("apart_s", "policy", "on_meeting"),
+            ("align_every_s", "start_poses", "unknown"),
+        ):
+            if getattr(self, key) != value and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} belongs to {key} {value}; leave it out, or set {key}: {value}")
         return self

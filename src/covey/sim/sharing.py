@@ -13,9 +13,11 @@ import numpy as np
 
 from covey.comms.message import HEADER_BYTES
 from covey.comms.network import Network
+from covey.geometry.se2 import Pose
 from covey.mapping.news import News
 from covey.mapping.providers import providers
 from covey.robots.handle import Robot
+from covey.sim.aligning import Aligning
 from covey.sim.clock import Clock, exact
 from covey.sim.estimating import MappedTeam
 from covey.sim.share_maps import ShareMaps
@@ -58,16 +60,32 @@ class Sharing:
         network: carries the messages.
         record: when to exchange; None: only when controllers say so.
         clock: of the simulation.
+        frames: the true starts, float64 (n, 3), when the robots do not know those of the others; else None.
+
+    Attributes:
+        aligning: what finds out where they started, one for each of the teams; none when they know.
     """
 
     def __init__(
-        self, teams: list[MappedTeam], shares: np.ndarray, network: Network, record: ShareMaps | None, clock: Clock
+        self,
+        teams: list[MappedTeam],
+        shares: np.ndarray,
+        network: Network,
+        record: ShareMaps | None,
+        clock: Clock,
+        frames: np.ndarray | None = None,
     ):
-        self.exchanges = [
-            Exchange(team, shares[team.members], network, record or ShareMaps(policy="on_request"), clock, number)
-            for number, team in enumerate(teams)
-            if np.count_nonzero(shares[team.members]) > 1
-        ]
+        self.exchanges: list[Exchange] = []
+        self.aligning: list[Aligning] = []
+        record = record or ShareMaps(policy="on_request")
+        for number, team in enumerate(teams):
+            members = team.members
+            if np.count_nonzero(shares[members]) > 1:
+                if frames is not None:
+                    aligning = Aligning(members, team.beliefs, frames[members], record.align_every_s, clock)
+                    self.aligning.append(aligning)
+                    team = MappedTeam(members, aligning.by_origin)
+                self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
 
     def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
         """Take what has arrived, and send what is due.
@@ -80,6 +98,15 @@ class Sharing:
         """
         for exchange in self.exchanges:
             exchange.step(world, pose, alive, robots)
+        for exchange, aligning in zip(self.exchanges, self.aligning, strict=False):
+            aligning.step(exchange.shares & alive[exchange.members])
+
+    def frames_of(self, robot: int, name: str) -> Mapping[str, Pose]:
+        """Return where a robot has found the frames of others, by name; it changes as it finds more."""
+        for aligning in self.aligning:
+            for k in np.flatnonzero(aligning.members == robot):
+                return aligning.robots[k].T_own_other
+        return {name: Pose(0.0, 0.0, 0.0)}
 
 
 class Exchange:
@@ -96,7 +123,7 @@ class Exchange:
             record,
             clock,
         )
-        self._shares = shares
+        self.shares = shares
         self._kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
         self._claims = [network.claim(kind) for kind in self._kinds]
         self._row = np.full(len(network.mailboxes), -1)
@@ -111,7 +138,7 @@ class Exchange:
 
     def step(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
         """Take what has arrived, answer, and ask."""
-        able = self._shares & alive[self.members]
+        able = self.shares & alive[self.members]
         self._take_tiles(able)
         late = self._answer(able)
         asks, offers = self._wishes(robots)

@@ -14,9 +14,12 @@ from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.run import Run
+from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
+from covey.sim.checks import known_starts_needed
 from covey.sim.clock import Clock
+from covey.sim.computing import Compute, Computing
 from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
 from covey.sim.inputs import Inputs
@@ -58,6 +61,8 @@ class Simulation:
         faults: what goes wrong with robots, records of `covey.sim.fault_records` or plain data.
         on_controller_error: a controller that fails stops its robot, or ends the run.
         step_budget_s: wall time [s] that a controller may take for one step.
+        compute: how long robots with a computer are busy: ``modelled`` or ``measured``.
+        costs: what their software takes; None: the table of `covey.robots.computer.Costs`.
         observers: called with each `Frame`; they only look.
         name: of the run.
         folder: where the run is recorded; None: in a temporary folder.
@@ -101,6 +106,8 @@ class Simulation:
         faults: Sequence[Any] = (),
         on_controller_error: OnError = "stop_robot",
         step_budget_s: float = 10.0,
+        compute: Compute = "modelled",
+        costs: Costs | None = None,
         observers: Iterable[Callable[[Frame], Any]] = (),
         name: str = "",
         folder: Path | str | None = None,
@@ -125,14 +132,28 @@ class Simulation:
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
-        rule = (sharing or ShareMaps()).rule
-        self.estimating = Estimating(self.groups, self.state, self.sensing, self.clock, world.grid, seed, rule)
+        sharing = sharing or ShareMaps(policy="on_request")
+        own_frames = sharing.start_poses == "unknown"
+        if own_frames:
+            kind = mission.kind if mission else "exploration"
+            for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
+                raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+        self.estimating = Estimating(
+            self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames
+        )
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock)
-        self.deciding = Deciding(self.groups, self.sensing, self.estimating, self.talking, seed, step_s, step_budget_s)
+        frames = self.estimating.frames
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
+        self.computing = Computing(self.groups, self.clock, compute, costs)
+        self.deciding = Deciding(
+            self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
+        )
         self._robots = self.deciding.robots
+        if own_frames:
+            for i, robot in self._robots.items():
+                robot._frames = self.sharing.frames_of(i, self.names[i])
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         if self.tracker is not None:
             for robot in self._robots.values():
@@ -145,7 +166,7 @@ class Simulation:
         self.events: list[Event] = []
         self.radio_alive = np.ones(len(self.names), bool)
         self.inputs = Inputs(self, events, faults)
-        self._repeatable = True
+        self._repeatable = not self.computing.measures
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
@@ -192,7 +213,8 @@ class Simulation:
         lap("sense")
         self.estimating.localize()
         lap("localize")
-        self.estimating.map()
+        self.computing.begin(self.estimating.belief_of)
+        self.estimating.map(self.computing)
         lap("map")
         speaks = self.radio_alive & ~self.state.halted
         self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
@@ -249,7 +271,10 @@ class Simulation:
                 speaks = self.radio_alive & ~self.state.halted
                 sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
+            self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            if self.estimating.frames is not None:
+                self._recorder.manifest |= {"start_poses": "unknown"}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
         return self._run
 
@@ -321,9 +346,14 @@ class Simulation:
     def _observe(self) -> None:
         for i, x, y, content in self.talking.events:
             self._event("tag_left", i, x=x, y=y, text=str(content)[:80])
+        for aligning in self.sharing.aligning:
+            for found in aligning.attempts:
+                x, y = self._pose_before[found.robot, :2]
+                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)
+        self._recorder.observe_computers(frame.step, self.computing.sample())
         for observer in self.observers:
             observer(frame)
         self.events = []

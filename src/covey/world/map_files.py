@@ -64,6 +64,17 @@ def read_map(
     return world.replace(**changes)
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return a map file and the images that it names, those that exist."""
+    found = [path]
+    if path.suffix.lower() in (".yaml", ".yml") and path.is_file():
+        header = _load_yaml(path)
+        part = header.get("covey")
+        names = [header.get("image"), *((part.get("cells"), part.get("materials")) if isinstance(part, dict) else ())]
+        found += [path.parent / name for name in names if isinstance(name, str) and (path.parent / name).is_file()]
+    return found
+
+
 def _read_bare_image(path: Path, resolution_m: float | None, wall_below: float | None) -> World:
     if resolution_m is None:
         raise MapFileError(f"{path}: a bare image needs resolution_m, the side of a pixel in metres")

@@ -1,0 +1,72 @@
+"""What a design can ask to be kept of each run, by name: quantities of robots, of the team, and of events."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from covey.errors import did_you_mean
+
+Scope = Literal["robot", "team", "event"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be kept.
+
+    Attributes:
+        scope: whether there is one of it for each robot, for the team, or for each event.
+        columns: its columns in the table that is kept.
+        meaning: with the unit, for people.
+    """
+
+    scope: Scope
+    columns: tuple[str, ...]
+    meaning: str
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "pose": Quantity("robot", ("x_m", "y_m", "heading_rad"), "true pose in the world frame [m, m, rad]"),
+    "position": Quantity("robot", ("x_m", "y_m"), "true position; of an event, where it happened [m, m]"),
+    "estimate": Quantity(
+        "robot", ("estimate_x_m", "estimate_y_m", "estimate_heading_rad"), "the pose as the robot knows it [m, m, rad]"
+    ),
+    "twist": Quantity("robot", ("vx_m_s", "vy_m_s", "omega_rad_s"), "true velocity in the body frame [m/s, rad/s]"),
+    "command": Quantity(
+        "robot", ("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"), "what the controller asked for"
+    ),
+    "distance": Quantity("robot", ("distance_m",), "way travelled since the start [m]"),
+    "energy": Quantity("robot", ("energy_j",), "energy used since the start [J]"),
+    "collisions": Quantity("robot", ("collisions_robot", "collisions_wall"), "contacts begun since the start"),
+    "explored_share": Quantity("robot", ("explored_share",), "share of what can be explored that its beams crossed"),
+    "known_share": Quantity("robot", ("known_share",), "share of what can be explored that its map knows"),
+    "kbytes_received": Quantity("robot", ("kbytes_received_per_s",), "received by radio, per second [kB/s] (001-25)"),
+    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, per second [kB/s] (001-25)"),
+    "cpu_percent": Quantity("robot", ("cpu_percent",), "processor time of the robot's process over wall time [%]"),
+    "ram_percent": Quantity("robot", ("ram_percent",), "memory of the robot's process over what the robot has [%]"),
+    "explored_area": Quantity("team", ("explored_area_m2",), "area that the team has explored [m2]"),
+    "explored_share_union": Quantity("team", ("explored_share_union",), "share that the team has explored"),
+    "known_share_union": Quantity("team", ("known_share_union",), "share that the union of the maps knows"),
+    "covered_share": Quantity("team", ("covered_share",), "share of the floor that bodies have passed over"),
+    "min_separation": Quantity("team", ("min_separation_m",), "smallest distance between two robots [m]"),
+    "host_cpu_percent": Quantity("team", ("host_cpu_percent",), "processor time of the simulating process [%]"),
+    "host_rss_mib": Quantity("team", ("host_rss_mib",), "resident memory of the simulating process [MiB]"),
+    "graph_idleness": Quantity("team", ("graph_idleness_s",), "of a patrol: mean over the waypoints [s]"),
+    "worst_graph_idleness": Quantity("team", ("worst_graph_idleness_s",), "of a patrol: of the worst waypoint [s]"),
+    "completed_cycles": Quantity("team", ("completed_cycles",), "of a patrol: visits of the waypoint visited least"),
+    "visits": Quantity("team", ("visits",), "of a patrol: visits of all waypoints"),
+    "robots": Quantity("event", ("robot", "other"), "names of the robot and of whom or what it met"),
+    "text": Quantity("event", ("text",), "details for a reader"),
+}
+"""Every name that ``record`` of a measurement can hold."""
+
+OF_PROCESSES = ("cpu_percent", "ram_percent")
+"""Quantities that exist only where each robot has a process of its own."""
+
+
+def unknown_quantity(name: str, *, at_events: bool) -> str:
+    """Return why a measurement cannot record a name; empty when it can."""
+    known = [known for known, quantity in QUANTITIES.items() if at_events or quantity.scope != "event"]
+    if name in known:
+        return ""
+    if name in QUANTITIES:
+        return f"{name!r} belongs to events: write {{when: collision, record: [{name}]}}"
+    return f"unknown quantity {name!r}{did_you_mean(name, known)}"

@@ -1,0 +1,79 @@
+"""Whether robots that did not know where the others started found out, when, and how well.
+
+Every metric is None unless the scenario says ``share_maps: {start_poses: unknown}``. Right is an alignment within 0.5 m
+and 2 degrees of the truth.
+"""
+
+from typing import Any
+
+from covey.results.metrics.registry import metrics
+from covey.results.run import Run
+
+RIGHT_M, RIGHT_DEG = 0.5, 2.0
+
+
+def _found(run: Run) -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
+    """Return time, pair, verdict and numbers of each attempt in order; None when all starts were known."""
+    if run.manifest.get("start_poses") != "unknown":
+        return None
+    found = []
+    for row in run.events.iter_rows(named=True):
+        if row["kind"] == "maps_aligned":
+            verdict, *numbers = row["text"].split(";")[0].split()
+            pairs = (word.split("=") for word in numbers)
+            found.append((row["time_s"], (row["robot"], row["other"]), verdict, {k: float(v) for k, v in pairs}))
+    return found
+
+
+def _in_force(run: Run) -> list[dict[str, float]] | None:
+    """Return the numbers of the alignment of each pair that is in force at the end; None when starts were known."""
+    found, last = _found(run), {}
+    for _, pair, verdict, numbers in found or ():
+        if verdict in ("accepted", "revised"):
+            last[pair] = numbers
+        elif verdict == "withdrawn":
+            last.pop(pair, None)
+    return None if found is None else list(last.values())
+
+
+def _mean(run: Run, name: str) -> float | None:
+    pairs = _in_force(run)
+    return sum(p[name] for p in pairs) / len(pairs) if pairs else None
+
+
+@metrics.register("aligned_share")
+def aligned_share(run: Run) -> float | None:
+    """Share of the ordered pairs of robots (i, j) of which i knows at the end where j started."""
+    pairs, n = _in_force(run), len(run.names)
+    return None if pairs is None or n < 2 else len(pairs) / (n * (n - 1))
+
+
+@metrics.register("first_alignment_s")
+def first_alignment_s(run: Run) -> float | None:
+    """Time at which a robot first knew where another one started [s]."""
+    return next((time for time, _, verdict, _ in _found(run) or () if verdict == "accepted"), None)
+
+
+@metrics.register("alignment_error_m")
+def alignment_error_m(run: Run) -> float | None:
+    """Mean distance of the start that i holds to be that of j from the true one, over pairs aligned at the end [m]."""
+    return _mean(run, "error_m")
+
+
+@metrics.register("alignment_error_deg")
+def alignment_error_deg(run: Run) -> float | None:
+    """The same of the heading [deg]."""
+    return _mean(run, "error_deg")
+
+
+@metrics.register("wrong_alignments")
+def wrong_alignments(run: Run) -> int | None:
+    """How often a robot accepted or revised an alignment more than 0.5 m or 2 degrees off the truth."""
+    found = _found(run)
+
+    def is_wrong(verdict: str, numbers: dict[str, Any]) -> bool:
+        return verdict in ("accepted", "revised") and (
+            numbers["error_m"] > RIGHT_M or numbers["error_deg"] > RIGHT_DEG
+        )
+
+    return None if found is None else sum(is_wrong(verdict, numbers) for _, _, verdict, numbers in found)
