@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from covey.experiments.load import load_design
     from covey.experiments.records import Design
     from covey.geometry.se2 import Pose
+    from covey.results import statistics
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
     from covey.robots.group import Group
@@ -60,6 +61,7 @@ __all__ = [
     "load_design",
     "load_scenario",
     "robots",
+    "statistics",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -81,9 +83,12 @@ _HOMES = {
 }
 
 
+_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics"}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "robots":
-        return import_module("covey.robots")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'covey' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from covey.errors import InvalidValueError, UnknownNameError
@@ -69,6 +70,19 @@ def load_from_file(reference: str, folder: Path) -> Any:
     path = (folder / file_name).resolve()
     if not file_name or not path.is_file():
         raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    try:
+        module = load_file(path)
+    except Exception as error:
+        raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        names = [n for n in vars(module) if not n.startswith("_")]
+        raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+
+
+def load_file(path: Path) -> ModuleType:
+    """Return the module of a file, loaded once in a process, under a name that says which file it is."""
     module_name = f"covey_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:
@@ -79,14 +93,10 @@ def load_from_file(reference: str, folder: Path) -> Any:
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except BaseException:
             del sys.modules[module_name]
-            raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        names = [n for n in vars(module) if not n.startswith("_")]
-        raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+            raise
+    return module
 
 
 def code_of(path: Path) -> list[Path]:

@@ -18,6 +18,13 @@ PLAIN = {
 }
 
 
+ROOM = """\
+world: {empty_m: [8, 8]}
+robots: [{name: scout, count: 2, controller: wander}]
+stop: {timeout_s: 3}
+"""
+
+
 @pytest.fixture
 def plain():
     return lambda **changes: Design.model_validate(PLAIN | changes)
@@ -34,13 +41,6 @@ def in_this_process(monkeypatch):
 
     monkeypatch.setattr(run, "keep", keep)
     return executed
-
-
-ROOM = """\
-world: {empty_m: [8, 8]}
-robots: [{name: scout, count: 2, controller: wander}]
-stop: {timeout_s: 3}
-"""
 
 
 @pytest.fixture

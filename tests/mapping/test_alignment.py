@@ -269,6 +269,29 @@ def test_a_less_sure_place_does_not_replace_a_good_one():
     assert robot.alignments["other"].accepted
 
 
+def test_a_robot_is_found_through_what_another_has_seen():
+    walls = [*MARKED, (10, 109, 240, 243), (60, 63, 150, 200), (107, 109, 149, 240), (10, 12, 149, 240)]
+    walls += [(80, 83, 200, 240), (20, 50, 180, 183), (90, 107, 170, 173)]
+    whole = drawn(*walls, shape=(120, 250)).cells.copy()
+    whole[45:75, 147:149] = 0  # a door between the rooms
+
+    def part(left, right):
+        cells = np.full_like(whole, -1)
+        cells[:, left:right] = whole[:, left:right]
+        return Grid(cells, 0.1)
+
+    near, between, far = part(0, 100), part(20, 245), part(150, 250)
+    T_between, T_far = Pose(1.0, -2.0, 0.5), Pose(-3.0, 1.0, 2.0)
+    robot = holder(near)
+    robot.take(heard(moved(far, T_far), "far"))
+    assert robot.attempt("far") == "refused"
+    robot.take(heard(moved(between, T_between), "between"))
+    assert robot.attempt("between") == "accepted"
+    assert robot.attempt("far") == "accepted"
+    assert robot.T_own_other["far"] == pytest.approx(T_far, abs=0.05)
+    assert list(robot.accepted) == ["between", "far"]
+
+
 def test_same_maps_same_bytes(pairs):
     one, two = align(pairs[0].a, pairs[0].b), align(pairs[0].a, pairs[0].b)
     assert one == two

@@ -7,6 +7,8 @@ from covey.mapping.belief import Beliefs
 from covey.mapping.compare import (
     EITHER,
     KnownShare,
+    compare_parallel,
+    compare_turned,
     explored_area,
     ground_truth,
     map_completeness,
@@ -116,3 +118,15 @@ def test_known_shares_follow_the_beliefs_tile_by_tile():
         np.testing.assert_allclose(each, [map_completeness(team.occupancy[i], truth) for i in range(3)])
         assert union == pytest.approx(map_completeness(team.occupancy.max(axis=0), truth))
     assert union > each.max() > 0
+
+
+@pytest.mark.parametrize(("resolution", "origin"), [(0.2, (1.0, 2.0)), (0.25, (0.3, 2.71)), (0.07, (1.9, 1.5))])
+def test_grids_side_by_side_compare_as_turned_ones_do(resolution, origin):
+    draw = np.random.default_rng(4)
+    wall = Grid(draw.random((24, 31)) < 0.3, 0.1, (1.0, 2.0, 0.0))
+    explorable = wall.with_cells(~wall.cells & (draw.random(wall.shape) < 0.7))
+    map_grid = Grid(np.zeros((14, 17)), resolution, (*origin, 0.0))
+    offsets = np.array([-0.375, -0.125, 0.125, 0.375])
+    grids = wall, explorable, map_grid, offsets
+    for one, other in zip(compare_parallel(*grids), compare_turned(*grids), strict=True):
+        np.testing.assert_array_equal(one, other)

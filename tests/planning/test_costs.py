@@ -4,6 +4,7 @@ import pytest
 from covey.planning.costs import (
     clearance,
     clearance_reference,
+    refresh_cost,
     soften,
     traversal_cost,
     traversal_cost_reference,
@@ -51,3 +52,22 @@ def test_a_robot_that_stands_too_close_to_a_wall_finds_a_way_out_but_not_through
     soften(cost, cells, 4, 1, 3)
     assert cost[4, 1] == 50.0
     assert np.isinf(cost[:, 0]).all()
+
+
+@pytest.mark.parametrize("shape", [(60, 80), (70, 64), (31, 97)])
+@pytest.mark.parametrize("unknown", [1.3, np.inf])
+def test_costs_brought_up_to_date_are_those_of_the_whole_map(shape, unknown):
+    draw = np.random.default_rng(5)
+    lethal, comfort, cap, weight = 0.2, 0.7, 1.0, 6.0
+
+    def cost_of(cells):
+        return traversal_cost_reference(cells, clearance_reference(cells, 0.1, cap), lethal, comfort, weight, unknown)
+
+    cells = random_map(1, shape)
+    held, cost = cells.copy(), cost_of(cells)
+    for k in range(12):  # some cells anywhere, a piece of wall, or nothing
+        for r, c in draw.integers(0, shape, size=(k % 4, 2)):
+            cells[r : r + draw.integers(1, 6), c : c + draw.integers(1, 20)] = draw.choice([-1, 0, 100])
+        refresh_cost(cost, held, cells, 0.1, lethal, comfort, cap, weight, unknown)
+        assert (held == cells).all()
+        np.testing.assert_allclose(cost, cost_of(cells), rtol=1e-5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from covey.planning.astar import astar
-from covey.planning.dijkstra import dijkstra, trace
+from covey.planning.dijkstra import cheapest, dijkstra, searched, trace
 from covey.planning.shorten import line_cost, shorten
 
 
@@ -78,6 +78,23 @@ def test_search_stops_at_the_cheapest_cell_of_a_mask(seed):
         assert tuple(trace(field.parent, *field.hit)[0]) == (0, 0)
 
 
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("share", [0.003, 0.02, 0.3])
+def test_the_cheapest_of_some_cells_is_where_a_search_for_them_stops(seed, share):
+    cost = random_costs(seed, (37, 43))
+    mask = np.random.default_rng(seed + 100).random(cost.shape) < share
+    assert cheapest(cost, (0, 0), np.argwhere(mask)) == dijkstra(cost, (0, 0), mask).hit
+
+
+def test_of_cells_that_cost_the_same_a_search_takes_the_same_with_and_without_knowing_where_they_are():
+    cost = np.ones((41, 41), np.float32)
+    for reach in range(1, 20):
+        cells = 20 + reach * np.array([[0, 1], [1, 0], [0, -1], [-1, 0]])
+        mask = np.zeros(cost.shape, bool)
+        mask[tuple(cells.T)] = True
+        assert cheapest(cost, (20, 20), cells) == dijkstra(cost, (20, 20), mask).hit
+
+
 def test_a_diagonal_between_two_walls_is_closed():
     cost = np.array([[1, np.inf], [np.inf, 1]], np.float32)
     assert dijkstra(cost, (0, 0)).cost[1, 1] == np.inf
@@ -106,3 +123,12 @@ def test_shortening_does_not_trade_clearance_for_length():
     total = sum(line_cost(cost, *a, *b) for a, b in itertools.pairwise(kept))
     assert total <= 1.01 * length
     assert np.abs(kept[:, 0] - 10).max() >= 2
+
+
+def test_searches_count_what_they_put_in_their_queues():
+    cost, before = np.ones((30, 40), np.float32), searched()
+    dijkstra(cost, (15, 20))
+    everything = searched() - before
+    assert everything >= cost.size  # every cell at least once
+    astar(cost, (15, 20), (15, 25))
+    assert searched() - before - everything < 0.2 * cost.size

@@ -170,11 +170,11 @@ def test_a_robot_that_the_map_shows_in_a_doorway_does_not_close_it():
     robot = np.hypot(centres[..., 0], centres[..., 1] - 2.0) < 0.34
     jammed = grid.with_cells(np.where(robot, 100, grid.cells).astype(np.int8))
     assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1) == "no way"
-    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, np.array([(3.0, 1.0)])) == "no way"
-    assert isinstance(plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, np.array([(0.0, 2.0)])), Route)
+    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(3.0, 1.0)])) == "no way"
+    assert isinstance(plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(0.0, 2.0)])), Route)
     there = ((-3.0, -2.0), (0.0, 2.0))  # the goal is where the map shows the robot, at one with the wall
     assert plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1) == "wall"
-    assert isinstance(plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1, np.array([(0.0, 2.0)])), Route)
+    assert isinstance(plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(0.0, 2.0)])), Route)
 
 
 def beside(distance, time_s):

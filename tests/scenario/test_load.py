@@ -46,7 +46,7 @@ def test_a_small_scenario_gets_its_defaults():
         (GOOD + "stop: {explored: 1.5}", "s.yaml:4:18: stop.explored: must be less than or equal to 1; given: 1.5"),
         (
             GOOD + "stop: {of: all}",
-            "s.yaml:4:12: stop.of: must be 'union', 'any_robot' or 'all_robots'; given: 'all'",
+            "s.yaml:4:12: stop.of: must be 'union', 'any_robot', 'all_robots' or 'one_map'; given: 'all'",
         ),
         (
             GOOD + "execution: {step_s: 0.105}",
@@ -184,7 +184,7 @@ def test_names_of_files_and_of_the_library(write):
 def test_the_shipped_scenarios():
     assert list(library()) == [
         "building", "cave", "coverage", "cross", "depot_doors", "hello", "loop", "maze", "office", "patrol", "rubble",
-            "zigzag",
+            "unknown_starts", "zigzag",
     ]  # fmt: skip
     for name in ("maze", "loop", "cross", "zigzag"):  # Table 4 of Yan et al. 2017, with six robots
         scenario = load_scenario(name, trusted_only=True)

@@ -15,6 +15,7 @@ from covey.mapping.records import Mapping
 from covey.robots.group import Group
 from covey.sensors.lidar import Lidar
 from covey.sim.share_maps import ShareMaps
+from covey.testing.boundary import check_boundary
 from covey.world.world import World
 
 RING = [(0, 2, 0, 140), (98, 100, 0, 140), (0, 100, 0, 2), (0, 100, 138, 140)]
@@ -77,6 +78,7 @@ def test_robots_think_in_the_frames_of_their_starts(met):
         assert robot.pose == pytest.approx((0.0, 0.0, 0.0), abs=0.1)  # noise of 0.022 m and 0.02 rad
         rows, columns = robot.map.grid.to_cells((0.0, 0.0))
         assert robot.map.occupancy()[rows, columns] == 0  # it stands on free floor
+    check_boundary(sim)
 
 
 def test_two_robots_find_each_other(met):

@@ -128,14 +128,33 @@ def results(
 
 
 @app.command
-def check(scenario: str, /, *, overrides: Override = [], trusted_only: TrustedOnly = False) -> None:  # noqa: B006
+def check(
+    scenario: str,
+    /,
+    *,
+    overrides: Override = [],  # noqa: B006
+    trusted_only: TrustedOnly = False,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+) -> None:
     """Check a scenario: read it, build its world, and place its robots; nothing is run or written.
+
+    Of a design also the number of its runs, and how long they will take, from two runs that are tried out.
 
     Parameters
     ----------
     scenario
-        Path of a .yaml file, or the name of a scenario that ships.
+        Path of a .yaml file, or the name of a scenario or design that ships.
+    jobs
+        Design: runs at a time; default, one for each processor.
     """
+    from covey.experiments.load import is_design
+
+    if is_design(scenario):
+        from covey.cli.design_check import check_design
+
+        _refuse({"-s": bool(overrides)}, f"is for scenarios, and {scenario} is a design")
+        return check_design(scenario, jobs, trusted_only)
+    _refuse({"--jobs": jobs is not None}, f"is for designs, and {scenario} is not one")
     from covey.scenario.build import set_up
     from covey.scenario.load import load_scenario
 
@@ -145,13 +164,19 @@ def check(scenario: str, /, *, overrides: Override = [], trusted_only: TrustedOn
 
 @app.command
 def show(name: str, /) -> None:
-    """Show all there is to know about a scenario, robot, sensor, link model, protocol or controller.
+    """Show all there is to know about a scenario, design, robot, sensor, link model, protocol or controller.
 
     Parameters
     ----------
     name
-        A name that `covey list` prints, or the path of a scenario.
+        A name that `covey list` prints, or the path of a scenario or design.
     """
+    from covey.experiments.load import is_design
+
+    if is_design(name):
+        from covey.cli.design_check import show_design
+
+        return show_design(name)
     from covey.scenario.shelf import describe
 
     print(describe(name))
@@ -159,7 +184,7 @@ def show(name: str, /) -> None:
 
 @app.command(name="list")
 def list_(
-    kind: Literal["scenarios", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
+    kind: Literal["scenarios", "designs", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
 ) -> None:
     """List what ships with Covey and with installed packages.
 
@@ -169,10 +194,11 @@ def list_(
         What to list; default, everything.
     """
     from covey.cli.tables import print_names
+    from covey.experiments.load import design_summaries
     from covey.scenario.shelf import KINDS, summaries
 
-    for one in (kind,) if kind else KINDS:
-        print_names(one, summaries(one))
+    for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:]):
+        print_names(one, design_summaries() if one == "designs" else summaries(one))
 
 
 @app.command
@@ -191,7 +217,7 @@ def new(name: str, /) -> None:
 
 
 @app.command
-def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"] = "png") -> None:  # noqa: A002
+def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg", "pdf"] = "png") -> None:  # noqa: A002
     """Draw the pictures of a run again.
 
     Parameters
@@ -201,7 +227,7 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"]
     out
         Folder of the pictures; default, beside the others in the run folder.
     format
-        png, or svg for a paper.
+        png; svg or pdf for a paper.
     """
     from covey.cli.run import draw
 
@@ -210,13 +236,22 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg"]
 
 
 @app.command
-def schema() -> None:
-    """Print the JSON schema of scenario files, for editors that complete and check YAML."""
+def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
+    """Print the JSON schema of scenario or design files, for editors that complete and check YAML.
+
+    Parameters
+    ----------
+    kind
+        Of which files.
+    """
     import json
 
-    from covey.scenario.records import Scenario
+    if kind == "design":
+        from covey.experiments.records import Design as Record
+    else:
+        from covey.scenario.records import Scenario as Record
 
-    print(json.dumps(Scenario.model_json_schema(), indent=2))
+    print(json.dumps(Record.model_json_schema(), indent=2))
 
 
 @app.command

@@ -33,7 +33,7 @@ def run_design_command(
     trusted_only: bool = False,
 ) -> int:
     """Run a design, print where its results are, and return the exit code."""
-    design = load_design(source)
+    design = load_design(source, trusted_only=trusted_only)
     if seed is not None:
         design = design.model_copy(update={"seed": seed})
     if cluster is not None and jobs is not None:

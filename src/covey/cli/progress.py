@@ -71,9 +71,7 @@ class ProgressBar:
         """Return the explored or covered share that counts for the goal."""
         if self._covering:
             return frame.covered_share
-        if self.stop.of == "union":
-            return float(frame.explored_share_union)
-        return float((max if self.stop.of == "any_robot" else min)(frame.explored_share))
+        return self.stop.share(frame)
 
     def line(self, frame: Frame, now: float) -> str:
         """Return the line for a frame, at the time ``now`` of the performance counter."""

@@ -51,7 +51,7 @@ def run_command(
     return REACHED if run.status == "reached" else NOT_REACHED
 
 
-def draw(folder: Path, out: Path | None, kind: Literal["png", "svg"]) -> list[Path]:
+def draw(folder: Path, out: Path | None, kind: Literal["png", "svg", "pdf"]) -> list[Path]:
     """Write the pictures of a run and return their paths.
 
     Raises:

@@ -58,7 +58,8 @@ class Notices(MutableMapping[str, Any]):
 
 
 class _Gone:
-    pass
+    def __reduce__(self) -> str:
+        return "_GONE"  # the same one in every process
 
 
 _GONE = _Gone()

@@ -13,6 +13,8 @@ from covey.errors import RunFolderError
 from covey.experiments.folder import Row, new_row, publish, read_row, work_folder
 from covey.experiments.keep import keep_of
 from covey.experiments.plan import PlannedRun
+from covey.experiments.records import Measurement
+from covey.results.run import Run
 
 __all__ = ["execute", "read_row"]
 
@@ -28,9 +30,10 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
         run = planned.load().build(work, overwrite=True).run()
-        keep_of(run, planned.measurements, planned.keep)
-        row |= {"status": run.status, "metrics": run.metrics}
-    except (RunFolderError, OSError):  # the disk
+        why = _why_failed(run) if run.status == "failed" else {}
+        keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
+        row |= {"status": run.status, "metrics": run.metrics} | why
+    except RunFolderError:
         shutil.rmtree(work, ignore_errors=True)
         raise
     except Exception as error:
@@ -41,6 +44,13 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
         "load": load,
     }
     return publish(row, work, folder)
+
+
+def _why_failed(run: Run) -> Row:
+    """Return what the controller raised that ended a run."""
+    events = run.events.filter(run.events["kind"] == "controller_failed")
+    text = str(events["text"][-1])
+    return {"reason": text.strip().rpartition("\n")[2], "traceback": text}
 
 
 @cache

@@ -21,13 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import yaml
 
 from covey.errors import RunFolderError
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Design
 from covey.results.folder import write_json, write_whole
-from covey.scenario.dump import plain
 
 ROW, PLAN, DESIGN, RESULTS, RUNS = "row.json", "plan.json", "design.yaml", "results.parquet", "runs"
 
@@ -113,10 +111,9 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> None
         if folder.is_dir() and any(folder.iterdir()) and not (folder / PLAN).is_file():
             raise RunFolderError(f"{str(folder)!r} holds other files; choose a folder for the design with --out")
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
-        text = yaml.safe_dump(plain(design), sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
         content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
         write_json(folder / PLAN, content | {"runs": list(map(entry, planned))})
-        write_whole(folder / DESIGN, text.encode())
+        write_whole(folder / DESIGN, design.to_yaml().encode())
     except OSError as error:
         raise unwritable(folder, error) from error
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from covey.errors import RunFolderError
 from covey.experiments.quantities import QUANTITIES
 from covey.experiments.records import Measurement
 from covey.results.folder import FIGURES, RADIO_TABLES, TABLES, write_json
@@ -34,11 +35,20 @@ def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
         measurements: each becomes a table, named for its time: ``every_5_s.parquet``, ``when_collision.parquet``.
         keep: ``measurements``: besides these only ``team.parquet``, a row a second; ``pictures``: also the poses, a
             row a second, the events, and the maps; ``everything``: all that was recorded.
+
+    Raises:
+        RunFolderError: the disk is full or cannot be written.
     """
-    for measurement in measurements:
-        _write(run, measurement)
-    if keep == "everything":
-        return
+    try:
+        for measurement in measurements:
+            _write(run, measurement)
+        if keep != "everything":
+            _drop(run, keep)
+    except OSError as error:
+        raise RunFolderError(f"cannot write {str(run.folder)!r}: {error.strerror or error}") from error
+
+
+def _drop(run: Run, keep: str) -> None:
     rows = sampled(run, THIN_S)
     rows = rows if not len(run.times) or len(run.times) - 1 in rows else np.append(rows, len(run.times) - 1)
     _thin(run, "team", rows, None)

@@ -128,3 +128,13 @@ def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any])
         return Design.model_validate({key: rest[key] for key in rest if key != "report"}, context=context)
     except ValidationError:
         return None
+
+
+def design_summaries() -> dict[str, str]:
+    """Return the names of the designs that ship, each with its title, source and published outcome on one line."""
+    found = {}
+    for name, path in designs().items():
+        data = parse_yaml(path.read_bytes(), path.name).data
+        parts = [data["design"], data.get("source", ""), data.get("published", "")]
+        found[name] = ". ".join(" ".join(part.split()).rstrip(".") for part in parts if part) + "."
+    return found

@@ -1,7 +1,7 @@
 """From a design to the list of its runs."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import Problem, ScenarioError
-from covey.experiments.records import Design, Measurement
+from covey.experiments.records import Design
 from covey.experiments.vectors import Vector, vectors
 from covey.results.manifest import sha256, versions
 from covey.scenario.build import inputs
@@ -37,7 +37,7 @@ class PlannedRun:
         scenario: the resolved scenario, as the text of a file.
         folder: where the relative paths in it start.
         timeout_s: the run ends without success at this simulated time [s].
-        measurements: what is kept of it.
+        measurements: what is kept of it, each as plain data of a `Measurement`.
         keep: what else is kept of it, see `Design`.
     """
 
@@ -49,7 +49,7 @@ class PlannedRun:
     scenario: str
     folder: str
     timeout_s: float
-    measurements: tuple[Measurement, ...] = ()
+    measurements: Sequence[dict[str, Any]] = ()
     keep: str = "pictures"
 
     def load(self) -> Scenario:
@@ -64,7 +64,8 @@ def plan(design: Design) -> list[PlannedRun]:
         ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
     """
     seeds = iteration_seeds(design.seed, design.iterations)
-    kept = text_of(plain([*design.measurements])) + design.keep
+    measurements = [plain(measurement) for measurement in design.measurements]
+    kept = text_of(measurements) + design.keep
     hashed = cache(sha256)
     runs: list[PlannedRun] = []
     for number, (vector, scenario) in enumerate(scenarios(design)):
@@ -76,10 +77,9 @@ def plan(design: Design) -> list[PlannedRun]:
             raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
         for iteration, seed in enumerate(seeds):
             whole = f"{text}seed: {seed}\n"
-            rest = scenario.stop.timeout_s, design.measurements, design.keep
-            runs.append(
-                PlannedRun(run_id(whole, *files, kept), number, iteration, seed, vector.values, whole, folder, *rest)
-            )
+            identity, timeout_s = run_id(whole, *files, kept), scenario.stop.timeout_s
+            one = (identity, number, iteration, seed, vector.values, whole, folder, timeout_s, measurements)
+            runs.append(PlannedRun(*one, design.keep))
     _refuse_twins(design, runs)
     return runs
 

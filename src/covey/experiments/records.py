@@ -6,7 +6,7 @@ References:
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
@@ -20,6 +20,9 @@ from covey.scenario.messages import Located, located
 from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import Document
 from covey.sim.stop import Stop
+
+if TYPE_CHECKING:
+    from covey.experiments.describe import TableRow
 
 
 class Limits(Record):
@@ -261,6 +264,12 @@ class Design(Record):
     def trusted_only(self) -> bool:
         """Whether code that a file names is refused."""
         return self._trusted_only
+
+    def table(self) -> "list[TableRow]":
+        """Return the design as the lines of a table, as Table 4 of the paper; see `covey.experiments.describe`."""
+        from covey.experiments.describe import table
+
+        return table(self)
 
     def to_yaml(self) -> str:
         """Return the text of a design file that loads into an equal design."""

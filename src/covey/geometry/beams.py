@@ -61,25 +61,41 @@ def clip_segment(u0, v0, u1, v1, columns, rows):
 
 
 @kernel
+def walk(u0, v0, u1, v1):
+    """Return how a segment inside the grid that is no steeper than the diagonal goes from column to column.
+
+    Args:
+        u0, v0, u1, v1: ends [cells] along the walked axis u and the other one v; abs(v1 - v0) <= abs(u1 - u0).
+
+    Returns:
+        The first column (cell along u), +1 or -1 for the direction, how many columns come after the first one, where
+        the segment leaves the first column along v, and how much farther along v it leaves the next one, both with 32
+        fractional bits. Into the first column it comes at ``v0``, and it ends in the last one at ``v1``.
+    """
+    first, last = int(u0), int(u1)
+    sign = 1 if last >= first else -1
+    if first == last:
+        return first, sign, 0, int(v1 * _FIXED), 0
+    slope = (v1 - v0) / (u1 - u0)
+    boundary = first + 1 if sign > 0 else first
+    return first, sign, abs(last - first), int((v0 + (boundary - u0) * slope) * _FIXED), int(sign * slope * _FIXED)
+
+
+@kernel
 def mark_segment(flat, u0, v0, u1, v1, step_u, step_v):
     """Set to 1 the cells crossed by a segment inside the grid that is no steeper than the diagonal.
 
     Args:
         flat: uint8, the grid as one row.
-        u0, v0, u1, v1: ends [cells] along the walked axis u and the other one v; abs(v1 - v0) <= abs(u1 - u0).
+        u0, v0, u1, v1: ends, see `walk`.
         step_u, step_v: distance of neighbours along u and v in ``flat``.
     """
-    first, last = int(u0), int(u1)
-    sign = 1 if last >= first else -1
+    first, sign, more, v, dv = walk(u0, v0, u1, v1)
     at = first * step_u
     flat[np.uint64(at + int(v0) * step_v)] = 1
-    if first != last:
-        slope = (v1 - v0) / (u1 - u0)
-        boundary = first + 1 if sign > 0 else first
-        v = int((v0 + (boundary - u0) * slope) * _FIXED)
-        dv = int(sign * slope * _FIXED)
+    if more > 0:
         flat[np.uint64(at + (v >> 32) * step_v)] = 1
-        for _ in range(abs(last - first) - 1):
+        for _ in range(more - 1):
             at += sign * step_u
             flat[np.uint64(at + (v >> 32) * step_v)] = 1
             v += dv

@@ -32,6 +32,9 @@ LEAST_WEAKEST_M = 4.0
 MOST_DENIED = 0.01
 """Share of the walls that may stand in the open space of the other map: where it belongs there are hardly any."""
 
+CONTRADICTED = 0.05
+"""With more of them than this share, a place that was accepted is given up; a passing robot leaves some."""
+
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
 _OFF_COST, _DENIED_COST = 6.0, 60.0
@@ -61,11 +64,6 @@ class Fit:
     def agreement(self) -> float:
         """Share of the surfaces on which the other map has a say that it confirms, 0 … 1."""
         return self.met_m / max(self.met_m + self.off_m + self.denied_m, 1e-9)
-
-    @property
-    def is_denied(self) -> bool:
-        """Whether more walls stand in the open space of the other map than where it belongs."""
-        return self.denied_m > MOST_DENIED * self.met_m
 
     @property
     def strength_m(self) -> float:
@@ -153,7 +151,7 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
     if best.weakest_m < LEAST_WEAKEST_M:
         return _refuse(found, f"too little in common: {best.weakest_m:.1f} m of wall hold the weakest direction")
-    if best.is_denied:
+    if best.denied_m > MOST_DENIED * best.met_m:
         return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
     unique = (1.0 - second / best.strength_m) * best.strength_m / (best.strength_m + _EVIDENCE_M)
@@ -166,11 +164,12 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
 
 
 def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
-    """Return whether walls of one map stand in the open space of the other where b is held to lie, or close by."""
+    """Return whether too many walls of one map stand in the open space of the other where b is held to lie."""
     sa, sb = a.surfaces, b.surfaces
     if sa is None or sb is None:
         return False
-    return fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3)).is_denied
+    here = fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3))
+    return here.denied_m > CONTRADICTED * here.met_m
 
 
 def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:

@@ -39,6 +39,7 @@ class Beliefs:
         origin: x, y [m] of the outer corner of cell [0, 0].
         mapping: how scans become evidence.
         rule: how the evidence of several robots becomes one map, see `covey.mapping.rules`.
+        kept: whose maps are kept; None: all. The maps of the others take no memory, and are not to be looked at.
 
     Attributes:
         grid: place and size of every belief; its cells are not used. The yaw is 0.
@@ -58,6 +59,7 @@ class Beliefs:
         origin: tuple[float, float] = (0.0, 0.0),
         mapping: Mapping | None = None,
         rule: Rule = "probabilistic",
+        kept: Sequence[int] | None = None,
     ):
         self.names, self.mapping, self.rule = list(names), mapping or Mapping(), rule
         units = self.mapping.units
@@ -76,7 +78,7 @@ class Beliefs:
         self._team = Team(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
-            occupancy=np.full((n, rows, columns), -1, np.int8),
+            occupancy=_unknown((n, rows, columns), range(n) if kept is None else kept),
             changed=np.zeros(shape, np.int64),
             version=np.zeros(n, np.int64),
             mapped_pose=np.full((n, 3), np.nan),
@@ -444,6 +446,13 @@ class Belief:
             view = _read_only(self.beliefs.occupancy[self.robot] == state)
             self._views[name] = (self.version, view)
         return view
+
+
+def _unknown(shape: tuple[int, int, int], kept: Sequence[int]) -> np.ndarray:
+    maps = np.empty(shape, np.int8)
+    for robot in kept:
+        maps[robot] = -1
+    return maps
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -50,16 +50,36 @@ def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     Raises:
         InvalidValueError: nothing is explorable.
     """
-    shape = map_grid.shape
-    centres = map_grid.to_cells(explorable.to_world(np.argwhere(explorable.cells)))
-    total = len(centres)
+    total = int(np.count_nonzero(explorable.cells))
     if not total:
         raise InvalidValueError("no cell of the world is explorable; completeness and quality have no meaning")
-    centres = centres[map_grid.inside(centres)]
-    counts = np.bincount(centres[:, 0] * shape[1] + centres[:, 1], minlength=shape[0] * shape[1]).reshape(shape)
-
     per_side = max(2, math.ceil(2 * map_grid.resolution / wall.resolution))
     offsets = (np.arange(per_side) + 0.5) / per_side - 0.5
+    parallel = wall.origin[2] == 0.0 == map_grid.origin[2]
+    counts, walls, seen = (compare_parallel if parallel else compare_turned)(wall, explorable, map_grid, offsets)
+    full = walls == per_side**2
+    states = np.where(seen, np.where(walls > 0, EITHER, 0), -1).astype(np.int8)
+    states[full & _beside(states == 0)] = 100
+    area = wall.resolution**2
+    return GroundTruth(states, counts.astype(np.uint16), total * area, area, map_grid.resolution**2)
+
+
+def compare_turned(
+    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of each cell of a map how many centres of explorable cells lie in it, and what its samples hold.
+
+    Args:
+        wall, explorable, map_grid: see `ground_truth`.
+        offsets: of the samples from the centre of a cell, along both axes [cells].
+
+    Returns:
+        counts int64, how many samples lie in wall int32, and whether any lies in an explorable cell; (rows, columns).
+    """
+    shape = map_grid.shape
+    centres = map_grid.to_cells(explorable.to_world(np.argwhere(explorable.cells)))
+    centres = centres[map_grid.inside(centres)]
+    counts = np.bincount(centres[:, 0] * shape[1] + centres[:, 1], minlength=shape[0] * shape[1]).reshape(shape)
     walls, seen = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
     index = np.moveaxis(np.indices(shape), 0, -1)
     for i in offsets:
@@ -69,11 +89,37 @@ def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
             at = np.where(inside[..., None], at, 0)
             walls += inside & (wall.cells[at[..., 0], at[..., 1]] != 0)
             seen |= inside & (explorable.cells[at[..., 0], at[..., 1]] != 0)
-    full = walls == per_side**2
-    states = np.where(seen, np.where(walls > 0, EITHER, 0), -1).astype(np.int8)
-    states[full & _beside(states == 0)] = 100
-    area = wall.resolution**2
-    return GroundTruth(states, counts.astype(np.uint16), total * area, area, map_grid.resolution**2)
+    return counts, walls, seen
+
+
+def compare_parallel(
+    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the same as `compare_turned`, sooner, for grids of yaw 0: what is in a row is in a row of the other."""
+    shape = map_grid.shape
+    row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
+    rows, columns = np.nonzero(explorable.cells)
+    rows, columns = row_in_map[rows], column_in_map[columns]
+    inside = (rows >= 0) & (columns >= 0)
+    counts = np.bincount(rows[inside] * shape[1] + columns[inside], minlength=shape[0] * shape[1]).reshape(shape)
+    sampled = [[_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(shape)]
+    walls, seen = (_samples(cells != 0, *sampled) for cells in (wall.cells, explorable.cells))
+    return counts, walls, seen > 0
+
+
+def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
+    """Return in which rows (axis 0) or columns (1) of another grid those of a grid lie, -1 outside; no yaw."""
+    cells = np.zeros((len(index), 2))
+    cells[:, axis] = index
+    at = other.to_cells(grid.to_world(cells))[:, axis]
+    return np.where((at >= 0) & (at < other.shape[axis]), at, -1)
+
+
+def _samples(cells: np.ndarray, rows: list[np.ndarray], columns: list[np.ndarray]) -> np.ndarray:
+    """Return how many of the samples of each map cell lie in cells that are set, int32 (rows, columns)."""
+    padded = np.pad(cells, ((0, 1), (0, 1)))  # what is outside, at -1, is not set
+    by_row = np.add.reduce([padded[at].astype(np.int32) for at in rows])
+    return np.add.reduce([by_row[:, at] for at in columns])
 
 
 def _beside(mask: np.ndarray) -> np.ndarray:

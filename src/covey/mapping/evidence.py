@@ -142,7 +142,7 @@ def use_marks(mark, box, robot, team, store, stamp, model):
                     useful |= ((marks[k] == 1) & (own[k] > low)) | ((marks[k] == _HIT) & (own[k] < high))
                 if useful:
                     if not is_mine:
-                        slot, is_mine = _copied(slot, store), True
+                        slot, is_mine = copied(slot, store), True
                         team.own[robot, tile] = slot
                         own = store.evidence[slot, at]
                     states = occupancy[row, left : left + TILE]
@@ -157,7 +157,7 @@ def use_marks(mark, box, robot, team, store, stamp, model):
 
 
 @kernel
-def _copied(slot, store):
+def copied(slot, store):
     """Return a slot that may be written, with the evidence of another."""
     new = store.free_slots[store.used[0]]
     store.used[0] += 1

@@ -120,7 +120,8 @@ class UnknownStarts:
         """Look for the frame of a robot that was heard of, in the robot's own map joined with those found before it.
 
         An accepted alignment replaces the one in force when its confidence is no lower, or when the maps contradict
-        that one; without a better one, what is contradicted is withdrawn.
+        that one; without a better one, what is contradicted is withdrawn. After somebody was found, or given up, those
+        who were looked for later or in vain are tried again without waiting for more to be known.
 
         Returns:
             None when too little is new since the last attempt, or when what is in force stays in force.
@@ -137,12 +138,10 @@ class UnknownStarts:
         held = self.accepted.get(name)
         if held is None and not found.accepted:
             return "refused"
-        if held is not None and held.T_a_b is not None:
-            better = found.accepted and found.confidence >= held.confidence
-            if not better and not contradicted(reference, theirs.map, held.T_a_b):
+        if held is None or not found.accepted or found.confidence < held.confidence:
+            if held is not None and not contradicted(reference, theirs.map, held.T_a_b or Pose(0.0, 0.0, 0.0)):
                 return None
-        for later in order[len(earlier) + 1 :]:  # they were found in a map that was wrong, or less right
-            self._tried.pop(later, None)
+            self._tried = {n: then for n, then in self._tried.items() if n == name or n in earlier}  # another reference
         if found.T_a_b is None or not found.accepted:
             del self.accepted[name], self.T_own_other[name]
             return "withdrawn"

@@ -10,6 +10,7 @@ LETHAL = np.float32(np.inf)
 """Cost of a cell that a robot's centre must not enter."""
 MAX_COST = 50.0
 """Largest finite cost of a cell."""
+_BLOCK = 32  # side of the blocks of cells in which changes are looked for
 
 
 @kernel
@@ -114,6 +115,58 @@ def traversal_cost_reference(occupancy, clearance_m, lethal_m, comfort_m, weight
     cost = np.where(occupancy < 0, unknown_cost, 1.0) + weight * missing**2
     cost = np.where(np.isinf(cost), np.inf, np.minimum(cost, MAX_COST))
     return np.where((clearance_m < lethal_m) | (occupancy > 50), np.inf, cost).astype(np.float32)
+
+
+@kernel
+def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost):
+    """Bring the costs of a map up to date, in place, where the map has changed: they become `traversal_cost` of it.
+
+    Args:
+        cost: float32 (rows, columns), the costs of ``held``.
+        held: int8 (rows, columns), the map as it was; becomes ``occupancy``.
+        occupancy: int8 (rows, columns), the map as it is.
+        resolution, cap_m: see `clearance`. lethal_m, comfort_m, weight, unknown_cost: see `traversal_cost`.
+    """
+    rows, columns = occupancy.shape
+    reach = math.ceil(cap_m / resolution + 0.5)
+    for top in range(0, rows, _BLOCK):
+        bottom = min(top + _BLOCK, rows)
+        first, last, row0, row1 = columns, -1, rows, -1
+        for left in range(0, columns + _BLOCK, _BLOCK):
+            dirty = False
+            for r in range(top, bottom):
+                for c in range(left, min(left + _BLOCK, columns)):
+                    if occupancy[r, c] != held[r, c]:
+                        dirty = True
+                        first, last, row0, row1 = min(first, c), max(last, c), min(row0, r), max(row1, r)
+            if not dirty and last >= 0:  # the blocks side by side that have changed end here
+                _refresh_window(
+                    cost, occupancy, row0, row1, first, last, reach,
+                    resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
+                )  # fmt: skip
+                first, last, row0, row1 = columns, -1, rows, -1
+    for r in range(rows):
+        for c in range(columns):
+            held[r, c] = occupancy[r, c]
+
+
+@kernel
+def _refresh_window(
+    cost, occupancy, row0, row1, first, last, reach, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost
+):
+    """Compute the costs anew that cells between two rows and two columns, all inclusive, have a say in."""
+    rows, columns = occupancy.shape
+    top, bottom = max(row0 - 2 * reach, 0), min(row1 + 2 * reach + 1, rows)
+    left, right = max(first - 2 * reach, 0), min(last + 2 * reach + 1, columns)
+    window = np.empty((bottom - top, right - left), np.int8)
+    for r in range(top, bottom):
+        for c in range(left, right):
+            window[r - top, c - left] = occupancy[r, c]
+    near = clearance(window, resolution, cap_m)
+    new = traversal_cost(window, near, lethal_m, comfort_m, weight, unknown_cost)
+    for r in range(max(row0 - reach, 0), min(row1 + reach + 1, rows)):
+        for c in range(max(first - reach, 0), min(last + reach + 1, columns)):
+            cost[r, c] = new[r - top, c - left]
 
 
 @kernel

@@ -17,6 +17,8 @@ _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COST + estimate) in quarters of a cell
 _NO_MASK = np.zeros((0, 0), np.uint8)
+_NOWHERE = np.zeros((0, 2), np.int64)
+_GUIDED = 32  # a search for one of more targets than these is not worth an estimate
 _SQRT2 = math.sqrt(2.0)
 
 
@@ -40,6 +42,7 @@ class _Scratch(threading.local):
 
     size = -1  # of the grids; -1 also while a search uses the arrays, should it be interrupted
     kept = -1
+    searched = 0
 
     def of(self, size: int) -> tuple[np.ndarray, ...]:
         if self.size != size:
@@ -51,6 +54,7 @@ class _Scratch(threading.local):
         return self.come, self.move, self.cell_of, self.next_of, self.come_of
 
     def wipe(self, entries: int) -> None:
+        self.searched += entries
         used = self.cell_of[:entries]
         if 4 * entries > self.kept:
             self.come[:], self.move[:] = np.inf, -1
@@ -79,16 +83,26 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
     """
     chosen = _NO_MASK if mask is None else np.ascontiguousarray(mask).view(np.uint8)
     arrays = _scratch.of(cost.size)
-    hit, entries = search(cost, source[0], source[1], -1, -1, chosen, *arrays)
+    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, chosen, *arrays)
     field = Field(arrays[0].reshape(cost.shape).copy(), arrays[1].reshape(cost.shape).copy(), _cell(hit, cost))
     _scratch.wipe(entries)
     return field
 
 
-def cheapest(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray) -> tuple[int, int]:
-    """Return row and column of the cheapest cell of a mask to come to, (-1, -1) for none; see `dijkstra`."""
-    chosen = np.ascontiguousarray(mask).view(np.uint8)
-    hit, entries = search(cost, source[0], source[1], -1, -1, chosen, *_scratch.of(cost.size))
+def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
+    """Return row and column of the one of some cells, int (k, 2), that is cheapest to come to, (-1, -1) for none.
+
+    Of equals it is the one that a search with them as the ``mask`` of `dijkstra` comes to first.
+    """
+    if 0 < len(cells) <= _GUIDED:
+        targets = np.ascontiguousarray(cells, np.int64)
+        hit, entries, alone = search(cost, source[0], source[1], targets, _NO_MASK, *_scratch.of(cost.size))
+        _scratch.wipe(entries)
+        if alone or hit < 0:
+            return _cell(hit, cost)
+    mask = np.zeros(cost.shape, np.uint8)
+    mask[cells[:, 0], cells[:, 1]] = 1
+    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, mask, *_scratch.of(cost.size))
     _scratch.wipe(entries)
     return _cell(hit, cost)
 
@@ -96,7 +110,7 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray) -> tup
 def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
     """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
     arrays = _scratch.of(cost.size)
-    hit, entries = search(cost, source[0], source[1], target[0], target[1], _NO_MASK, *arrays)
+    hit, entries, _ = search(cost, source[0], source[1], np.array([target]), _NO_MASK, *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
     if hit >= 0:
         path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
@@ -104,51 +118,58 @@ def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, 
     return path, total
 
 
+def searched() -> int:
+    """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
+    return _scratch.searched
+
+
 def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:
     return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
 
 
 @kernel
-def _estimate(row, column, target_row, target_column):
-    """Octile distance: never more than the true cost, since a cell costs at least 1."""
-    a, b = abs(row - target_row), abs(column - target_column)
-    return max(a, b) + (_SQRT2 - 1.0) * min(a, b)
+def _estimate(row, column, targets):
+    """Octile distance to the nearest target: never more than the true cost, since a cell costs at least 1."""
+    nearest = np.inf
+    for k in range(targets.shape[0]):
+        a, b = abs(row - targets[k, 0]), abs(column - targets[k, 1])
+        nearest = min(nearest, max(a, b) + (_SQRT2 - 1.0) * min(a, b))
+    return nearest
 
 
 @kernel
-def search(cost, source_row, source_column, target_row, target_column, mask, come, move, cell_of, next_of, come_of):
-    """Search from a cell: A* towards the target cell, or Dijkstra when ``target_row`` is negative.
+def search(cost, source_row, source_column, targets, mask, come, move, cell_of, next_of, come_of):
+    """Search from a cell: A* towards target cells, or Dijkstra when there is none.
 
     Narrow buckets hold the open cells in the order of their (estimated) cost. A cell that improves is put in again and
     its older entry is passed over, so the result is exact although the cells of one bucket are taken in any order.
 
     Args:
-        cost: float32 (rows, columns). mask: uint8, of the same shape or empty.
+        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns. mask: uint8, as ``cost``, or empty.
         come, move: float32, int8 (cells,): cost to come and the move that led there, inf and -1 before.
         cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
     Returns:
-        The flat index of the cell where it stopped (-1: none), and how many entries were used: the cells that were
-        reached are ``cell_of`` up to there.
+        The flat index of the cell where it stopped (-1: none); how many entries were used: the cells that were
+        reached are ``cell_of`` up to there; and whether no other target costs the same, but for rounding.
     """
     rows, columns = cost.shape
     price, wanted = cost.reshape(-1), mask.reshape(-1)
     head = np.full(_BUCKETS, -1, np.int32)
     step = _DROW * columns + _DCOLUMN
-    guided, masked = target_row >= 0, mask.shape[0] == rows
+    guided, masked = targets.shape[0] > 0, mask.shape[0] == rows
     scale = 4.0 if guided else 1.0
-    target = target_row * columns + target_column if guided else -1
-    hit, hit_cost = -1, np.inf
+    hit, hit_cost, other_cost, last_level = -1, np.inf, np.inf, -1
     source = source_row * columns + source_column
     come[source] = 0.0
-    level = int(scale * _estimate(source_row, source_column, target_row, target_column)) if guided else 0
+    level = int(scale * _estimate(source_row, source_column, targets)) if guided else 0
     head[level % _BUCKETS] = 0
     cell_of[0], next_of[0], come_of[0] = source, -1, 0.0
     entries, waiting = 1, 1
     while waiting > 0:
         entry = head[level % _BUCKETS]
         if entry < 0:
-            if hit >= 0:
+            if hit >= 0 and level >= last_level:
                 break
             level += 1
             continue
@@ -159,8 +180,18 @@ def search(cost, source_row, source_column, target_row, target_column, mask, com
             continue
         r = np.int32(u) // np.int32(columns)
         c = u - r * columns
-        if (u == target or (masked and wanted[u] != 0)) and here < hit_cost:
+        if masked and wanted[u] != 0 and here < hit_cost:
             hit, hit_cost = u, here
+        for k in range(targets.shape[0]):
+            if targets[k, 0] == r and targets[k, 1] == c:
+                if here < hit_cost:
+                    if hit != u:
+                        other_cost = hit_cost
+                    hit, hit_cost = u, here
+                    if targets.shape[0] > 1:  # one that costs the same may lie in the next bucket by rounding
+                        last_level = int(scale * (hit_cost + _margin(hit_cost)))
+                elif hit != u:
+                    other_cost = min(other_cost, here)
         at_edge = r == 0 or c == 0 or r == rows - 1 or c == columns - 1
         half = 0.5 * min(price[u], np.float32(50.0))
         for m in range(8):
@@ -180,12 +211,18 @@ def search(cost, source_row, source_column, target_row, target_column, mask, com
             come[v], move[v] = total, m
             place = total
             if guided:
-                place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], target_row, target_column)
+                place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], targets)
             bucket = max(int(scale * place), level) % _BUCKETS
             cell_of[entries], next_of[entries], come_of[entries] = v, head[bucket], total
             head[bucket] = entries
             entries, waiting = entries + 1, waiting + 1
-    return hit, entries
+    return hit, entries, other_cost > hit_cost + _margin(hit_cost)
+
+
+@kernel
+def _margin(cost):
+    """Return by how much rounding can change the cost of a way, many times over."""
+    return 1e-3 + 1e-5 * cost
 
 
 @kernel

@@ -10,9 +10,10 @@ from covey.errors import RunFolderError
 FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
-FILES = (*TABLES, *RADIO_TABLES, "maps.npz", "metrics.json", "manifest.json")
+PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
+FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "metrics.json", "manifest.json")
 FIGURES = "figures"
-_PICTURES = {".png", ".svg", ".gif", ".mp4", ".part"}
+_PICTURES = {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"}
 
 
 def part(path: Path) -> Path:

@@ -149,6 +149,19 @@ class Recorder:
                     self._tables["computers"] = Table(self.folder / "computers.parquet", computers.schema())
                 self._tables["computers"].write(computers.columns(step, self.names, samples))
 
+    def add(self, name: str, schema: pa.Schema, columns: dict[str, Any]) -> None:
+        """Append rows to a further table, which exists from its first rows on.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        if not self._is_open:
+            return
+        with self._disk():
+            if name not in self._tables:
+                self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
+            self._tables[name].write(columns)
+
     def close(self, status: str, maps: Maps | None = None) -> Run:
         """Finish the folder and return it.
 

@@ -119,6 +119,11 @@ class Run:
         """Single packets, where the scenario asked for them (``execution.log_messages``)."""
         return self._table("messages") if self.has("messages") else None
 
+    @cached_property
+    def computers(self) -> "pl.DataFrame | None":
+        """What the robots' computers did, one row per robot and 5 s of simulated time; None when no robot has one."""
+        return self._table("computers") if self.has("computers") else None
+
     def has(self, table: str) -> bool:
         """Return whether the run has a table of this name."""
         return (self.folder / f"{table}.parquet").is_file()

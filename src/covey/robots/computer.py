@@ -58,16 +58,19 @@ class Costs(Record):
     """
 
     scan_match: Cost = Field(
-        default=Cost(seconds=0.1),
+        default=Cost(seconds=0.04),
         description="Matching one scan against the map, by every robot that localizes otherwise than by truth or "
         "odometry: noise stands for gmapping.",
     )
-    map_update: Cost = Field(default=Cost(seconds=0.001), description="Entering one scan in the map.")
-    frontiers: Cost = Field(default=Cost(seconds=0.01), description="Finding frontiers in a million cells of map.")
-    search: Cost = Field(default=Cost(seconds=0.1), description="Searching ways over a million cells of map.")
-    view: Cost = Field(default=Cost(seconds=0.0001), description="Reckoning what would be seen from one place.")
+    map_update: Cost = Field(default=Cost(seconds=0.00003), description="Entering one scan in the map.")
+    frontiers: Cost = Field(default=Cost(seconds=0.0008), description="Finding frontiers in a million cells of map.")
+    search: Cost = Field(
+        default=Cost(seconds=0.05),
+        description="Searching ways, for a million entries of the queue: one or two per cell.",
+    )
+    view: Cost = Field(default=Cost(seconds=0.00002), description="Reckoning what would be seen from one place.")
     control: Cost = Field(
-        default=Cost(seconds=0.001), description="One command of the local planner, on the way to a goal."
+        default=Cost(seconds=0.00008), description="One command of the local planner, on the way to a goal."
     )
     base_mib: float = Field(default=680.0, ge=0, description="Memory of system and software without a map [MiB].")
     cell_bytes: float = Field(default=480.0, ge=0, description="Memory for each known cell of the map [bytes].")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.errors import ControllerError, InvalidValueError
 from covey.mapping.localization import Localization, Truth
 from covey.robots.controller import Program
 from covey.robots.model import RobotModel
@@ -86,3 +86,22 @@ class GroupView:
             f"group {self.name!r} does not see {field_name!r}, only: {', '.join(sorted(fields))}; declare it: "
             f"@covey.controller(scope='group', sees=({field_name!r}, …))"
         )
+
+
+def twists_of(answer: Any, view: Any) -> dict[str, np.ndarray]:
+    """Return what a group controller answered, by group: float64 (n, 3), vx, vy [m/s], turn rate [rad/s].
+
+    Args:
+        answer: of a controller of one group twists, of the whole team a dict of them.
+        view: what it was shown: a `GroupView`, or a dict of them.
+
+    Raises:
+        ControllerError: twists of a wrong shape, or not finite.
+    """
+    views, answers = (view, answer) if isinstance(view, dict) else ({view.name: view}, {view.name: answer})
+    twists = {name: np.asarray(answers[name], float) for name in views}
+    for name, part in twists.items():
+        shape = (views[name].count, 3)
+        if part.shape != shape or not np.isfinite(part).all():
+            raise ControllerError(f"group {name!r} needs finite twists of shape {shape}; got {part.shape}")
+    return twists

@@ -36,7 +36,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
-from covey.robots.reach import block_cells, cheapest_cell, travel, travel_from
+from covey.robots.reach import cheapest_cell, travel, travel_from
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -121,7 +121,8 @@ class Robot:
 
     def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
         """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
-        self._charge_cells("frontiers")
+        if self._work is not None:
+            self._work.add("frontiers", self._belief().occupancy().size / 1e6)
         return find_frontiers(self._belief().occupancy(), definition, min_cells)
 
     def travel_cost(self) -> np.ndarray:
@@ -144,7 +145,6 @@ class Robot:
         """
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
         others, grid = navigator.others(*self.pose), self._belief().grid
-        self._charge_cells("search", len(points) / block_cells(navigator.radius, grid.resolution) ** 2)
         return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
@@ -161,7 +161,6 @@ class Robot:
         grid = self._belief().grid
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        self._charge_cells("search")
         cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
         if cell is None:
             return None
@@ -303,10 +302,6 @@ class Robot:
         """Let what its software does be added to ``work``."""
         self._work = self._navigator.work = work
 
-    def _charge_cells(self, kind: str, share: float = 1.0) -> None:
-        if self._work is not None:
-            self._work.add(kind, share * self._belief().occupancy().size / 1e6)
-
     def _belief(self) -> Belief:
         if self.map is None:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
@@ -315,7 +310,6 @@ class Robot:
     def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        self._charge_cells("search")
         return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:

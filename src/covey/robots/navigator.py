@@ -413,10 +413,8 @@ class Navigator:
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
-        if self.work is not None:
-            self.work.add("search", belief.occupancy().size / 1e6)
         others = self.others(x, y, heading)
-        been = np.array([(0.1 * i, 0.1 * k) for i, k in self._been]) if self._been else None
+        been = self._been_at if self._been else None
         planned = route.plan(belief.grid, (x, y), self._goal, self.radius, self.driving, others, self._tolerance, been)
         if isinstance(planned, str):
             self._planned = False
@@ -426,6 +424,10 @@ class Navigator:
         end = self.line[-1]
         self._short = math.hypot(self._goal[0] - end[0], self._goal[1] - end[1]) > self._tolerance
         return ""
+
+    def _been_at(self) -> np.ndarray:
+        """Return where robots have been seen lately [m], float64 (k, 2)."""
+        return np.array([(0.1 * i, 0.1 * k) for i, k in self._been])
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""

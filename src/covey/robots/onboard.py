@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from covey.errors import ControllerError
+from covey.planning.dijkstra import searched
 from covey.robots.controller import Program
 from covey.robots.declared import Declared
 from covey.robots.handle import Robot
@@ -75,7 +76,10 @@ class Onboard:
         if robot.finished:
             robot._command = STILL
             return STILL
+        before = searched()
         self._runner.step(robot)
+        if robot._work is not None:
+            robot._work.add("search", (searched() - before) / 1e6)
         if robot.finished:
             robot._command = STILL
         command = robot._command

@@ -49,10 +49,8 @@ def cheapest_cell(
     row, column = (int(i) for i in grid.to_cells(start))
     if not grid.inside((row, column)):
         return None
-    mask = np.zeros(grid.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
     _, cost = passage(grid, start, radius, driving, others)
-    found = cheapest(cost, (row, column), mask)
+    found = cheapest(cost, (row, column), cells)
     return found if found[0] >= 0 else None
 
 
@@ -83,7 +81,8 @@ def travel_from(
         float64 (n, k); inf where no way is known, or the start lies outside the grid.
     """
     occupancy, cost = ground(grid, here, radius, driving, others)
-    block = block_cells(radius, grid.resolution)
+    sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
+    block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
     coarse, solid = _blocks(cost, block, np.minimum), _blocks(occupancy, block, np.maximum)
     out = np.full((len(starts), len(cells)), np.inf)
     reach = math.ceil((radius + 0.1) / (block * grid.resolution))
@@ -95,12 +94,6 @@ def travel_from(
             soften(own, solid, row, column, reach)
             out[i] = dijkstra(own, (row, column)).cost[at[:, 0], at[:, 1]]
     return out * (block * grid.resolution)
-
-
-def block_cells(radius: float, resolution: float) -> int:
-    """Return the side of the blocks of `travel_from` in cells, for a body radius and cells [m]."""
-    sides = math.ceil(lethal_clearance(radius, resolution) / resolution + 0.5) - 1
-    return sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
 
 
 def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:

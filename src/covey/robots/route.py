@@ -1,13 +1,15 @@
 """A route: the way over a belief's cells from where a robot stands to its goal, as a line to follow."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.planning.astar import astar
-from covey.planning.costs import clearance, soften, traversal_cost
+from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
 from covey.planning.shorten import shorten
 from covey.robots.driving import Driving
 
@@ -25,7 +27,8 @@ class Route(NamedTuple):
 SMALL_M = 1.0
 """What reaches less far than this from a goal may be another robot that stands there [m]."""
 NO_NARROW = np.empty((0, 2))
-_latest: list = []  # the newest cost of a map, with what it was computed from
+_held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
+"""The newest cost of each map, by what drives there, with the occupancy that it is computed from."""
 
 
 def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
@@ -63,14 +66,18 @@ def ground(
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
     _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
-    key = (radius, driving, resolution)
-    if not _latest or _latest[0] != key or not np.array_equal(_latest[1], occupancy):
-        near = clearance(occupancy, resolution, max(driving.comfort_m, radius))
-        unknown = 1.3 if driving.unknown == "optimistic" else np.inf
-        lethal = lethal_clearance(radius, resolution)
+    lethal, cap = lethal_clearance(radius, resolution), max(driving.comfort_m, radius)
+    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
+    held = _held.setdefault(grid, {})
+    if (radius, driving) not in held:
+        near = clearance(occupancy, resolution, cap)
         cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
-        _latest[:] = (key, occupancy, cost)  # a goal is chosen, and then the way to it planned, over the same map
-    return occupancy, _latest[2].copy()
+        held[radius, driving] = occupancy.copy(), cost
+    else:
+        before, cost = held[radius, driving]
+        weight = driving.clearance_weight
+        refresh_cost(cost, before, occupancy, resolution, lethal, driving.comfort_m, cap, weight, unknown)
+    return occupancy, cost.copy()
 
 
 def plan(
@@ -81,7 +88,7 @@ def plan(
     driving: Driving,
     others: np.ndarray,
     tolerance: float,
-    been: np.ndarray | None = None,
+    been: Callable[[], np.ndarray] | None = None,
 ) -> Route | str:
     """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
 
@@ -92,8 +99,8 @@ def plan(
         driving: how to plan.
         others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
         tolerance: how far from the goal the route may end [m].
-        been: float64 (k, 2), where robots have been seen lately [m]: where there is no way, look for one that takes
-            what the map shows there, and what is smaller than `SMALL_M`, for no wall. None: do not.
+        been: says where robots have been seen lately [m], float64 (k, 2): where there is no way, look for one that
+            takes what the map shows there, and what is smaller than `SMALL_M`, for no wall. None: do not.
 
     Returns:
         the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
@@ -103,7 +110,7 @@ def plan(
     if isinstance(route, Route) or been is None:
         return route
     cells = grid.cells.copy()
-    _paint(cells, been, grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
+    _paint(cells, been(), grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
     cells = _without_small(cells, grid.resolution)
     return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance)
 

@@ -112,6 +112,7 @@ def build(
         pose_every=execution.pose_every,
         links_every_s=execution.links_every_s,
         log_messages=execution.log_messages,
+        controllers=execution.processes if execution.controllers == "processes" else "in_process",
         observers=tuple(observers),
         name=scenario.name,
         folder=folder,

@@ -125,7 +125,7 @@ def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any
         path: Path = ()
         branch: tuple[Path, Any] | None = None
         loc = details["loc"]
-        for item, following in zip(loc, (*loc[1:], None), strict=True):
+        for item, following in zip(loc, (*loc[1:], None), strict=False):
             if (*path, item) in document.values and not _is_tag(path, item, following, document):
                 path = (*path, item)
             elif branch is None and not (_names_a_key(details) and item == loc[-1]):

@@ -20,6 +20,7 @@ from covey.scenario.yaml12 import Document
 from covey.sim.checks import known_starts_needed
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
+from covey.sim.processes.record import Processes
 from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.doors import Door
@@ -128,6 +129,12 @@ class Execution(Record):
         "takes (the run is then not repeatable).",
     )
     costs: Costs = Field(default=Costs(), description="What the software of robots with a computer takes of it.")
+    controllers: Literal["in_process", "processes"] = Field(
+        default="in_process",
+        description="Where controllers run, with their mapping and planning: in the simulator's process, or each in a "
+        "process of its own.",
+    )
+    processes: Processes = Field(default=Processes(), description="With controllers: processes: how they run.")
 
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
@@ -136,6 +143,9 @@ class Execution(Record):
             near = max(1, round(ratio)) * self.substep_s
             message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
             raise located([(("step_s",), message, self.step_s)])
+        if self.controllers != "processes" and self.processes != Processes():
+            message = "belongs to controllers: processes; leave it out, or set that"
+            raise located([(("processes",), message, self.processes.model_dump(exclude_defaults=True))])
         return self
 
 

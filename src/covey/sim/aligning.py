@@ -75,7 +75,6 @@ class Aligning:
         self.attempts: list[Attempt] = []
         self._starts = [Pose(*start) for start in T_world_start.tolist()]
         self._every = max(1, round(exact(every_s) / exact(clock.step_s)))
-        self._cells = maps._rows(np.arange(tiles * TILE * TILE).reshape(tiles, -1))  # which of all tiles' cells
         self._taken = np.zeros((n, n, tiles), np.int32)  # the versions that are in the maps
         self._placed: dict[tuple[int, int], Pose] = {}  # and the frames that they were turned from
         self._turned = 0
@@ -102,7 +101,7 @@ class Aligning:
             if origin != robot and version:
                 heard.append(origin)
                 if name not in holder.heard or holder.heard[name].version < version:
-                    cells = self.maps.grid.with_cells(evidence.ravel()[self._cells])
+                    cells = self.maps.grid.with_cells(self.maps._rows(evidence))
                     holder.take(Heard(name, version, cells))
         for origin in heard:
             name = self.maps.names[origin]
@@ -119,7 +118,7 @@ class Aligning:
             return
         evidence, versions = self.by_origin.held(robot, origin)
         tiles = np.arange(len(versions))
-        if T == before:
+        if T is not None and before == T:
             tiles = self._under(np.flatnonzero(versions > self._taken[robot, origin]), T)
         self._taken[robot, origin] = versions
         if T is None:
@@ -127,7 +126,7 @@ class Aligning:
             now = np.zeros((len(tiles), TILE * TILE), np.int8)
         else:
             self._placed[robot, origin] = T
-            theirs = self.maps.grid.with_cells(evidence.ravel()[self._cells])
+            theirs = self.maps.grid.with_cells(self.maps._rows(evidence))
             now = seen_at(self._centres(tiles).reshape(-1, 2), theirs, T).reshape(-1, TILE * TILE)
         changed = (now != self.maps.held(robot, origin)[0][tiles]).any(axis=1)
         if changed.any():
@@ -148,5 +147,6 @@ class Aligning:
         coarse = Grid(grid.cells, TILE * grid.resolution, grid.origin)
         every = coarse.to_world(np.column_stack(np.divmod(np.arange(self._taken.shape[2]), per_row)))
         at = times(every[tiles], T_own_origin.heading) + T_own_origin[:2]
-        near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < math.sqrt(2.0) * coarse.resolution + grid.resolution
+        reach = math.sqrt(2.0) * coarse.resolution + grid.resolution
+        near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < reach
         return np.flatnonzero(near.any(axis=1))

@@ -98,6 +98,7 @@ class Computing:
     Attributes:
         machines: by team index.
         measures: whether real time decides.
+        told: whether processes tell what the software of robots takes, instead of it being measured here.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Computing:
                     self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s, Work())
                 robot += 1
         self.measures = compute == "measured" and bool(self.machines)
+        self.told = False
         self._poll_steps = max(1, round(POLL_S / clock.step_s))
         self._sampled = 0
 
@@ -155,19 +157,34 @@ class Computing:
             robots: team indices, int (m,).
             update: takes in the scans of some of them: those that a slice selects.
         """
-        if not self.measures:
+        if not self.measures or self.told:
             update(slice(None))
         for k, robot in enumerate(robots.tolist()):
             if self.measures:
-                begun = time.thread_time()
-                update(slice(k, k + 1))
-                self.charge(robot, time.thread_time() - begun)
+                if not self.told:
+                    begun = time.thread_time()
+                    update(slice(k, k + 1))
+                    self.charge(robot, time.thread_time() - begun)
             elif robot in self.machines:
                 matches = float(self.machines[robot].matches)
                 self.charge_work(robot, {"scan_match": matches, "map_update": 1.0})
 
+    def may_act(self, robot: int) -> bool:
+        """Return whether the computer of a robot is free for its controller.
+
+        Raises:
+            ControllerError: the controller has been killed for want of memory.
+        """
+        machine = self.machines[robot]
+        if machine.is_full and machine.computer.when_ram_full == "kill":
+            raise ControllerError(
+                f"out of memory: it takes {machine.ram_mib:.0f} MiB of {machine.computer.ram_mib:.0f} MiB; "
+                "give the robot more ram_mib, or when_ram_full: slow"
+            )
+        return machine.idle
+
     def act(self, robot: int, step: Callable[[], Twist]) -> None:
-        """Let the controller of a robot act, unless its computer is busy; its command comes when the work is done.
+        """Let the controller of a robot that may act do so; its command comes when the work is done.
 
         Args:
             robot: team index.
@@ -175,22 +192,14 @@ class Computing:
 
         Raises:
             Exception: what ``step`` raises.
-            ControllerError: the controller has been killed for want of memory.
         """
         machine, now = self.machines[robot], self.clock.time_s
-        if machine.is_full and machine.computer.when_ram_full == "kill":
-            raise ControllerError(
-                f"out of memory: it takes {machine.ram_mib:.0f} MiB of {machine.computer.ram_mib:.0f} MiB; "
-                "give the robot more ram_mib, or when_ram_full: slow"
-            )
-        if not machine.idle:
-            return
         begun = time.thread_time()
         machine.coming = step()
-        if self.measures:
-            self.charge(robot, time.thread_time() - begun)
-        else:
+        if not self.measures:
             self.charge_work(robot, machine.work.take())
+        elif not self.told:
+            self.charge(robot, time.thread_time() - begun)
         machine.touched = False
         delay = max(machine.free_s - now, 0.0)
         machine.comes = self.clock.step + math.floor(delay / self.clock.step_s + 0.5 + _EPS)

@@ -1,25 +1,25 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
 import dataclasses
-import traceback
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from covey.errors import ControllerError
 from covey.geometry import Pose
 from covey.random import generator
+from covey.results.recorder import Recorder
 from covey.robots.controller import Program
 from covey.robots.driving import DriveLimits
-from covey.robots.group import Group, GroupView
+from covey.robots.group import Group, GroupView, twists_of
 from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
 from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
+from covey.sim.failures import Failure, text_of
 from covey.sim.sensing import Sensing, SensorBank
 from covey.sim.talking import Talking
 from covey.sim.watchdog import StepBudgetError, Watchdog
@@ -28,23 +28,18 @@ SHARED_FIELDS = ("angles", "mount")
 """Fields of readings that are the same for all robots, and have no axis of robots."""
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A controller that failed: which robots stop, what was raised, and whether wall time decided it."""
-
-    robots: tuple[int, ...]
-    error: Exception
-    text: str
-    by_wall_time: bool
-
-
 class Deciding:
     """The controllers of a team.
 
     Attributes:
         failed: robots whose controller has failed.
         down: robots that do not act now, and ``lost`` those of them that never will again.
+        repeatable: whether the same run comes out again, as far as deciding goes.
+        facts: what the manifest says of where controllers ran.
     """
+
+    repeatable = True
+    facts: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -131,6 +126,9 @@ class Deciding:
             if i in self.onboard and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
 
+    def record_into(self, recorder: Recorder) -> None:
+        """Say where to record more about the controllers than what they do: there is nothing."""
+
     def close(self) -> None:
         """End every controller."""
         self.watchdog.close()
@@ -165,7 +163,8 @@ class Deciding:
         try:
             if index in self.computing.machines:
                 robot.collided = self.computing.touched(index, collided)
-                self.computing.act(index, onboard.step)
+                if self.computing.may_act(index):
+                    self.computing.act(index, onboard.step)
                 return self.computing.command(index)
             return onboard.step()
         except Exception as error:
@@ -187,13 +186,9 @@ class Deciding:
             self._calls[program] = program.bound()
         self.watchdog.restart()
         try:
-            answer = self._calls[program](view)
+            twists = twists_of(self._calls[program](view), view)
             for name, part in members.items():
-                twists = np.asarray(answer[name] if isinstance(view, dict) else answer, float)
-                if twists.shape != (len(part), 3) or not np.isfinite(twists).all():
-                    shape = (len(part), 3)
-                    raise ControllerError(f"group {name!r} needs finite twists of shape {shape}; got {twists.shape}")
-                commands[part.start : part.stop] = twists
+                commands[part.start : part.stop] = twists[name]
         except Exception as error:
             for part in members.values():
                 commands[part.start : part.stop] = 0.0
@@ -213,8 +208,7 @@ class Deciding:
 
     def _fail(self, robots: tuple[int, ...], error: Exception) -> None:
         self.failed.update(robots)
-        text = "".join(traceback.format_exception(error)[-6:])
-        self.failures.append(Failure(robots, error, text, isinstance(error, StepBudgetError)))
+        self.failures.append(Failure(robots, error, text_of(error), isinstance(error, StepBudgetError)))
 
 
 def _readings_of(bank: SensorBank, members: range) -> Any:

@@ -62,6 +62,7 @@ class Estimating:
         seed: int,
         rule: Rule = "probabilistic",
         own_frames: bool = False,
+        kind: type[Beliefs] = Beliefs,
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
@@ -83,7 +84,7 @@ class Estimating:
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
-                self._beliefs([i for i, _ in robots], [name for _, name in robots], grid, record, rule),
+                self._beliefs(kind, [i for i, _ in robots], [name for _, name in robots], grid, record, rule),
             )
             for record, robots in mapping.items()
         ]
@@ -94,15 +95,17 @@ class Estimating:
         scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
-    def _beliefs(self, members: list[int], names: list[str], world: Grid, record: Mapping, rule: Rule) -> Beliefs:
+    def _beliefs(
+        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Mapping, rule: Rule
+    ) -> Beliefs:
         """Return empty beliefs that hold the world, wherever in it the robots started if they do not know that."""
         if self.frames is None:
-            return Beliefs.covering(world, names, record, rule=rule)
+            return kind.covering(world, names, record, rule=rule)
         rows, columns = world.shape
         corners = world.to_world(np.array([(r, c) for r in (0, rows) for c in (0, columns)]) - 0.5)
         at = np.column_stack((corners, np.zeros(4)))
         reach = float(np.abs(compose(inverse(self.frames[members])[:, None], at)[..., :2]).max())
-        return Beliefs(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
+        return kind(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
 
     def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
         """Return poses in the world frame, shape (m, 3), as some robots (a slice or indices) think of them."""

@@ -20,8 +20,8 @@ from covey.robots.team import TeamModel, TeamState
 from covey.sim.checks import known_starts_needed
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
-from covey.sim.deciding import Deciding
 from covey.sim.estimating import Estimating
+from covey.sim.hosting import Controllers, hosting
 from covey.sim.inputs import Inputs
 from covey.sim.mission import Mission
 from covey.sim.observing import Observing
@@ -72,6 +72,7 @@ class Simulation:
         pose_every: poses are recorded at every so many steps.
         links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
         log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
+        controllers: where they run: ``in_process``, ``processes``, or a `covey.sim.processes.record.Processes`.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
@@ -117,6 +118,7 @@ class Simulation:
         pose_every: int = 1,
         links_every_s: float = 1.0,
         log_messages: Log = "none",
+        controllers: Controllers = "in_process",
     ):
         self.groups = as_groups(robots, controller, world, seed)
         self.world, self.seed, self.name = (world := editable(world)), seed, name
@@ -138,8 +140,9 @@ class Simulation:
             kind = mission.kind if mission else "exploration"
             for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
                 raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+        beliefs, deciding = hosting(controllers)
         self.estimating = Estimating(
-            self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames
+            self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
         )
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
@@ -147,7 +150,7 @@ class Simulation:
         frames = self.estimating.frames
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
         self.computing = Computing(self.groups, self.clock, compute, costs)
-        self.deciding = Deciding(
+        self.deciding = deciding(
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
@@ -166,7 +169,7 @@ class Simulation:
         self.events: list[Event] = []
         self.radio_alive = np.ones(len(self.names), bool)
         self.inputs = Inputs(self, events, faults)
-        self._repeatable = not self.computing.measures
+        self._repeatable = self.deciding.repeatable and not self.computing.measures
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
@@ -182,6 +185,7 @@ class Simulation:
                 inputs=inputs,
             )
         )
+        self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
 
@@ -273,6 +277,7 @@ class Simulation:
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self._recorder.manifest |= self.deciding.facts
             if self.estimating.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
             self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))

@@ -18,9 +18,10 @@ class Stop(Record):
     covered: float | None = Field(
         default=None, gt=0, le=1, description="Goal: this share of what a body can cover is covered (0 to 1)."
     )
-    of: Literal["union", "any_robot", "all_robots"] = Field(
+    of: Literal["union", "any_robot", "all_robots", "one_map"] = Field(
         default="union",
-        description="Whose explored share counts: of the team together, of any one robot, or of each robot.",
+        description="Whose explored share counts: of the team together, of any one robot, of each robot; or one_map: "
+        "of the team together, when the map of one robot holds it too.",
     )
     done: bool = Field(default=False, description="Goal: every controller has come to its end.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
@@ -37,8 +38,13 @@ class Stop(Record):
             return True
         if self.explored is None:
             return all_done and (self.covered is None or self.done)
+        return self.share(frame) >= self.explored or (self.done and all_done)
+
+    def share(self, frame: Frame) -> float:
+        """Return the explored share that counts; a robot without a map counts with what its own beams have crossed."""
         if self.of == "union":
-            share = frame.explored_share_union
-        else:
-            share = float((np.max if self.of == "any_robot" else np.min)(frame.explored_share))
-        return share >= self.explored or (self.done and all_done)
+            return float(frame.explored_share_union)
+        if self.of == "one_map":
+            known = np.where(np.isnan(frame.known_share), frame.explored_share, frame.known_share)
+            return float(min(frame.explored_share_union, known.max()))
+        return float((np.max if self.of == "any_robot" else np.min)(frame.explored_share))

@@ -47,6 +47,11 @@ class Watchdog:
         """Begin the budget of the next controller."""
         self._started = time.monotonic()
 
+    @property
+    def is_compiling(self) -> bool:
+        """Whether numba compiles a kernel now."""
+        return self._listener._depth > 0
+
     def close(self) -> None:
         """End the watching thread."""
         if not self._wake.is_set():

@@ -1,8 +1,9 @@
 """What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
 A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
-world, and 32 cells are compared at once. Beams that only cross blocks of 4 x 4 cells that their robot has explored to
-the last cell are left out (`covey.world.sieve`), but for one scan now and then that keeps the heat map fresh.
+world, and 32 cells are compared at once. Beams, and beginnings of beams, that only cross blocks of 4 x 4 cells that
+their robot has explored to the last cell are left out (`covey.world.sieve`), but for one scan now and then that keeps
+the heat map fresh.
 """
 
 import math
@@ -11,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.geometry.beams import mark_beam, sensor_in_grid
+from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.world.sieve import BLOCK, block_bits, closed_bits, complete, fan, sieve
+from covey.world.sieve import BLOCK, WHOLE, block_bits, closed_bits, complete, fan, sieve
 
 _WORD = 32
-_BYTES_TO_BITS = np.uint64(0x0102040810204080)
 _NEVER = -1
 _UNKNOWN = np.zeros((0, 0))
 
@@ -53,7 +53,6 @@ class ExploredTruth:
         self._each = np.zeros((robots, *self._goal.shape), np.uint32)
         self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
         self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
-        self._scratch = np.zeros((rows, width), np.uint8)
         blocks = np.pad(cells, ((0, -rows % BLOCK), (0, 0))).reshape(-1, BLOCK, width // BLOCK, BLOCK)
         self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
         self._blocks = np.array(self._left.shape[1:])
@@ -127,7 +126,7 @@ class ExploredTruth:
             np.array(mount, np.float64),
             step,
             self.grid.frame,
-            self._scratch,
+            np.array(self.grid.shape),
             self._goal,
             self._each,
             self._union,
@@ -217,16 +216,6 @@ def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
 
 
 @kernel
-def bits_of(words, at):
-    """Return 32 bytes of 0 or 1, four uint64 from ``at`` on, as the bits of one number."""
-    a = (words[at] * _BYTES_TO_BITS) >> np.uint64(56)
-    b = (words[at + 1] * _BYTES_TO_BITS) >> np.uint64(56)
-    c = (words[at + 2] * _BYTES_TO_BITS) >> np.uint64(56)
-    d = (words[at + 3] * _BYTES_TO_BITS) >> np.uint64(56)
-    return a | b << np.uint64(8) | c << np.uint64(16) | d << np.uint64(24)
-
-
-@kernel
 def explore(
     robots,
     poses,
@@ -236,7 +225,7 @@ def explore(
     mount,
     step,
     frame,
-    scratch,
+    shape,
     goal,
     each,
     union,
@@ -249,52 +238,57 @@ def explore(
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
 
     Args:
-        wanted: uint8 (m, rays), not 0 for the beams that are marked.
-        scratch: uint8 (rows, 32 w), all 0 before and after. goal, union, recent: uint32 (rows, w), bits. each: the
-            same for each robot. first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
+        wanted: uint8 (m, rays), which beams are marked, and from where on, see `covey.world.sieve.sieve`.
+        shape: rows and columns of the grid. goal, union, recent: uint32 (rows, w), bits. each: the same for each robot.
+        first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
         left: uint8 (n, rows / 4, 8 w), cells that each robot has still to explore in each block.
         open_: which those are, see `covey.world.sieve.sieve`.
     """
-    box = np.empty(4, np.int64)
-    one = np.uint64(1)
     for k in range(robots.size):
         robot = robots[k]
-        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         for i in range(directions.shape[0]):
-            if wanted[k, i] == 0:
-                continue
             length = ranges[k, i] / frame[4]
-            if length > 0.0 and length < math.inf:
-                end_u = u + length * (c * directions[i, 0] - s * directions[i, 1])
-                end_v = v + length * (s * directions[i, 0] + c * directions[i, 1])
-                mark_beam(scratch, u, v, end_u, end_v, box)
-        for row in range(box[0], box[1] + 1):
-            marks = scratch[row].view(np.uint64)
-            for word in range(box[2] // _WORD, box[3] // _WORD + 1):
-                at = 4 * word
-                if marks[at] | marks[at + 1] | marks[at + 2] | marks[at + 3] == 0:
-                    continue
-                crossed = bits_of(marks, at) & goal[row, word]
-                marks[at] = marks[at + 1] = marks[at + 2] = marks[at + 3] = 0
-                recent[row, word] |= crossed
-                new = crossed & ~np.uint64(each[robot, row, word])
-                if new == 0:
-                    continue
-                each[robot, row, word] |= new
-                fresh = new & ~np.uint64(union[row, word])
-                union[row, word] |= new
-                for bit in range(_WORD):
-                    mine = (new >> np.uint64(bit)) & one
-                    counts[robot] += mine
-                    if mine != 0:
-                        block_row, block = row // BLOCK, (word * _WORD + bit) // BLOCK
-                        left[robot, block_row, block] -= np.uint8(1)
-                        if left[robot, block_row, block] == 0:
-                            complete(open_, robot, block_row, block)
-                    if (fresh >> np.uint64(bit)) & one:
+            if wanted[k, i] == 0 or not (length > 0.0 and length < math.inf):
+                continue
+            du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
+            u0, v0, u1, v1, inside = clip_segment(u, v, u + length * du, v + length * dv, shape[1], shape[0])
+            if not inside:
+                continue
+            steep = abs(u1 - u0) < abs(v1 - v0)
+            if steep:
+                u0, v0, u1, v1 = v0, u0, v1, u1
+            along, sign, more, leave, slope = walk(u0, v0, u1, v1)
+            here = int(v0)
+            blocks = 0 if wanted[k, i] == WHOLE else wanted[k, i] - 1
+            skip = min(int(blocks * BLOCK * max(abs(du), abs(dv))) - 1, more)  # so many columns hold nothing new
+            if skip > 0:
+                along, more, leave = along + sign * skip, more - skip, leave + (skip - 1) * slope
+                here = leave >> 32
+                leave += slope
+            for j in range(more + 1):
+                there = leave >> 32 if j < more else int(v1)
+                for side in range(1 if here == there else 2):
+                    across = here if side == 0 else there
+                    row, column = (along, across) if steep else (across, along)
+                    word, bit = column // _WORD, np.uint32(1) << np.uint32(column % _WORD)
+                    if goal[row, word] & bit == 0:
+                        continue
+                    recent[row, word] |= bit
+                    if each[robot, row, word] & bit != 0:
+                        continue
+                    each[robot, row, word] |= bit
+                    counts[robot] += 1
+                    block_row, block = row // BLOCK, column // BLOCK
+                    left[robot, block_row, block] -= np.uint8(1)
+                    if left[robot, block_row, block] == 0:
+                        complete(open_, robot, block_row, block)
+                    if union[row, word] & bit == 0:
+                        union[row, word] |= bit
                         counts[-1] += 1
-                        first[row, word * _WORD + bit] = step
+                        first[row, column] = step
+                here = there
+                along, leave = along + sign, leave + slope
 
 
 @kernel

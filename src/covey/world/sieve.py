@@ -2,8 +2,9 @@
 
 The cells are looked at in blocks of 4 x 4. Neighbouring beams are taken together, as a cone, which is walked one column
 of blocks after another (one row when it is steep) up to a column that holds a block with something left to explore, or
-where walls fill all blocks that the cone meets. A cone that may find something is then walked beam by beam. All bounds
-are on the safe side: what is left out crosses no cell that was not explored.
+where walls fill all blocks that the cone meets. A cone that may find something is then walked beam by beam, and of a
+beam the part before the first such block is left out. All bounds are on the safe side: what is left out crosses no cell
+that was not explored.
 """
 
 import math
@@ -17,6 +18,8 @@ from covey.kernel import kernel
 
 BLOCK = 4
 """Side of a block in cells."""
+WHOLE = 255
+"""A beam that is wanted by all means, from where it begins."""
 _CONE = math.radians(10.0)
 _SAFE = 1e-5  # blocks that are nearer to a beam than this [blocks] count as met
 
@@ -92,7 +95,7 @@ def complete(open_, robot, row, column):
 def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, closed, all_beams_at, every, wanted):
     """Leave of the wanted beams of some robots' fans, uint8 (m, rays), those that may find something new.
 
-    Beams are wanted (1), wanted by all means (2), or not (0).
+    Beams are not wanted (0), wanted from so many lengths of a block, less one, on (1 ... 254), or `WHOLE`.
 
     Args:
         ranges: float64 (m, rays) [m], see `ExploredTruth.mark`; without columns: the beams are not longer than
@@ -106,12 +109,12 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
     cell, none = frame[4] * BLOCK, np.int64(0)
     for k in range(robots.size):
         robot = robots[k]
-        if wanted[k, 0] == 2:
+        if wanted[k, 0] == WHOLE:
             continue
         if step >= all_beams_at[robot]:
             all_beams_at[robot] = step + every
             for i in range(rays):
-                wanted[k, i] = 2
+                wanted[k, i] = WHOLE
             continue
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         u, v = u / BLOCK, v / BLOCK
@@ -134,7 +137,16 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
                     a, b = c * a - s * b, s * a + c * b
                     length = (ranges[k, i] if known else reach) / cell
                     at = first_open(open_, robot, closed, shape, steep, met, u, v, a, b, a, b, length)
-                    wanted[k, i] = at >= 0
+                    if at > 0:
+                        far = _to_border(u, a) if not steep else _to_border(v, b)
+                        at = min(int((far + at - 1) / abs(b if steep else a)), WHOLE - 2)
+                    wanted[k, i] = at + 1
+
+
+@kernel
+def _to_border(u, a):
+    """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
+    return u - int(u) if a < 0.0 else int(u) + 1 - u
 
 
 @kernel

@@ -13,7 +13,18 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import Scale, entry, facets, label, legend, marker, note
+from covey.results.figures.study_furniture import (
+    Scale,
+    entry,
+    facets,
+    from_zero,
+    label,
+    legend,
+    legend_height_in,
+    marker,
+    note,
+    note_height_in,
+)
 from covey.results.statistics.intervals import FEWEST, bootstrap_interval
 from covey.results.statistics.sample import groups, levels, numbers
 
@@ -22,9 +33,7 @@ if TYPE_CHECKING:
 
 FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
 ROBOT_METRICS = ("cpu_percent", "ram_percent", "kbytes_received", "kbytes_sent")
-_HEIGHT_IN = 5.0
-_LARGEST = 6.5
-"""Diameter of the symbol of a point at which all runs succeeded [point]."""
+_PANEL_IN = 2.0
 
 
 def fleet_metrics(
@@ -73,12 +82,16 @@ def _panels(
     names = facets(table, facet)
     scale = Scale(levels(table, x))
     most = max((len(part) for _, part in groups(table, [x] if facet is None else [x, facet])), default=1)
+    text = _explain(table, x, facet, whose, most)
+    handles = [] if facet is None else [entry(str(n), k, len(names)) for k, n in enumerate(names)]
+    sizes = _sizes(most, _largest(scale))
+    above = max(legend_height_in(style.PAGE_IN, handles, facet), legend_height_in(style.PAGE_IN, sizes, what))
+    below = note_height_in(style.PAGE_IN, text)
     rows = -(-len(metrics) // 2)
-    picture = style.Picture(style.PAGE_IN, 0.9 + _HEIGHT_IN * rows / 2)
-    height = _HEIGHT_IN / 2 - 0.5
+    picture = style.Picture(style.PAGE_IN, above + rows * (_PANEL_IN + 0.45) + below)
     for i, metric in enumerate(metrics):
-        left, bottom = (0.55, 4.15)[i % 2], 0.95 + (rows - 1 - i // 2) * (height + 0.45)
-        axes = furniture.place_axes(picture, left, bottom, 2.85, height)
+        left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + (rows - 1 - i // 2) * (_PANEL_IN + 0.45)
+        axes = furniture.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
         scale.dress(axes, label(x))
         axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
         if metric not in table.columns or np.isnan(numbers(table, metric)).all():
@@ -89,10 +102,10 @@ def _panels(
             continue
         for key, part in groups(used, facet):
             _line(axes, part, x, metric, scale, names.index(key[0]) if key else 0, len(names), most)
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    handles = [] if facet is None else [entry(str(n), k, len(names)) for k, n in enumerate(names)]
-    legend(picture, handles + _sizes(most, what), title=None if facet is None else label(facet))
-    note(picture, _explain(table, x, facet, whose, most))
+        from_zero(axes)
+    legend(picture, handles, title=None if facet is None else label(facet))
+    legend(picture, sizes, title=f"runs of {most} that {what}", right=True)
+    note(picture, text)
     return picture
 
 
@@ -109,7 +122,7 @@ def _line(
         interval = bootstrap_interval(values, np.mean)
         places.append(scale.place(value))
         means.append(float(values.mean()))
-        sizes.append((_LARGEST * np.sqrt(len(values) / most)) ** 2)
+        sizes.append(len(values) / most * _largest(scale) ** 2)
         ends.append((interval.low, interval.high))
     at = np.array(places)
     line = scale.broken(at, np.array(means))
@@ -119,15 +132,16 @@ def _line(
     axes.scatter(at, means, s=sizes, marker=marker(index), color=color, lw=0, zorder=4)
 
 
-def _sizes(most: int, what: str) -> list[Line2D]:
+def _largest(scale: Scale) -> float:
+    """Return the diameter of the symbol of a point at which all runs succeeded [point]."""
+    return 6.0 if len(scale.values) <= 12 else 4.5
+
+
+def _sizes(most: int, largest: float) -> list[Line2D]:
     """Return legend entries of how large a symbol is: of one run, of about half, of all."""
     shown = sorted({1, (most + 1) // 2, most})
-    size = {"marker": "o", "ls": "", "mew": 0}
-    text = [f"{n} of {most} runs {what}" if n == most else str(n) for n in shown]
-    return [
-        Line2D([], [], ms=_LARGEST * np.sqrt(n / most), color=style.FAINT, label=t, **size)
-        for n, t in zip(shown, text, strict=True)
-    ]
+    look = {"marker": "o", "ls": "", "mew": 0, "color": style.FAINT}
+    return [Line2D([], [], ms=largest * np.sqrt(n / most), label=str(n), **look) for n in shown]
 
 
 def _explain(table: "pl.DataFrame", x: str, facet: str | None, whose: str, most: int) -> str:

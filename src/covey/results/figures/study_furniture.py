@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from covey.errors import InvalidValueError
 from covey.results.figures import style
 from covey.results.statistics.sample import levels
 
@@ -25,7 +26,6 @@ _UNITS = {
     "_percent": "%",
     "_hz": "Hz",
     "_mib": "MiB",
-    "_share": "share",
     "_j": "J",
     "_s": "s",
     "_m": "m",
@@ -58,7 +58,7 @@ def label(column: str) -> str:
     words = name.removesuffix(unit or "").replace("_", " ")
     if words in ("range", "name", "size", "seed") and path:
         words = f"{path[-1]} {words}"
-    return words if unit is None or unit == "_share" else f"{words} [{_UNITS[unit]}]"
+    return words if unit is None else f"{words} [{_UNITS[unit]}]"
 
 
 def facets(table: "pl.DataFrame", facet: str | None) -> list[Any]:
@@ -76,12 +76,19 @@ def entry(name: str, index: int, count: int) -> Line2D:
     return Line2D([], [], color=style.robot_color(index, count), lw=1.0, marker=marker(index), ms=4, mew=0, label=name)
 
 
-class Scale:
-    """The axis of a parameter: numbers stand at their value, other values side by side."""
+def written(value: Any) -> str:
+    """Return a value of a parameter as text."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
-    def __init__(self, values: Sequence[Any]):
+
+class Scale:
+    """The axis of a parameter: numbers stand at their value unless asked not to, other values side by side."""
+
+    def __init__(self, values: Sequence[Any], side_by_side: bool = False):
+        if not values:
+            raise InvalidValueError("the table has no rows: there is nothing to draw")
         self.values = list(values)
-        self.numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+        self.numeric = not side_by_side and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
         places = [self.place(v) for v in self.values]
         self.gap = float(np.min(np.diff(places))) if len(places) > 1 else 1.0
 
@@ -95,7 +102,7 @@ class Scale:
 
     def broken(self, places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a line with a gap wherever a value of the parameter has no point."""
-        at = {p: h for p, h in zip(places.tolist(), heights.tolist(), strict=True)}
+        at = dict(zip(places.tolist(), heights.tolist(), strict=True))
         x = np.array([self.place(v) for v in self.values])
         return x, np.array([at.get(p, np.nan) for p in x.tolist()])
 
@@ -106,7 +113,9 @@ class Scale:
         if self.numeric and len(places) > 8:
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=all(p.is_integer() for p in places)))
         else:
-            axes.set_xticks(places, [f"{v:g}" if self.numeric else str(v) for v in self.values])
+            step = -(-len(places) // 30)
+            places = places[::step]
+            axes.set_xticks(places, [written(v) for v in self.values[::step]])
         axes.set_xlabel(text, fontsize=style.FONT, labelpad=1.5, color=style.INK)
         plain(axes)
 
@@ -118,30 +127,48 @@ def plain(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend(picture: style.Picture, handles: Sequence[Any], title: str | None = None) -> None:
-    """Put a legend along the top of the picture."""
+def legend(picture: style.Picture, handles: Sequence[Any], title: str | None = None, *, right: bool = False) -> None:
+    """Put a legend along the top of the picture, from its left end or its right one."""
     if not handles:
         return
-    width = picture.get_size_inches()[0]
-    longest = max(len(str(h.get_label())) for h in handles)
-    columns = max(1, min(len(handles), int((width - 0.5) / (0.35 + 0.052 * longest))))
     found = picture.legend(
         handles=list(handles),
         title=title,
-        loc="upper left",
-        bbox_to_anchor=(0.06, 1.0),
-        ncols=columns,
+        loc="upper right" if right else "upper left",
+        bbox_to_anchor=(1.0, 1.0) if right else (0.3 / picture.get_size_inches()[0], 1.0),
+        ncols=_legend_columns(picture.get_size_inches()[0], handles),
         fontsize=style.SMALL,
+        title_fontsize=style.SMALL,
         frameon=False,
         borderaxespad=0.2,
         handlelength=1.8,
         handletextpad=0.4,
         columnspacing=1.0,
+        labelspacing=0.3,
         labelcolor=style.INK,
         alignment="left",
     )
-    found.get_title().set_fontsize(style.SMALL)
     found.get_title().set_color(style.INK)
+
+
+def legend_height_in(width_in: float, handles: Sequence[Any], title: str | None = None) -> float:
+    """Return how high `legend` will be [inch]."""
+    if not handles:
+        return 0.06
+    rows = -(-len(handles) // _legend_columns(width_in, handles)) + (title is not None)
+    return 0.12 + 0.135 * rows
+
+
+def _legend_columns(width_in: float, handles: Sequence[Any]) -> int:
+    longest = max(len(str(h.get_label())) for h in handles)
+    return max(1, min(len(handles), int((width_in - 0.4) / (0.38 + 0.055 * longest))))
+
+
+def from_zero(axes: Axes) -> None:
+    """Let the vertical axis begin at zero where nothing is negative, unless that squeezes all into its upper half."""
+    low, high = axes.dataLim.y0, axes.dataLim.y1
+    if 0.0 <= low < 0.5 * high:
+        axes.set_ylim(bottom=0.0)
 
 
 def note(picture: style.Picture, text: str) -> None:

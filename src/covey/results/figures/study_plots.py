@@ -6,20 +6,31 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import Scale, entry, facets, label, legend, note, note_height_in
+from covey.results.figures.study_furniture import (
+    Scale,
+    facets,
+    from_zero,
+    label,
+    legend,
+    legend_height_in,
+    note,
+    note_height_in,
+    written,
+)
 from covey.results.statistics.intervals import FEWEST
 from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
 
 if TYPE_CHECKING:
     import polars as pl
 
-_HEIGHT_IN = 2.3
-_WRITTEN = 150
-"""Up to so many cells of a heat map say their number."""
+_HEIGHT_IN = 1.8
+_SMALLEST = 3.5
+"""Cells of a heat map say their number where there is room for it in this size [point]."""
 
 
 def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = None) -> style.Picture:
@@ -32,13 +43,17 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     Raises:
         UnknownNameError, InvalidValueError: a column is missing, or the metric is no number.
     """
-    names, scale = facets(table, facet), Scale(levels(table, x))
+    names, scale = facets(table, facet), Scale(levels(table, x), side_by_side=True)
     n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
     text = _explain(n, is_time_to_goal(metric))
     width = style.PAGE_IN if len(scale.values) * len(names) > 16 else style.COLUMN_IN
     below = note_height_in(width, text)
-    picture = style.Picture(width, below + 0.36 + _HEIGHT_IN)
-    axes = furniture.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN - 0.5)
+    colors = [style.robot_color(k, len(names)) for k in range(len(names))]
+    handles = [Line2D([], [], color=c, lw=1.5, label=written(n)) for c, n in zip(colors, names, strict=True)]
+    title, handles = (None, []) if facet is None else (label(facet), handles)
+    above = legend_height_in(width, handles, title)
+    picture = style.Picture(width, below + 0.36 + _HEIGHT_IN + above)
+    axes = furniture.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
     scale.dress(axes, label(x))
     axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
     until = sample(table, metric).until_s
@@ -49,11 +64,12 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
             found = sample(runs, metric)
             at = scale.place(value) + scale.shift(k, len(names), 0.7 * (1 - 1 / len(names)) + 0.1)
             if len(found.values):
-                _box(axes, found, at, wide, style.robot_color(k, len(names)), until)
+                _box(axes, found, at, wide, colors[k], until)
+    from_zero(axes)
     if until is not None and not sample(table, metric).reached.all():
         axes.axhline(until, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=1)
         axes.set_ylim(top=until * 1.09)
-    legend(picture, [entry(str(n), k, len(names)) for k, n in enumerate(names)] if facet else [], _facet_title(facet))
+    legend(picture, handles, title)
     note(picture, text)
     return picture
 
@@ -109,22 +125,23 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
         "than half did."
     )
     width = style.COLUMN_IN if len(xs) <= 10 else style.PAGE_IN
-    cell = min(0.42, (width - 1.6) / len(xs))
-    below = note_height_in(width, text)
-    picture = style.Picture(width, below + 0.36 + max(cell * len(ys), 0.8) + 0.15)
     wide = width - 1.6
-    axes = furniture.place_axes(picture, 0.75, below + 0.36, wide, max(cell * len(ys), 0.8))
+    high = min(max(0.42 * len(ys), 1.1), 6.0)
+    below = note_height_in(width, text)
+    picture = style.Picture(width, below + 0.36 + high + 0.15)
+    axes = furniture.place_axes(picture, 0.75, below + 0.36, wide, high)
     cells = {key: sample(part, metric) for key, part in groups(table, [x, y])}
     medians = {key: found.quantile(0.5) for key, found in cells.items()}
     known = [m for m in medians.values() if m is not None]
     norm = Normalize(min(known, default=0.0), max(known, default=1.0))
     colors = mpl.colormaps["cividis"]
+    size = min(style.SMALL - 1, 72 * wide / len(xs) / 2.7, 72 * high / len(ys) / 2.7)
     for (a, b), found in cells.items():
-        _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, len(xs) * len(ys) <= _WRITTEN)
+        _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, size)
     axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
     step = -(-len(xs) // 16)
-    axes.set_xticks(range(0, len(xs), step), [_text(v) for v in xs[::step]])
-    axes.set_yticks(range(len(ys)), [_text(v) for v in ys])
+    axes.set_xticks(range(0, len(xs), step), [written(v) for v in xs[::step]])
+    axes.set_yticks(range(len(ys)), [written(v) for v in ys])
     axes.set_xlabel(label(x), fontsize=style.FONT, labelpad=1.5, color=style.INK)
     axes.set_ylabel(label(y), fontsize=style.FONT, labelpad=2, color=style.INK)
     if known:
@@ -144,8 +161,8 @@ def _cell(
     middle: float | None,
     at: tuple[int, int],
     norm: Normalize,
-    colors: LinearSegmentedColormap,
-    written: bool,
+    colors: Colormap,
+    size: float,
 ) -> None:
     corner = (at[0] - 0.5, at[1] - 0.5)
     if middle is None:
@@ -154,16 +171,9 @@ def _cell(
     else:
         shade = colors(norm(middle))
         axes.add_patch(Rectangle(corner, 1, 1, fc=shade, ec="white", lw=0.5))
-        text, ink = f"{middle:.3g}", "white" if 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5 else style.INK
+        text = f"{middle:.0f}" if abs(middle) >= 100 else f"{middle:.3g}"
+        ink = "white" if 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5 else style.INK
     if found.successes < found.runs:
         text = f"{text}\n{found.successes}/{found.runs}".strip()
-    if written:
-        axes.text(*at, text, ha="center", va="center", fontsize=style.SMALL - 1, color=ink, linespacing=1.0)
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _facet_title(facet: str | None) -> str | None:
-    return None if facet is None else label(facet)
+    if size >= _SMALLEST:
+        axes.text(*at, text, ha="center", va="center", fontsize=size, color=ink, linespacing=1.0)

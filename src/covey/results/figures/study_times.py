@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
 from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import label, legend, note, note_height_in, plain
+from covey.results.figures.study_furniture import label, legend, legend_height_in, note, note_height_in, plain, written
 from covey.results.statistics.intervals import FEWEST, quantile
 from covey.results.statistics.sample import columns, groups, is_time_to_goal, sample
 
 if TYPE_CHECKING:
     import polars as pl
 
-_HEIGHT_IN = 2.3
+_HEIGHT_IN = 1.8
 _POINTS = 1000
 
 
@@ -45,10 +45,13 @@ def survival_curves(
         "Kaplan-Meier; + runs given up there without reaching the goal. Bands: 95 % log-log interval at each time, "
         f"from {FEWEST} runs on."
     )
-    picture, axes = _axes(len(found), text)
-    end, handles = 0.0, []
-    for k, ((_, runs), name) in enumerate(zip(found, names, strict=True)):
-        curve, color = runs.survival, style.robot_color(k, len(found))
+    curves = [runs.survival for _, runs in found]
+    counts = [f"{c.reached} of {c.n} reached" for c in curves]
+    handles = _handles([f"{name}: {c}" if name else c for name, c in zip(names, counts, strict=True)])
+    picture, axes = _axes(handles, _title(by), text)
+    end = 0.0
+    for k, ((_, runs), curve) in enumerate(zip(found, curves, strict=True)):
+        color = style.robot_color(k, len(found))
         times, share = np.append(0.0, curve.times_s), np.append(1.0, curve.share)
         axes.step(times, 100 * share, where="post", color=color, lw=1.2, zorder=3)
         if curve.n >= FEWEST:
@@ -58,13 +61,9 @@ def survival_curves(
         at = share[np.searchsorted(times, given_up, "right") - 1]
         axes.plot(given_up, 100 * at, "+", color=color, ms=5, mew=1.0, zorder=4, clip_on=False)
         end = max(end, float(times[-1]))
-        counts = f"{curve.reached} of {curve.n} reached"
-        handles.append(Line2D([], [], color=color, lw=1.4, label=f"{name}: {counts}" if name else counts))
     axes.set(xlim=(0.0, end or 1.0), ylim=(0.0, 103.0))
     axes.set_xlabel(label(metric), fontsize=style.FONT, labelpad=1.5, color=style.INK)
     axes.set_ylabel("runs not there yet [%]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    legend(picture, handles, title=_title(by))
-    note(picture, text)
     return picture
 
 
@@ -89,13 +88,15 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
         else f"quartiles, range below {FEWEST} runs"
     )
     text = f"Lines: median of the runs; bands: {band}."
-    picture, axes = _axes(len(curves), text)
-    end, handles = 0.0, []
+    handles = _handles([f"{name} (n = {len(np.atleast_2d(shares))})" for name, (_, shares) in curves.items()])
+    picture, axes = _axes(handles, None, text)
+    end = 0.0
     for k, (name, (times, shares)) in enumerate(curves.items()):
         times, shares = np.asarray(times, float), np.asarray(shares, float)
         if shares.ndim != 2 or not len(shares) or times.shape != shares.shape[1:] or not len(times):
             raise InvalidValueError(
-                f"{name}: {times.shape} times and shares of shape {shares.shape}; give one row per run, one share per time"
+                f"{name}: {times.shape} times and shares of shape {shares.shape}; give one row per run, one share "
+                "per time"
             )
         if not ((shares >= 0.0) & (shares <= 1.0)).all():
             raise InvalidValueError(f"{name}: shares from {shares.min():g} to {shares.max():g}; they go from 0 to 1")
@@ -107,27 +108,30 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
         axes.fill_between(times, low, high, color=color, alpha=0.18, lw=0, zorder=2)
         axes.plot(times, quantile(shares, 0.5, axis=0), color=color, lw=1.3, zorder=3)
         end = max(end, float(times[-1]))
-        handles.append(Line2D([], [], color=color, lw=1.4, label=f"{name} (n = {len(shares)})"))
     axes.set(xlim=(0.0, end or 1.0), ylim=(0.0, 103.0))
     axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
     axes.set_ylabel("explored [%]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    legend(picture, handles)
-    note(picture, text)
     return picture
 
 
-def _axes(curves: int, text: str) -> tuple[style.Picture, Axes]:
-    """Return a picture of one column, with room for a legend above and a note below."""
-    top, below = 0.3 + 0.15 * -(-curves // 2), note_height_in(style.COLUMN_IN, text)
-    bottom = below + 0.36
-    picture = style.Picture(style.COLUMN_IN, bottom + _HEIGHT_IN - 0.5 + top)
-    axes = furniture.place_axes(picture, 0.45, bottom, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN - 0.5)
+def _axes(handles: list[Line2D], title: str | None, text: str) -> tuple[style.Picture, Axes]:
+    """Return a picture of one column, with its legend above and a note below."""
+    above, below = legend_height_in(style.COLUMN_IN, handles, title), note_height_in(style.COLUMN_IN, text)
+    picture = style.Picture(style.COLUMN_IN, below + 0.36 + _HEIGHT_IN + above)
+    axes = furniture.place_axes(picture, 0.45, below + 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
     plain(axes)
+    legend(picture, handles, title=title)
+    note(picture, text)
     return picture, axes
 
 
+def _handles(names: list[str]) -> list[Line2D]:
+    colors = [style.robot_color(k, len(names)) for k in range(len(names))]
+    return [Line2D([], [], color=c, lw=1.4, label=name) for c, name in zip(colors, names, strict=True)]
+
+
 def _name(by: str | Sequence[str] | None, key: tuple[Any, ...]) -> str:
-    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in key) if by else ""
+    return ", ".join(map(written, key)) if by else ""
 
 
 def _title(by: str | Sequence[str] | None) -> str | None:

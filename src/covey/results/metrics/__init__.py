@@ -3,7 +3,20 @@
 ``docs/metrics.md`` lists every one with its formula and source.
 """
 
-from covey.results.metrics import aligning, coverage, exploration, host, maps, motion, patrolling, radio
+from covey.results.metrics import aligning, computers, coverage, exploration, host, maps, motion, patrolling, radio
 from covey.results.metrics.registry import Metric, compute, metrics
 
-__all__ = ["Metric", "aligning", "compute", "coverage", "exploration", "host", "maps", "metrics", "motion", "patrolling", "radio"]
+__all__ = [
+    "Metric",
+    "aligning",
+    "compute",
+    "computers",
+    "coverage",
+    "exploration",
+    "host",
+    "maps",
+    "metrics",
+    "motion",
+    "patrolling",
+    "radio",
+]

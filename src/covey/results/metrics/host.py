@@ -12,6 +12,12 @@ def status(run: Run) -> str | None:
     return run.status
 
 
+@metrics.register("controllers_failed")
+def controllers_failed(run: Run) -> int:
+    """Robots whose controller raised, returned nonsense or never came back, and which stood still from then on."""
+    return int((run.events["kind"] == "controller_failed").sum())
+
+
 @metrics.register("simulated_time_s")
 def simulated_time_s(run: Run) -> float:
     """Simulated time at the end of the run [s]."""

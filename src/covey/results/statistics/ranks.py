@@ -134,6 +134,19 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
     return float(int(above) - int(below)) / (len(a) * len(b))
 
 
+def dominance_in_pairs(a: ArrayLike, b: ArrayLike) -> float:
+    """Return Cliff's delta within pairs (his d_w): the share of pairs with a > b, less the share with a < b.
+
+    Raises:
+        InvalidValueError: as `wilcoxon_paired`.
+
+    Examples:
+        >>> dominance_in_pairs([1.0, 5.0, 9.0, 3.0], [2.0, 6.0, 10.0, 3.0])
+        -0.75
+    """
+    return float(np.mean(np.sign(differences(a, b))))
+
+
 def a12(a: ArrayLike, b: ArrayLike) -> float:
     """Return P(a > b) + P(a = b) / 2 = (1 + delta) / 2.
 

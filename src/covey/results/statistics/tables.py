@@ -109,8 +109,9 @@ def compare(
 
     All rows are one family for Holm's correction. A test is shown only when its smallest attainable p, corrected as if
     every test of the family had taken its smallest, is below alpha; else ``statistic``, ``p`` and ``p_holm`` are null.
-    ``cliffs_delta`` is P(a > b) - P(a < b); ``runs_needed`` of each value (paired: pairs) would find a difference as
-    large as the one seen here with power 0.8 at alpha over the number of rows: a rough guess from few runs.
+    ``cliffs_delta`` is P(a > b) - P(a < b), of pairs within the pairs. ``runs_needed`` of each value (paired: pairs)
+    would find a difference as large as the one seen here with power 0.8 at alpha over the number of rows: a rough guess
+    from few runs.
 
     Args:
         table: one row per run, see `sample`.
@@ -270,7 +271,8 @@ def _test(test: str, in_pairs: bool, a: Sample, b: Sample) -> Outcome:
 
 def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any]:
     """Return how large the difference between two samples is, and how many runs one as large would need."""
-    delta = ranks.cliffs_delta(a.ranked, b.ranked)
+    dominance = ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta
+    delta = dominance(a.ranked, b.ranked)
     effect = walsh_share(a.ranked, b.ranked) if in_pairs else ranks.a12(a.ranked, b.ranked)
     return {
         "n_a": len(a.values),

@@ -1,0 +1,48 @@
+"""`covey check DESIGN` and `covey show DESIGN`."""
+
+import os
+
+from covey.cli.progress import clock
+from covey.errors import InvalidValueError
+from covey.experiments.describe import as_text, short
+from covey.experiments.estimate import PROBE_S, Estimate, Probe, estimate
+from covey.experiments.load import find_design, load_design
+from covey.experiments.plan import plan
+from covey.experiments.quantities import OF_PROCESSES
+
+
+def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
+    """Print a design as a table, and how many runs it is and how long they will take."""
+    if jobs is not None and jobs < 1:
+        raise InvalidValueError(f"--jobs {jobs}: at least one run at a time")
+    design = load_design(source, trusted_only=trusted_only)
+    planned = plan(design)
+    print(as_text(design))
+    wanted = sorted({name for m in design.measurements for name in m.record if name in OF_PROCESSES})
+    if wanted and planned[0].load().execution.model_dump().get("controllers", "in_process") == "in_process":
+        print(f"note: {' and '.join(wanted)} stay empty: the robots of these runs have no processes of their own")
+    print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for line in _lines(estimate(design), jobs or cores):
+        print(line)
+
+
+def show_design(source: str) -> None:
+    """Print a design as a table, and its file."""
+    print(as_text(load_design(source)))
+    path = find_design(source)
+    print(f"\n# {path}\n{path.read_text(encoding='utf-8').rstrip()}")
+
+
+def _lines(found: Estimate, jobs: int) -> list[str]:
+    return [
+        f"about {clock(found.wall_s(jobs))} with --jobs {jobs}, {clock(found.total_s)} one after the other",
+        "from two probe runs on this machine as it is now; between them linear in the number of robots:",
+        *(f"  {_line(probe)}" for probe in found.probes),
+    ]
+
+
+def _line(probe: Probe) -> str:
+    values = ", ".join(f"{name} {short(value)}" for name, value in probe.values.items())
+    how = f"{probe.status}" if probe.status else f"extrapolated from the first {PROBE_S:g} s"
+    return f"vector {probe.vector} ({values}): {probe.wall_s:.1f} s for {probe.simulated_s:.0f} s simulated, {how}"

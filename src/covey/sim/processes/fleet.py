@@ -1,0 +1,121 @@
+"""`Fleet`: the processes of a team: started, let in, told who they are, and ended."""
+
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from covey.errors import ControllerError
+from covey.sim.processes.birth import packed, refuse_within_import
+from covey.sim.processes.record import Processes
+from covey.sim.processes.seat import Seat
+from covey.sim.processes.serving import KEY_VARIABLE
+from covey.sim.processes.wire import HELLO, NOTHING, READY, SET_UP, Door, Wire, WireError
+
+START_S = 120.0
+"""How long the simulator waits for a process that it has started to come in [s of wall time]."""
+_FAREWELL_S = 2.0
+_LOOK_S = 0.2
+
+
+class Fleet:
+    """The processes of a team.
+
+    Args:
+        record: where they run.
+        seats: one for each process.
+
+    Attributes:
+        seats: by name.
+        address: where the processes come in: host and port.
+        authkey: what they must know.
+    """
+
+    def __init__(self, record: Processes, seats: list[Seat]):
+        refuse_within_import()
+        self.record, self.seats = record, {seat.name: seat for seat in seats}
+        host, _, port = record.address.rpartition(":")
+        self.authkey = secrets.token_bytes(32)
+        self._door = Door(host, int(port), self.authkey)
+        self.address = self._door.address
+        self._is_open = False
+        for seat in seats:
+            seat.process = start_process(self.address, self.authkey, seat.name)
+
+    def open(self, birth_of: Callable[[Seat], Any]) -> bool:
+        """Wait until all processes have come in, and tell each who it is.
+
+        Args:
+            birth_of: returns what a process is told.
+
+        Returns:
+            False when that has been done before.
+
+        Raises:
+            ControllerError: a process did not come in, or cannot load its controller.
+        """
+        if self._is_open:
+            return False
+        self._is_open = True
+        births = {name: packed(birth_of(seat)) for name, seat in self.seats.items()}
+        try:
+            self._let_in(births)
+            self._door.close()
+            for seat in self.seats.values():
+                assert seat.wire is not None
+                letter = seat.wire.receive(START_S)
+                if letter is None or letter.kind != READY:
+                    raise ControllerError(f"{seat.name}: {letter.parts[1] if letter else 'its process hangs'}")
+                seat.memory = letter.parts[1]["memory"]
+        except WireError as error:
+            raise ControllerError(f"a process of a robot ended before the run began: {error}") from error
+        return True
+
+    def close(self) -> None:
+        """End all processes."""
+        self._door.close()
+        for seat in self.seats.values():
+            seat.farewell()
+        for seat in self.seats.values():
+            seat.end(_FAREWELL_S)
+
+    def _let_in(self, births: Mapping[str, Any]) -> None:
+        until, missing = time.monotonic() + START_S, set(self.seats)
+        while missing:
+            wire = self._door.welcome(_LOOK_S)
+            if wire is not None:
+                missing.discard(self._seated(wire, births))
+            for name in sorted(missing):
+                process = self.seats[name].process
+                if process is not None and process.poll() is not None:
+                    code = process.returncode
+                    raise ControllerError(f"the process of {name} ended with exit code {code} before the run began")
+            if missing and time.monotonic() > until:
+                raise ControllerError(
+                    f"no process of {', '.join(sorted(missing))} has come in within {START_S:g} s at "
+                    f"{self.address[0]}:{self.address[1]}"
+                )
+
+    def _seated(self, wire: Wire, births: Mapping[str, Any]) -> str:
+        """Give who has come in its seat, and tell it who it is; return its name."""
+        letter = wire.receive(START_S)
+        who: Any = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
+        seat = self.seats.get(who["name"])
+        if seat is None or seat.wire is not None:
+            wire.close()
+            return ""
+        seat.wire, seat.pid, seat.host = wire, who["pid"], who["host"]
+        wire.send(SET_UP, (NOTHING[0], births[seat.name], NOTHING[2]))
+        return seat.name
+
+
+def start_process(address: tuple[str, int], authkey: bytes, name: str) -> "subprocess.Popen[bytes]":
+    """Start the process of a robot on this machine, and return it; it comes in at an address."""
+    paths = [path or os.getcwd() for path in sys.path]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), KEY_VARIABLE: authkey.hex()}
+    code = "from covey.sim.processes.serving import main; main()"
+    command = [sys.executable, "-c", code, address[0], str(address[1]), name]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)

@@ -1,0 +1,28 @@
+"""`Processes`: how the controllers of a run are put into processes of their own."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from covey.records import Record
+
+
+class Processes(Record):
+    """Each controller runs in an operating-system process of its own, with its mapping and planning."""
+
+    pace: Literal["lock_step", "real_time"] = Field(
+        default="lock_step",
+        description="lock_step: each step waits for every controller, and the run repeats; real_time: a step lasts "
+        "step_s of wall time, and who is late misses it.",
+    )
+    nodes: str = Field(
+        default="local",
+        description="Where the processes run: local; the address of a Dask scheduler, such as tcp://10.0.0.1:8786; or "
+        "join: each is started by hand with `covey robot ADDRESS --name NAME`.",
+    )
+    robots_per_node: int = Field(default=4, ge=1, description="Processes on each worker of a Dask cluster, at most.")
+    address: str = Field(
+        default="127.0.0.1:0",
+        pattern=r"^[^:]+:\d+$",
+        description="Where the simulator listens for the processes, host:port; port 0 takes a free one.",
+    )

@@ -1,0 +1,193 @@
+"""The wire between the simulator and the process of a robot: framed letters, every byte counted by traffic class.
+
+A letter has a kind and up to three parts, one for each class of traffic (Yan et al. 2017, section 3.1): what goes
+between simulator and controller (readings, commands), between monitor and controller (maps, notes), and between
+controllers (messages, tiles of maps). Each part is pickled by itself.
+"""
+
+import pickle
+import selectors
+import socket
+import struct
+import threading
+import time
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CLASSES = ("simulator", "monitor", "team")
+"""Who is at the other end of a controller's traffic."""
+SIMULATOR, MONITOR, TEAM = range(3)
+
+HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, USE, REFUSED = range(9)
+"""Kinds of letters: the first from a process, what it is, that it is ready; what it is to do; and of its own accord,
+that it compiles, what it takes of its machine, and that it gives up."""
+
+Parts = tuple[Any, Any, Any]
+NOTHING: Parts = (None, None, None)
+_HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
+_UNCOUNTED = (BUSY, USE)
+_OVERHEAD = _HEAD.size + 4  # the connection puts the length of a letter before it
+
+
+class WireError(ConnectionError):
+    """The other end is gone, or does not speak the same language."""
+
+
+class Letter(NamedTuple):
+    """What came: its kind, the processor time that went into it [s], and its parts by class of traffic."""
+
+    kind: int
+    cpu_s: float
+    parts: Parts
+
+
+class Wire:
+    """One end of a wire.
+
+    Attributes:
+        sent, received: bytes so far by class of traffic, int64 (3,); the heads of letters are the simulator's.
+            Letters of the kinds ``BUSY`` and ``USE`` do not count: when they come depends on the machine.
+        letters_sent, letters_received: how many, with a part of that class, int64 (3,).
+    """
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(connection.fileno(), selectors.EVENT_READ)
+        self.sent, self.received = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        self.letters_sent, self.letters_received = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        with _socket_of(connection) as end:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, kind: int, parts: Parts = NOTHING, cpu_s: float = 0.0) -> None:
+        """Send a letter.
+
+        Raises:
+            WireError: the other end is gone.
+            Exception: a part cannot be pickled.
+        """
+        data = [b"" if part is None else pickle.dumps(part, 5) for part in parts]
+        with self._lock:
+            try:
+                self._connection.send_bytes(b"".join((_HEAD.pack(kind, cpu_s, *map(len, data)), *data)))
+            except (OSError, ValueError) as error:
+                raise WireError(f"the other end is gone: {error}") from error
+        if kind not in _UNCOUNTED:
+            _count(self.sent, self.letters_sent, [len(part) for part in data])
+
+    def receive(self, timeout_s: float | None = None) -> Letter | None:
+        """Return the next letter; None when there is none within the time [s].
+
+        Raises:
+            WireError: the other end is gone, or what comes is no letter.
+        """
+        if timeout_s is not None and not self._selector.select(max(timeout_s, 0.0)):
+            return None
+        try:
+            data = self._connection.recv_bytes()
+        except (OSError, EOFError) as error:
+            raise WireError("the other end is gone") from error
+        try:
+            kind, cpu_s, *lengths = _HEAD.unpack_from(data)
+            parts, at = [], _HEAD.size
+            for length in lengths:
+                parts.append(pickle.loads(memoryview(data)[at : at + length]) if length else None)
+                at += length
+        except Exception as error:
+            raise WireError(f"what came cannot be read: {type(error).__name__}: {error}") from error
+        if kind not in _UNCOUNTED:
+            _count(self.received, self.letters_received, lengths)
+        return Letter(kind, cpu_s, (parts[0], parts[1], parts[2]))
+
+    def has_ended(self) -> bool:
+        """Return whether the other end is gone, without taking anything."""
+        try:
+            with _socket_of(self._connection) as end:
+                return end.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def close(self) -> None:
+        """Close this end."""
+        self._selector.close()
+        self._connection.close()
+
+
+class Door:
+    """Where the processes of robots come in: a listening socket.
+
+    Args:
+        host, port: where to listen; port 0 takes a free one.
+        authkey: what the others must know.
+    """
+
+    def __init__(self, host: str, port: int, authkey: bytes):
+        self._authkey = authkey
+        self._socket = socket.create_server((host, port), backlog=128)
+        self.address: tuple[str, int] = (host, self._socket.getsockname()[1])
+
+    def welcome(self, timeout_s: float) -> Wire | None:
+        """Return the wire of who comes in within a time [s] and knows the key; None when nobody does."""
+        self._socket.settimeout(timeout_s)
+        try:
+            end, _ = self._socket.accept()
+        except TimeoutError:
+            return None
+        end.settimeout(None)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # who comes in must know the key
+        connection = Connection(end.detach())
+        if _challenge(connection, self._authkey):
+            with _socket_of(connection) as end:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
+            return Wire(connection)
+        connection.close()
+        return None
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._socket.close()
+
+
+def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -> Wire:
+    """Return a wire to the simulator that listens at an address; it is tried again until the time [s] is over.
+
+    Raises:
+        WireError: nobody listens there, or the key is another one.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return Wire(Client(address, authkey=authkey))  # pyright: ignore[reportArgumentType]
+        except AuthenticationError as error:
+            raise WireError(f"{address[0]}:{address[1]} refuses the key") from error
+        except (OSError, EOFError) as error:
+            if time.monotonic() > deadline:
+                raise WireError(f"nobody lets us in at {address[0]}:{address[1]}: {error}") from error
+            time.sleep(0.1)
+
+
+def _challenge(connection: Connection, authkey: bytes) -> bool:
+    try:
+        deliver_challenge(connection, authkey)
+        answer_challenge(connection, authkey)
+    except (AuthenticationError, OSError, EOFError):
+        return False
+    return True
+
+
+def _count(counts: np.ndarray, letters: np.ndarray, lengths: list[int]) -> None:
+    for k, length in enumerate(lengths):
+        counts[k] += length
+        letters[k] += length > 0
+    counts[SIMULATOR] += _OVERHEAD
+
+
+def _socket_of(connection: Connection) -> socket.socket:
+    """Return the socket of a connection, duplicated; to be closed."""
+    return socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)

@@ -1,0 +1,105 @@
+"""The designs that ship."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from covey.experiments.describe import FAMILIES
+from covey.experiments.load import design_summaries, designs, is_design, load_design
+from covey.experiments.plan import plan, scenarios
+from covey.experiments.vectors import vectors
+from covey.scenario.build import set_up
+from covey.scenario.shipped import library
+
+RUNS = {
+    "table1": 30 * 5,
+    "table4": 30 * 4 * 5,
+    "table4_repository": 30 * 4 * 5,
+    "maes_article": 4 * 2 * 3 * 20,
+    "minotaur_study": 4 * 5 * 2 * 3 * 6 * 10,
+    "system_test_30x30": 2 * 10,
+}
+
+
+@pytest.mark.parametrize("name", designs())
+def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_path):
+    design = load_design(name)
+    assert design.source
+    assert design.published
+    assert design.design == name
+    found = [scenario for _, scenario in scenarios(design)]
+    found.sort(key=lambda s: sum(group.count for group in s.robots))
+    run = found[0].replace("stop", {"timeout_s": 0.5}).build(tmp_path / "run").run()
+    assert run.status in ("timeout", "exhausted")
+    assert set(design.metrics) <= run.metrics.keys()
+    assert sum(map(len, set_up(found[-1]).poses)) == sum(group.count for group in found[-1].robots)
+
+
+@pytest.mark.parametrize(("name", "runs"), RUNS.items())
+def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
+    design = load_design(name)
+    assert len(vectors(design)) * design.iterations == runs
+    comment = designs()[name].read_text(encoding="utf-8").splitlines()[0]
+    said = [int(number) for number in re.findall(r"(\d+) runs", comment)]
+    assert all(number == runs for number in said)
+
+
+def test_table_4_is_that_of_the_paper():
+    runs = plan(load_design("table4"))
+    scenario = runs[-1].load()
+    group = scenario.robots[0]
+    assert (group.count, group.localization.kind, group.localization.sigma_m) == (30, "noise", 0.022)
+    assert (group.controller.reference, scenario.radio.range_m, scenario.share_maps.rule) == (
+        "nearest_frontier",
+        200,
+        "probabilistic",
+    )
+    other = plan(load_design("table4_repository"))[-1].load()
+    assert (other.robots[0].controller.reference, other.radio.range_m, other.share_maps.rule) == (
+        "cost_frontier",
+        100,
+        "greedy_fill",
+    )
+    assert len({run.seed for run in runs}) == 5
+
+
+def test_table_4_prints_as_the_paper_prints_it():
+    rows = load_design("table4").table()
+    assert [row.family for row in rows if row.element == "parameters"] == sorted(
+        (row.family for row in rows if row.element == "parameters"), key=FAMILIES.index
+    )
+    by_name = {row.name: row for row in rows}
+    assert by_name["robots.scout.count"].value == "1 to 30"
+    assert by_name["robots.scout.count"].family == "fleet"
+    assert by_name["world.terrain"].varies
+    assert "world" not in by_name  # its terrain varies, and the rest is as it always is
+    assert by_name["robots.scout.localization"].value == "noise"
+    elements = [row.element for row in rows]
+    assert list(dict.fromkeys(elements)) == [
+        "parameters",
+        "vectors",
+        "iterations",
+        "stop",
+        "measurements",
+        "metrics",
+    ]
+    assert "99 %" in next(row.value for row in rows if row.element == "stop")
+
+
+def test_no_design_has_the_name_of_a_scenario():
+    assert not designs().keys() & library().keys()
+    assert all(map(is_design, designs()))
+    assert is_design("tabel4")
+
+
+def test_the_list_tells_source_and_outcome():
+    summaries = design_summaries()
+    assert "Robotics 6(3):21" in summaries["table4"]
+    assert "11 robots" in summaries["table4"]
+
+
+def test_the_page_about_designs_lists_those_that_ship():
+    page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", page[page.index("## Designs that ship") :], re.MULTILINE)
+    assert sorted(listed) == sorted(designs())

@@ -1,0 +1,96 @@
+"""A runner that is killed or interrupted: nothing that has ended is lost, no process is left, the table is the same."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from covey.experiments.execute import execute
+from covey.experiments.folder import entry, placed
+from covey.experiments.keeper import compile_if_cold
+from covey.experiments.load import load_design
+from covey.experiments.plan import plan
+from covey.experiments.run import Results
+from covey.experiments.table import build_table, deterministic, read_results
+
+DESIGN = """\
+design: interrupted
+scenario: {world: {empty_m: [8, 8]}, robots: [{name: scout, robot: disc, controller: wander}]}
+parameters: {robots.scout.count: [1, 2, 3]}
+stop: {timeout_s: 20}
+iterations: 3
+keep: everything
+"""
+
+
+def start(folder):
+    command = [sys.executable, "-m", "covey", "run", "design.yaml", "--out", "out", "--jobs", "2", "--quiet"]
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.Popen(command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, stderr=subprocess.PIPE)
+
+
+def wait_until(true, seconds=120.0):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def ended(folder):
+    runs = folder / "out" / "runs"
+    return [path.name for path in runs.iterdir() if path.name[0] != "."] if runs.is_dir() else []
+
+
+def stop(runner, folder, how, after):
+    """Send a signal to the runner when ``after`` more runs have ended and one is in flight."""
+    before = len(ended(folder))
+    runs = folder / "out" / "runs"
+    wait_until(lambda: len(ended(folder)) >= before + after and any(path.name[0] == "." for path in runs.iterdir()))
+    children = psutil.Process(runner.pid).children(recursive=True)
+    assert children
+    runner.send_signal(how)
+    runner.wait(60)
+    for child in children:
+        with_it = psutil.pid_exists(child.pid)
+        if with_it:
+            child.wait(20)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_killed_twice_and_interrupted_once_the_table_is_that_of_an_undisturbed_run(tmp_path):
+    compile_if_cold()
+    (tmp_path / "design.yaml").write_text(DESIGN)
+    for how, after in ((signal.SIGKILL, 0), (signal.SIGKILL, 2), (signal.SIGINT, 1)):
+        with start(tmp_path) as runner:
+            stop(runner, tmp_path, how, after)
+            message = runner.stderr.read().decode()
+    assert runner.returncode == 130
+    assert "the same command goes on with the rest" in message
+    assert "Traceback" not in message
+    so_far = ended(tmp_path)
+    assert 3 <= len(so_far) < 9
+    when = {name: (tmp_path / "out" / "runs" / name / "row.json").stat().st_mtime_ns for name in so_far}
+
+    with start(tmp_path) as runner:
+        wait_until(lambda: psutil.Process(runner.pid).children(), 60)
+        killed = psutil.Process(runner.pid).children()[0]
+        wait_until(lambda: any(str(killed.pid) in path.name for path in (tmp_path / "out" / "runs").iterdir()))
+        killed.kill()  # a worker, in the middle of a run, which is run again
+        assert runner.wait(300) == 0
+    assert {name: (tmp_path / "out" / "runs" / name / "row.json").stat().st_mtime_ns for name in so_far} == when
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 9
+
+    planned = plan(load_design(tmp_path / "design.yaml"))
+    rows = {one.run_id: execute(one, tmp_path / "again" / one.run_id) for one in planned}
+    undisturbed = deterministic(build_table(placed(rows, map(entry, planned))))
+    table = deterministic(read_results(tmp_path / "out"))
+    assert table.write_csv() == undisturbed.write_csv()
+    assert (undisturbed["status"] == "timeout").all()
+    for one in planned:
+        tables = [tmp_path / part / one.run_id / "measurements.parquet" for part in ("out/runs", "again")]
+        assert tables[0].read_bytes() == tables[1].read_bytes()
+    assert len(Results(tmp_path / "out").runs) == 9

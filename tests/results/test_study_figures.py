@@ -1,0 +1,211 @@
+import io
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.results.figures import (
+    KINDS,
+    box_plots,
+    explored_bands,
+    fleet_metrics,
+    heat_map,
+    robot_metrics,
+    save_pictures,
+    survival_curves,
+)
+from covey.results.figures.study_furniture import label
+
+SIZE, TERRAIN = "robots.scout.count", "world.terrain"
+TIMEOUT = 500.0
+
+
+def table(runs=5, times=lambda terrain, n, k: (400 if terrain == "zigzag" else 200) / n + k):
+    """Runs of 1, 2 and 4 robots on two terrains; a time of more than the timeout is not reached."""
+    rows = []
+    for terrain in ("loop", "zigzag"):
+        for n in (1, 2, 4):
+            for k in range(runs):
+                time = times(terrain, n, k)
+                reached = time <= TIMEOUT
+                rows.append(
+                    {
+                        SIZE: n,
+                        TERRAIN: terrain,
+                        "seed": k,
+                        "status": "reached" if reached else "timeout",
+                        "timeout_s": TIMEOUT,
+                        "simulated_s": min(time, TIMEOUT),
+                        "exploration_time_s": time if reached else None,
+                        "exploration_cost_m": n * min(time, TIMEOUT),
+                        "exploration_efficiency_m2_per_m": 9.0 / n if reached else None,
+                        "map_quality": 0.9 - k / 100 if reached else None,
+                        "cpu_percent": 40.0 + n,
+                        "ram_percent": 35.0,
+                        "kbytes_received": 10.0 * n,
+                        "kbytes_sent": 9.0 * n,
+                    }
+                )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def some_fail(terrain, n, k):
+    """On zigzag one robot never gets there, two do in three of five runs."""
+    return 200.0 / n + k if terrain == "loop" or n == 4 or (n == 2 and k < 3) else 999.0
+
+
+def points(axes):
+    """Places, sizes of the symbols of an axes."""
+    found = [c for c in axes.collections if isinstance(c, PathCollection)]
+    return [(c.get_offsets().tolist(), c.get_sizes().tolist()) for c in found]
+
+
+def texts(picture):
+    return " ".join(t.get_text() for t in [*picture.texts, *(t for a in picture.axes for t in a.texts)])
+
+
+def test_fleet_metrics_draw_means_of_successful_runs_and_nothing_where_all_fail():
+    picture = fleet_metrics(table(times=some_fail), SIZE, TERRAIN)
+    assert len(picture.axes) == 4
+    (loop, loop_sizes), (zigzag, zigzag_sizes) = points(picture.axes[0])
+    assert loop == [[1.0, 202.0], [2.0, 102.0], [4.0, 52.0]]
+    assert zigzag == [[2.0, 101.0], [4.0, 52.0]]
+    assert zigzag_sizes[0] / loop_sizes[0] == pytest.approx(3 / 5)  # the area: three of five runs
+    assert zigzag_sizes[1] == loop_sizes[1]
+    cost = points(picture.axes[1])[1][0]
+    assert cost == [[2.0, 202.0], [4.0, 208.0]]  # of the runs that reached the goal only, as in 001
+
+
+def test_bars_are_the_range_and_with_six_runs_an_interval():
+    few = fleet_metrics(table(), SIZE, TERRAIN)
+    bars = [line.get_ydata() for line in few.axes[0].lines if len(line.get_ydata()) == 2]
+    assert [200.0, 204.0] in [list(b) for b in bars]
+    assert "range of these runs" in texts(few)
+    many = fleet_metrics(table(runs=8), SIZE, TERRAIN)
+    ends = [list(line.get_ydata()) for line in many.axes[0].lines if len(line.get_ydata()) == 2]
+    assert all(high - low < 7 for low, high in ends)
+    assert "95 % bootstrap interval of the mean" in texts(many)
+
+
+def test_every_figure_says_units_n_and_what_its_bars_are():
+    runs = table(times=some_fail)
+    pictures = {
+        "fleet": (fleet_metrics(runs, SIZE, TERRAIN), "n = 5", "range"),
+        "robot": (robot_metrics(runs, SIZE, TERRAIN), "n = 5", "range"),
+        "box": (box_plots(runs, "exploration_time_s", SIZE, TERRAIN), "n = 5", "range"),
+        "heat": (heat_map(runs, "exploration_time_s", SIZE, TERRAIN), "n = 5", "Median"),
+        "survival": (survival_curves(runs, "exploration_time_s", TERRAIN), "95 %", "interval"),
+    }
+    for picture, *words in pictures.values():
+        assert all(word in texts(picture) for word in words)
+    names = {a.get_ylabel() for picture, *_ in pictures.values() for a in picture.axes}
+    assert {"exploration time [s]", "exploration cost [m]", "exploration efficiency [m²/m]", "map quality"} <= names
+    assert {"CPU [%]", "RAM [%]", "received [KB/s]", "sent [KB/s]"} <= names
+    in_legend = {t.get_text() for t in pictures["survival"][0].legends[0].get_texts()}
+    assert in_legend == {"loop: 15 of 15 reached", "zigzag: 8 of 15 reached"}
+
+
+def test_robot_metrics_count_runs_that_failed_too_and_say_what_was_not_measured():
+    picture = robot_metrics(table(times=some_fail).drop("ram_percent"), SIZE, TERRAIN)
+    assert points(picture.axes[0])[1][0] == [[1.0, 41.0], [2.0, 42.0], [4.0, 44.0]]
+    assert [t.get_text() for t in picture.axes[1].texts] == ["no value"]
+
+
+def test_lines_break_where_a_size_failed():
+    picture = fleet_metrics(table(times=lambda t, n, k: 999.0 if n == 2 else 10.0), SIZE)
+    line = next(line for line in picture.axes[0].lines if len(line.get_xdata()) == 3)
+    assert np.isnan(line.get_ydata()).tolist() == [False, True, False]
+
+
+def test_survival_curves_step_down_to_those_that_timed_out():
+    picture = survival_curves(table(times=some_fail), "exploration_time_s", TERRAIN)
+    loop, zigzag = (line for line in picture.axes[0].lines if line.get_drawstyle() == "steps-post")
+    assert loop.get_ydata()[-1] == 0.0
+    assert zigzag.get_ydata()[-1] == pytest.approx(100 * 7 / 15)
+    crosses = [line for line in picture.axes[0].lines if line.get_marker() == "+" and len(line.get_xdata())]
+    assert [(list(c.get_xdata()), c.get_ydata()[0]) for c in crosses] == [([TIMEOUT], pytest.approx(100 * 7 / 15))]
+    with pytest.raises(InvalidValueError, match="no time to a goal"):
+        survival_curves(table(), "map_quality")
+
+
+def test_below_six_runs_a_box_plot_shows_runs_and_from_six_on_boxes():
+    few = box_plots(table(times=some_fail), "exploration_time_s", SIZE, TERRAIN).axes[0]
+    dots = [line for line in few.lines if line.get_marker() == "o"]
+    assert sum(len(line.get_xdata()) for line in dots) == 15 + 8
+    assert not [p for p in few.patches if isinstance(p, Rectangle)]
+    assert sorted(t.get_text() for t in few.texts) == ["2", "5"]  # runs beyond the timeout
+    many = box_plots(table(runs=8), "exploration_time_s", SIZE, TERRAIN).axes[0]
+    boxes = [(p.get_y(), p.get_y() + p.get_height()) for p in many.patches if isinstance(p, Rectangle)]
+    assert boxes[0] == (201.5, 205.5)  # quartiles of 200 ... 207
+    assert len(boxes) == 6
+
+
+def test_heat_map_writes_medians_and_hatches_what_mostly_failed():
+    axes = heat_map(table(times=some_fail), "exploration_time_s", SIZE, TERRAIN).axes[0]
+    assert {t.get_text() for t in axes.texts} == {"202", "102", "52", "102\n3/5", "0/5"}
+    assert [p.get_hatch() for p in axes.patches].count("////") == 1
+
+
+def test_bands_are_quartiles_from_six_runs_on():
+    times = np.linspace(0, 10, 11)
+    shares = np.linspace(0, 1, 11) * np.array([[1.0], [0.9], [0.8], [0.7], [0.6], [0.5], [0.4], [0.3]])
+    few, many = explored_bands({"few": (times, shares[:5])}), explored_bands({"many": (times, shares)})
+    for picture, (low, middle, high), word in (
+        (few, (60.0, 80.0, 100.0), "range"),
+        (many, (45.0, 65.0, 85.0), "quartiles"),
+    ):
+        axes = picture.axes[0]
+        band = axes.collections[0].get_paths()[0].vertices
+        ends = band[np.isclose(band[:, 0], 10.0), 1]
+        assert (ends.min(), ends.max()) == (pytest.approx(low), pytest.approx(high))
+        assert axes.lines[0].get_ydata()[-1] == pytest.approx(middle)
+        assert word in texts(picture)
+    assert many.legends[0].get_texts()[0].get_text() == "many (n = 8)"
+    with pytest.raises(InvalidValueError, match="0 to 1"):
+        explored_bands({"percent": (times, 100 * shares)})
+    with pytest.raises(InvalidValueError, match="one row per run"):
+        explored_bands({"flat": (times, shares[0])})
+
+
+def test_pictures_are_written_as_png_svg_and_pdf_the_same_each_time(tmp_path):
+    pictures = {"fleet": fleet_metrics(table(), SIZE, TERRAIN), "none": None}
+    files = save_pictures(pictures, tmp_path / "a")
+    assert [f.name for f in files] == [f"fleet.{kind}" for kind in KINDS]
+    assert {f.name for f in (tmp_path / "a").iterdir()} == {"fleet.png", "fleet.svg", "fleet.pdf"}
+    again = save_pictures({"fleet": fleet_metrics(table(), SIZE, TERRAIN)}, tmp_path / "b")
+    assert [f.read_bytes() for f in files] == [f.read_bytes() for f in again]
+    png, svg, pdf = (f.read_bytes() for f in files)
+    assert Image.open(io.BytesIO(png)).size[0] == 2148
+    assert ET.fromstring(svg).tag.endswith("svg")
+    assert re.match(rb"%PDF-1\.\d", pdf)
+    assert b"CreationDate" not in pdf
+    with pytest.raises(InvalidValueError, match="png, svg, pdf"):
+        save_pictures(pictures, tmp_path, kinds=("jpg",))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match="cannot write"):
+        save_pictures(pictures, tmp_path / "file")
+
+
+def test_names_carry_units():
+    assert label("robots.scout.robot.max_speed_m_s") == "max speed [m/s]"
+    assert label("coverage_t90_s") == "coverage t90 [s]"
+    assert label("explored_share") == "explored share"
+
+
+def test_wrong_columns_and_empty_tables_are_refused():
+    with pytest.raises(UnknownNameError, match=r"did you mean 'world\.terrain'"):
+        fleet_metrics(table(), SIZE, "world.terain")
+    with pytest.raises(InvalidValueError, match="no rows"):
+        fleet_metrics(table().clear(), SIZE)
+
+
+def test_words_are_places_on_an_axis_too():
+    axes = fleet_metrics(table(), TERRAIN).axes[0]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["loop", "zigzag"]
+    assert points(axes)[0][0][0][0] == 0.0
