@@ -14,12 +14,13 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import InvalidValueError
+from covey.experiments import describe
 from covey.experiments.axes import Axes
 from covey.experiments.folder import FAILURES, RUNS, Row
 from covey.experiments.run import Results
 from covey.experiments.sheets import Sheet, text
 from covey.results import statistics
-from covey.results.figures.study import fleet_metrics, robot_metrics
+from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
 from covey.results.figures.study_furniture import label
 from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, survival_curves
@@ -40,8 +41,6 @@ MOST_COMPARED = 8
 MOST_CURVES = 8
 """Up to so many curves stand in one figure."""
 THUMBNAIL = "thumbnail.png"
-_FLEET = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
-_ROBOT = ("cpu_percent", "ram_percent", "kbytes_received_per_s", "kbytes_sent_per_s")
 
 
 @dataclass
@@ -89,12 +88,7 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
     out.mkdir(parents=True, exist_ok=True)
     axes, gallery = Axes.of(design, table), Gallery(out / "figures")
     sections = [section(table, metric, axes, gallery) for metric in shown_metrics(design, table)]
-    design_table, best = (
-        Sheet(
-            "Design", ("element", "value"), tuple((k, text(v)) for k, v in design.parameters.items()), (False, False)
-        ),
-        highlights(table, axes),
-    )
+    design_table, best = design_sheet(design), highlights(table, axes)
     named = (("Source", design.source), ("Published outcome", design.published))
     page = {
         "title": design.design,
@@ -116,13 +110,19 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
     return Report(out / "report.html", out / "tables.tex", gallery.paths)
 
 
+def design_sheet(design: "Design") -> Sheet:
+    """Return the design in the form of Table 4 of 001."""
+    rows = tuple((row.element, row.family, row.name, row.value) for row in describe.table(design))
+    return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
+
+
 def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, str]]:
     """Yield the figures that show several metrics at once, and the explored share over time."""
     if axes.x:
-        fleet = [m for m in _FLEET if m in table.columns and table[m].drop_nulls().len()]
+        fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
         if len(fleet) > 1 and _has_fleet_sizes(axes):
             yield from gallery.add("fleet", fleet_metrics(table, axes.x, axes.apart, fleet), "The fleet.")
-        robot = [m for m in _ROBOT if m in table.columns and table[m].drop_nulls().len()]
+        robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
         if robot:
             yield from gallery.add(
                 "robots", robot_metrics(table, axes.x, axes.apart, robot), "What a robot's computer did."
@@ -210,7 +210,7 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
 
 def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
     """Return the metrics that get a section: those that the report names, else those of the design, else usual ones."""
-    wanted = design.report.y or design.metrics or _FLEET
+    wanted = design.report.y or design.metrics or FLEET_METRICS
     return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
 
 

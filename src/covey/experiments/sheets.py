@@ -1,5 +1,6 @@
 """`Sheet`: a table of text with a heading, as HTML and LaTeX take it."""
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,6 +41,21 @@ class Sheet:
         numeric = tuple(kind.is_numeric() for kind in table.dtypes)
         rows = tuple(tuple(text(cell) for cell in row) for row in table.rows())
         return Sheet(title, tuple(names or table.columns), rows, numeric, caption)
+
+    def to_text(self) -> str:
+        """Return the table for a terminal or a text file."""
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=self.title, caption=self.caption, title_justify="left", caption_justify="left", box=None)
+        for head, right in zip(self.head, self.numeric, strict=True):
+            table.add_column(head, justify="right" if right else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*row)
+        stream = io.StringIO()
+        widths = [max(map(len, column)) + 2 for column in zip(self.head, *self.rows, strict=True)]
+        Console(file=stream, width=max(80, sum(widths) + 2), highlight=False, markup=False).print(table)
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def to_latex(self) -> str:
         """Return a booktabs table for a paper."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _TIME = re.compile(r"(^|_)(t\d+|time)(_.*)?_s$")
-_CLOCKS = {"simulated_time_s", "wall_time_s", "simulated_time_s", "wall_s"}
+_CLOCKS = {"simulated_time_s", "wall_time_s"}
 
 
 def is_time_to_goal(metric: str) -> bool:
@@ -80,8 +80,8 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
 
     A time to a goal (`is_time_to_goal`) counts for every run. Without a value the run is censored: at its
     ``timeout_s`` however it ended (timeout, exhausted, failed, hung, out of memory: it would never have got there), but
-    one that somebody stopped (``stopped``) at its ``simulated_time_s``, and any run without a timeout too. Of other metrics
-    nulls are left out, and counted: ``runs`` less the number of values.
+    one that somebody stopped (``stopped``) at its ``simulated_time_s``, and any run without a timeout too. Of other
+    metrics nulls are left out, and counted: ``runs`` less the number of values.
 
     Args:
         table: one row per run: the metric, and for times ``status``, ``timeout_s``, ``simulated_time_s``.
