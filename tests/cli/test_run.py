@@ -54,6 +54,15 @@ def test_a_run_that_ends_without_a_goal_and_the_folder_rules(folder, capsys):
     assert (folder / "out" / "measurements.parquet").read_bytes() != first
 
 
+def test_pictures_can_be_drawn_again_as_pdf(folder, capsys):
+    main(["run", "room.yaml", "--no-pictures", "--quiet", "--out", "a"])
+    assert main(["plot", "a", "--format", "pdf", "--out", "pictures"]) == REACHED
+    drawn = {p.name for p in (folder / "pictures").iterdir()}
+    assert {"overview.pdf", "trajectories.pdf"} <= drawn
+    assert not [name for name in drawn if name.endswith((".png", ".svg"))]
+    assert (folder / "pictures" / "overview.pdf").read_bytes().startswith(b"%PDF")
+
+
 def test_the_manifest_holds_a_scenario_that_repeats_the_run(folder):
     from covey.scenario.load import load_scenario
 

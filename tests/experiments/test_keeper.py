@@ -60,6 +60,7 @@ def ended(tmp_path_factory):
         },
         "parameters": {"robots.a.controller": [f"./bad.py:{way}" for way in WAYS], "stop.timeout_s": 1},
         "iterations": 1,
+        "keep": "everything",
         "limits": {"wall_s": 12, "memory_mib": 800},
     }
     with pytest.MonkeyPatch.context() as patch:

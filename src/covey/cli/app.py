@@ -281,6 +281,24 @@ def compare(
 
 
 @app.command
+def robot(address: str, /, *, name: str) -> int:
+    """Be the process of one robot of a simulation that waits for it (execution.processes.nodes: join).
+
+    Both sides need the same key, hexadecimal digits in the environment variable COVEY_AUTHKEY.
+
+    Parameters
+    ----------
+    address
+        Where the simulator listens, host:port.
+    name
+        Name of the robot, such as scout3; of a controller of several, the name of its group, or team.
+    """
+    from covey.cli.robot import robot_command
+
+    return robot_command(address, name)
+
+
+@app.command
 def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
     """Print the JSON schema of scenario or design files, for editors that complete and check YAML.
 

@@ -155,8 +155,9 @@ class _Watch:
 
     def __call__(self, robot: Robot) -> bool:
         again = self.tell(robot, self.goal)
-        self.stalled = self.progress.expired(robot.time, robot.pose[0], robot.pose[1])
-        if again or self.stalled or robot.time >= self.deadline_s - 1e-9:
+        time_s, pose = robot.time, robot.pose
+        self.stalled = self.progress.expired(time_s, pose[0], pose[1])
+        if again or self.stalled or time_s >= self.deadline_s - 1e-9:
             return True
         belief = robot.map
         if belief is None or belief.version == self._version:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from covey.errors import CoveyError, InvalidValueError, ScenarioError
 from covey.records import Record
@@ -32,6 +32,7 @@ _JOBQUEUES = {
     "lsf": "LSFCluster",
     "htcondor": "HTCondorCluster",
 }
+_ANSWER_S = 10
 _PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 
 
@@ -49,18 +50,15 @@ class ClusterFile(Record):
     )
     jobs: int = Field(default=1, ge=1, description="Jobs to submit to a queueing system.")
 
-    @model_validator(mode="after")
-    def _one_system(self) -> "ClusterFile":
-        given = [name for name in (*_JOBQUEUES, "ssh") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"name one of {', '.join(_JOBQUEUES)} and ssh; given: {' and '.join(given) or 'none'}")
-        return self
+    @property
+    def systems(self) -> dict[str, dict[str, Any]]:
+        """The options of every system that is named."""
+        return {name: getattr(self, name) for name in (*_JOBQUEUES, "ssh") if getattr(self, name) is not None}
 
     @property
     def system(self) -> tuple[str, dict[str, Any]]:
         """The name of the system, and its options."""
-        name = next(name for name in (*_JOBQUEUES, "ssh") if getattr(self, name) is not None)
-        return name, getattr(self, name)
+        return next(iter(self.systems.items()))
 
 
 @contextmanager
@@ -76,7 +74,7 @@ def open_cluster(target: str) -> Iterator[Executor]:
     distributed = _package("distributed")
     if is_address(target):
         try:
-            client = distributed.Client(target, timeout=10)
+            client = distributed.Client(target, timeout=_ANSWER_S)
         except (OSError, ValueError) as error:
             raise CoveyError(f"--cluster {target}: no Dask scheduler answers there: {error}") from None
         with client:
@@ -131,8 +129,12 @@ def read_cluster_file(path: str) -> ClusterFile:
         file = ClusterFile.model_validate(document.data)
     except ValidationError as error:
         raise ScenarioError([*document.problems, *problems_of(error, document, ClusterFile)]) from None
-    if document.problems:
-        raise ScenarioError(document.problems)
+    problems = list(document.problems)
+    if len(file.systems) != 1:
+        given = " and ".join(file.systems) or "none"
+        problems.append(document.problem(f"name one of {', '.join(_JOBQUEUES)} and ssh; given: {given}", ()))
+    if problems:
+        raise ScenarioError(problems)
     return file
 
 

@@ -25,9 +25,10 @@ import psutil
 from covey.errors import RunFolderError
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Design
-from covey.results.folder import write_json, write_whole
+from covey.results.folder import write_json
 
 ROW, PLAN, DESIGN, RESULTS, RUNS = "row.json", "plan.json", "design.yaml", "results.parquet", "runs"
+_OURS = (PLAN, DESIGN, RESULTS, RUNS)
 
 FAILURES = ("failed", "hung", "out_of_memory", "died")
 """How a run ends that has no result: it raised, was beyond a limit, or its process vanished."""
@@ -68,7 +69,7 @@ def read_row(folder: Path) -> Row | None:
 
 
 def work_folder(folder: Path, pid: int | None = None) -> Path:
-    """Return where a process of this host (default, this one) records the run that will be ``folder``."""
+    """Return under which name a process of this host (default, this one) makes what will be ``folder``, or a file."""
     return folder.with_name(f".{folder.name}.{socket.gethostname()}.{os.getpid() if pid is None else pid}")
 
 
@@ -93,12 +94,31 @@ def publish(row: Row, work: Path, folder: Path) -> Row:
     return row
 
 
-def sweep(runs: Path) -> None:
-    """Remove what killed processes of this host left of runs in flight."""
-    for work in runs.glob(f".*.{socket.gethostname()}.*"):
-        pid = work.name.rpartition(".")[2]
-        if pid.isdigit() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(work, ignore_errors=True)
+def sweep(folder: Path) -> None:
+    """Remove what killed processes of this host left unfinished in a folder."""
+    for unfinished in folder.glob(f".*.{socket.gethostname()}.*"):
+        pid = unfinished.name.rpartition(".")[2]
+        if not pid.isdigit() or psutil.pid_exists(int(pid)):
+            continue
+        if unfinished.is_dir():
+            shutil.rmtree(unfinished, ignore_errors=True)
+        else:
+            unfinished.unlink(missing_ok=True)
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file as a whole, as any number of processes may do with the same one at a time.
+
+    Raises:
+        OSError: the disk is full or cannot be written; what was there before stands.
+    """
+    unfinished = work_folder(path)
+    try:
+        unfinished.write_bytes(data)
+        os.replace(unfinished, path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> None:
@@ -108,12 +128,12 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> None
         RunFolderError: it holds other files, or cannot be written.
     """
     try:
-        if folder.is_dir() and any(folder.iterdir()) and not (folder / PLAN).is_file():
+        if folder.is_dir() and any(path.name not in _OURS and path.name[0] != "." for path in folder.iterdir()):
             raise RunFolderError(f"{str(folder)!r} holds other files; choose a folder for the design with --out")
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
         content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
-        write_json(folder / PLAN, content | {"runs": list(map(entry, planned))})
-        write_whole(folder / DESIGN, design.to_yaml().encode())
+        put(folder / PLAN, json.dumps(content | {"runs": list(map(entry, planned))}, indent=1).encode())
+        put(folder / DESIGN, design.to_yaml().encode())
     except OSError as error:
         raise unwritable(folder, error) from error
 

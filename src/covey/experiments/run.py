@@ -142,13 +142,15 @@ def run_design(
         CoveyError: the design is bad, the folder cannot be written, or a worker is not fit for it.
         KeyboardInterrupt: nothing is kept of the runs in flight; the same call resumes.
     """
+    if jobs is not None and jobs < 1:
+        raise InvalidValueError(f"jobs is {jobs}; it must be 1 or more")
     planned = plan(design)
     folder = (design_folder(design) if folder is None else Path(folder)).resolve()
     prepare(folder, design, planned)
     session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
     observer(session.progress)
     if session.todo:
-        with nullcontext(executor) if executor else _threads(jobs or processors()) as engine:
+        with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
             session.run(engine, design)
     return Results(folder, session.finish())
 
@@ -191,6 +193,7 @@ class _Session:
         part, parts = shard
         mine = list({p.run_id: p for p in planned}.values())[part - 1 :: parts]
         self.keeps_table = parts == 1
+        sweep(folder)
         sweep(folder / RUNS)
         self.rows = read_rows(folder, [p.run_id for p in mine])
         if retry_failed:

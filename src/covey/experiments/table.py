@@ -1,8 +1,7 @@
 """The tidy table of a design: one row per run, sorted, the same bytes whoever computed it."""
 
-import os
-import socket
 from collections.abc import Iterable, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import polars as pl
 import yaml
 
-from covey.experiments.folder import PLAN, RESULTS, Row, read_plan, rows_of
+from covey.experiments.folder import PLAN, RESULTS, Row, put, read_plan, rows_of
 from covey.results.metrics import metrics
 
 HOST_METRICS = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
@@ -34,13 +33,15 @@ def build_table(rows: Iterable[Row]) -> pl.DataFrame:
     for name in _names(row["parameters"] for row in ordered):
         columns[name] = [_flat(row["parameters"].get(name)) for row in ordered]
     columns |= {name: [row[name] for row in ordered] for name in ("status", "timeout_s")}
-    of_metrics = _names([dict.fromkeys(filter(_is_scalar, metrics.names())), *(row["metrics"] for row in ordered)])
+    known = metrics.names()
+    by_robot = {"status", *filter(_is_by_robot, known)}
+    of_metrics = _names([dict.fromkeys(known), *(row["metrics"] for row in ordered)])
     host = {name: [row["host"].get(name) for row in ordered] for name in _HOST}
     for name in of_metrics:
         values = [row["metrics"].get(name) for row in ordered]
         if name in HOST_METRICS:
             host[name] = [row["host"].get(name) if v is None else v for row, v in zip(ordered, values, strict=True)]
-        elif name != "status" and _is_scalar(name) and not any(isinstance(value, (dict, list)) for value in values):
+        elif name not in by_robot and not any(isinstance(value, (dict, list)) for value in values):
             columns[name] = values
     columns |= {f"host_{name}": values for name, values in host.items()}
     return pl.DataFrame([_series(name, values) for name, values in columns.items()])
@@ -69,15 +70,9 @@ def write_table(folder: Path, table: pl.DataFrame) -> None:
     Raises:
         OSError: the disk is full or cannot be written; the old table stands.
     """
-    unfinished = folder / f".{RESULTS}.{socket.gethostname()}.{os.getpid()}"
     buffer = BytesIO()
     table.write_parquet(buffer, statistics=False)
-    try:
-        unfinished.write_bytes(buffer.getvalue())
-        os.replace(unfinished, folder / RESULTS)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
+    put(folder / RESULTS, buffer.getvalue())
 
 
 def parameters_of(rows: Sequence[Row]) -> list[str]:
@@ -97,9 +92,10 @@ def text_of(value: Any) -> str:
     return text.removesuffix("...\n").strip()
 
 
-def _is_scalar(metric: str) -> bool:
-    """Return whether a metric is a single value for a run, and not one for each robot."""
-    return metric not in metrics.names() or "dict" not in str(metrics.get(metric).__annotations__.get("return", ""))
+@cache
+def _is_by_robot(metric: str) -> bool:
+    """Return whether a metric is not a single value for a run, but one for each robot."""
+    return "dict" in str(metrics.get(metric).__annotations__.get("return", ""))
 
 
 def _flat(value: Any) -> Any:

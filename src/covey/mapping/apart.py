@@ -65,7 +65,7 @@ class OwnBelief(Beliefs):
 
     def take_tiles(self, others: OthersTiles) -> None:
         """Take tiles that others have seen."""
-        slots = self._keep(others.cells, others.items[:, 2])
+        slots = self._slots_with(others.cells, others.items[:, 2])
         items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
         news = News(self.robot, items, never, never, 0)
         self._under_way.add(news)

@@ -61,7 +61,8 @@ class Beliefs:
         rule: Rule = "probabilistic",
         kept: Sequence[int] | None = None,
     ):
-        self.names, self.mapping, self.rule = list(names), mapping or Mapping(), rule
+        self.names, self.mapping = list(names), mapping or Mapping()
+        self.rule: Rule = rule
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
@@ -188,7 +189,7 @@ class Beliefs:
         evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
         cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
         known = np.flatnonzero(cells.any(axis=1))
-        slots = self._keep(cells[known], -1)
+        slots = self._slots_with(cells[known], -1)
         for robot in robots:
             self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
             self.occupancy[robot] = occupancy
@@ -250,7 +251,9 @@ class Beliefs:
     def decode(self, code: bytes) -> News:
         """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
         giver, found, since, until = tile_code.decode(code, len(self))
-        slots = self._keep(np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found]))
+        slots = self._slots_with(
+            np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
+        )
         items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
         news = News(giver, items.reshape(-1, 3), since, until, len(code))
         self._under_way.add(news)
@@ -261,7 +264,7 @@ class Beliefs:
 
         It replaces what is held of that robot in those tiles and has a smaller version; no clock moves.
         """
-        slots = self._keep(cells, version)
+        slots = self._slots_with(cells, version)
         items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
         news = News(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
         self._under_way.add(news)
@@ -316,7 +319,7 @@ class Beliefs:
         held = [news.items[:, 2] for news in self._under_way]
         self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
 
-    def _keep(self, cells: np.ndarray, version: Any) -> np.ndarray:
+    def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
         """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""
         self._make_room(slots=len(cells))
         slots = self._store.free_slots[self._store.used[0] :][: len(cells)]

@@ -31,7 +31,7 @@ class EvidenceByOrigin(Beliefs):
         for robot in range(len(self)) if robots is None else robots.tolist():
             now = self.maps._store.evidence[self.maps._team.own[robot]]
             changed = np.flatnonzero((now != self._store.evidence[self._team.own[robot]]).any(axis=1))
-            self._team.own[robot, changed] = self._keep(now[changed], 0)
+            self._team.own[robot, changed] = self._slots_with(now[changed], 0)
         return super().publish(robots)
 
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:

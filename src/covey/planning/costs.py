@@ -133,21 +133,23 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
         bottom = min(top + _BLOCK, rows)
         first, last, row0, row1 = columns, -1, rows, -1
         for left in range(0, columns + _BLOCK, _BLOCK):
-            dirty = False
-            for r in range(top, bottom):
-                for c in range(left, min(left + _BLOCK, columns)):
-                    if occupancy[r, c] != held[r, c]:
-                        dirty = True
-                        first, last, row0, row1 = min(first, c), max(last, c), min(row0, r), max(row1, r)
+            dirty, right = False, min(left + _BLOCK, columns)
+            for r in range(top, bottom if left < right else top):
+                now, before, differ = occupancy[r, left:right], held[r, left:right], 0
+                for k in range(right - left):
+                    differ |= now[k] ^ before[k]
+                if differ == 0:
+                    continue
+                dirty, row0, row1 = True, min(row0, r), max(row1, r)
+                for k in range(right - left):
+                    if now[k] != before[k]:
+                        first, last, before[k] = min(first, left + k), max(last, left + k), now[k]
             if not dirty and last >= 0:  # the blocks side by side that have changed end here
                 _refresh_window(
                     cost, occupancy, row0, row1, first, last, reach,
                     resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
                 )  # fmt: skip
                 first, last, row0, row1 = columns, -1, rows, -1
-    for r in range(rows):
-        for c in range(columns):
-            held[r, c] = occupancy[r, c]
 
 
 @kernel

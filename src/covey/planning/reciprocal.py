@@ -69,7 +69,7 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
         turn = math.pi * ((d + 1) // 2) / (DIRECTIONS // 2) * (-1.0 if d % 2 else 1.0)
         ux, uy = math.cos(course + turn), math.sin(course + turn)
         side = left_cost * min(turn, math.pi - turn) / (0.5 * math.pi) if any_other and turn > 0.0 else 0.0
-        free = free_distance(points, count, ux, uy, wall_radius)
+        free = -1.0  # not known yet
         for k in range(SPEEDS + 1):
             if k == SPEEDS and d > 0:
                 continue
@@ -78,6 +78,10 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
             cost = math.hypot(vx - want_x, vy - want_y) / top_speed
             if speed > 0.0:
                 cost += side + turning * (1.0 - ux)
+            if cost >= best:
+                continue
+            if free < 0.0:
+                free = free_distance(points, count, ux, uy, wall_radius)
             if free < goal_distance and free < wall_horizon * speed:
                 cost += 2.0 * (1.0 - free / (wall_horizon * speed))
             if any_other and cost < best:

@@ -124,6 +124,16 @@ class Run:
         """What the robots' computers did, one row per robot and 5 s of simulated time; None when no robot has one."""
         return self._table("computers") if self.has("computers") else None
 
+    @cached_property
+    def process_host(self) -> "pl.DataFrame":
+        """What each controller's process took of its machine, one row per 5 s of wall time; only with processes."""
+        return self._table("process_host")
+
+    @cached_property
+    def process_traffic(self) -> "pl.DataFrame":
+        """What has gone over the wire of each controller's process, by class of traffic; only with processes."""
+        return self._table("process_traffic")
+
     def has(self, table: str) -> bool:
         """Return whether the run has a table of this name."""
         return (self.folder / f"{table}.parquet").is_file()

@@ -44,7 +44,7 @@ class Cost(Record):
             AFIPS 1967.
 
         Examples:
-            >>> Cost(seconds=0.4, parallel=0.5).duration_s(Computer(cpus=2, speed=0.5))
+            >>> round(Cost(seconds=0.4, parallel=0.5).duration_s(Computer(cpus=2, speed=0.5)), 9)
             0.6
         """
         return self.seconds * (1.0 - self.parallel + self.parallel / computer.cpus) / computer.speed

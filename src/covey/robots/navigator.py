@@ -432,8 +432,11 @@ class Navigator:
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""
         seen = self._tracks[np.isfinite(self._tracks[:, 5])]
-        c, s = math.cos(heading), math.sin(heading)
-        return np.column_stack((x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]))
+        out = np.empty((len(seen), 2))
+        if len(seen):
+            c, s = math.cos(heading), math.sin(heading)
+            out[:, 0], out[:, 1] = x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]
+        return out
 
     def _drive(
         self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float, right: float

@@ -46,7 +46,7 @@ def test_a_timeout_counts_and_is_never_dropped():
     assert (b["successes"], b["median"], b["until_s"]) == (1, None, TIMEOUT)
 
 
-@pytest.mark.parametrize("status", ["exhausted", "failed", "hung", "out_of_memory"])
+@pytest.mark.parametrize("status", ["exhausted", "failed", "hung", "out_of_memory", "died"])
 def test_a_run_that_ends_early_without_the_goal_counts_as_a_timeout(status):
     found = sample(study([10, status]), "exploration_time_s")
     assert found.values.tolist() == [10.0, TIMEOUT]
@@ -57,6 +57,15 @@ def test_a_run_that_somebody_stopped_counts_up_to_there():
     found = sample(study([60, "stopped"]), "exploration_time_s")
     assert found.values.tolist() == [60.0, 40.0]
     assert found.survival.share[-1] == 0.0  # at 60 s only one run was still watched
+
+
+def test_a_run_without_a_timeout_counts_up_to_its_end():
+    endless = study([60, None]).with_columns(timeout_s=pl.lit(None, pl.Float64))
+    found = sample(endless.rename({"simulated_s": "simulated_time_s"}), "exploration_time_s")
+    assert found.values.tolist() == [60.0, TIMEOUT]
+    assert found.until_s is None
+    with pytest.raises(UnknownNameError, match="simulated_time_s"):
+        sample(endless.drop("simulated_s"), "exploration_time_s")
 
 
 def test_other_metrics_count_where_they_have_a_value():

@@ -112,7 +112,7 @@ def _panels(
 def _line(
     axes: Axes, part: "pl.DataFrame", x: str, metric: str, scale: Scale, index: int, count: int, most: int
 ) -> None:
-    color, shift = style.robot_color(index, count), scale.shift(index, count)
+    color, shift = style.robot_color(index, count), scale.shift(index, count, min(0.06, 0.5 / count))
     places, means, sizes, ends = [], [], [], []
     for (value,), runs in groups(part, x):
         values = numbers(runs, metric)
@@ -129,7 +129,7 @@ def _line(
     axes.plot(*line, color=color, lw=0.9, alpha=0.8, zorder=3)
     for place, (low, high) in zip(at + shift, ends, strict=True):
         axes.plot([place, place], [low, high], color=color, lw=0.7, alpha=0.55, zorder=2, solid_capstyle="butt")
-    axes.scatter(at, means, s=sizes, marker=marker(index), color=color, lw=0, zorder=4)
+    axes.scatter(at, means, s=sizes, marker=marker(index), color=color, lw=0, zorder=4, clip_on=False)
 
 
 def _largest(scale: Scale) -> float:

@@ -96,9 +96,13 @@ class Scale:
         """Return where a value stands."""
         return float(value) if self.numeric else float(self.values.index(value))
 
-    def shift(self, index: int, count: int, of_gap: float = 0.3) -> float:
-        """Return how far a facet stands beside its place, so that ``count`` of them do not hide each other."""
-        return 0.0 if count < 2 else of_gap * self.gap * (index / (count - 1) - 0.5)
+    def shift(self, index: int, count: int, of_gap: float) -> float:
+        """Return how far a facet stands beside its place, so that ``count`` of them do not hide each other.
+
+        Args:
+            of_gap: from one facet to the next, over the gap between two values of the parameter.
+        """
+        return of_gap * self.gap * (index - (count - 1) / 2)
 
     def broken(self, places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a line with a gap wherever a value of the parameter has no point."""

@@ -62,7 +62,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
         k = names.index(key[0]) if key else 0
         for (value,), runs in groups(part, x):
             found = sample(runs, metric)
-            at = scale.place(value) + scale.shift(k, len(names), 0.7 * (1 - 1 / len(names)) + 0.1)
+            at = scale.place(value) + scale.shift(k, len(names), 0.8 / len(names))
             if len(found.values):
                 _box(axes, found, at, wide, colors[k], until)
     from_zero(axes)

@@ -3,7 +3,18 @@
 ``docs/metrics.md`` lists every one with its formula and source.
 """
 
-from covey.results.metrics import aligning, computers, coverage, exploration, host, maps, motion, patrolling, radio
+from covey.results.metrics import (
+    aligning,
+    computers,
+    coverage,
+    exploration,
+    host,
+    maps,
+    motion,
+    patrolling,
+    processes,
+    radio,
+)
 from covey.results.metrics.registry import Metric, compute, metrics
 
 __all__ = [
@@ -18,5 +29,6 @@ __all__ = [
     "metrics",
     "motion",
     "patrolling",
+    "processes",
     "radio",
 ]

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 _TIME = re.compile(r"(^|_)(t\d+|time)(_.*)?_s$")
-_CLOCKS = {"simulated_time_s", "wall_time_s"}
+_BY_HAND = ("stopped", "interrupted")
+_END = ("simulated_time_s", "simulated_s")
+_CLOCKS = {"simulated_time_s", "wall_time_s", "simulated_s", "wall_s"}
 
 
 def is_time_to_goal(metric: str) -> bool:
@@ -80,11 +82,11 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
 
     A time to a goal (`is_time_to_goal`) counts for every run. Without a value the run is censored: at its
     ``timeout_s`` however it ended (timeout, exhausted, failed, hung, out of memory: it would never have got there), but
-    one that somebody stopped (``stopped``) at its ``simulated_time_s``, and any run without a timeout too. Of other
-    metrics nulls are left out, and counted: ``runs`` less the number of values.
+    one that somebody ended (``stopped``, ``interrupted``) at its ``simulated_time_s``, and any run without a timeout
+    too. Of other metrics nulls are left out, and counted: ``runs`` less the number of values.
 
     Args:
-        table: one row per run: the metric, and for times ``status``, ``timeout_s``, ``simulated_time_s``.
+        table: one row per run: the metric, ``status``, and for times ``timeout_s`` and ``simulated_time_s``.
         metric: a column.
 
     Raises:
@@ -96,10 +98,13 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
     has = ~np.isnan(values)
     if not is_time_to_goal(metric):
         return Sample(values[has], has[has], len(values), status.count("reached"), None)
-    timeout, end = numbers(table, "timeout_s"), numbers(table, "simulated_time_s")
-    by_hand = np.isnan(timeout) | np.array([s == "stopped" for s in status], bool)
-    given_up = np.where(by_hand, np.where(np.isnan(end), 0.0, end), timeout)
-    until = float(np.min(timeout)) if len(timeout) and not np.isnan(timeout).any() else None
+    timeout = numbers(table, "timeout_s")
+    given_up = np.where(np.array([s in _BY_HAND for s in status], bool), np.nan, timeout)
+    early = ~has & ~np.isfinite(given_up)
+    if early.any():
+        end = numbers(table, next((name for name in _END if name in table.columns), _END[0]))
+        given_up[early] = np.nan_to_num(end[early])
+    until = float(timeout.min()) if len(timeout) and np.isfinite(timeout).all() else None
     return Sample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
 
 

@@ -338,7 +338,7 @@ class DecidingApart(Deciding):
             team=tuple(robot.team),
             radios=tuple(robot._mailbox.radios),
             model=robot.model,
-            home=tuple(robot.home),
+            home=(robot.home.x, robot.home.y, robot.home.heading),
             period_s=self._step_s * group.control_every,
             program=group.program,
             seed=self._seed,
@@ -360,8 +360,18 @@ class DecidingApart(Deciding):
         lidar, cell = bank.record, mirror.grid.resolution
         known = mirror.start if group.known_map else None
         size = columns * cell, rows * cell
-        fan = lidar.angles, lidar.mount, lidar.range_m
-        return MapOf(row, mirror.names, size, (x, y), mirror.mapping, mirror.rule, *fan, known=known)
+        return MapOf(
+            row=row,
+            names=mirror.names,
+            size_m=size,
+            origin=(x, y),
+            mapping=mirror.mapping,
+            rule=mirror.rule,
+            angles=lidar.angles,
+            mount=lidar.mount,
+            range_m=lidar.range_m,
+            known=known,
+        )
 
 
 def _values(record: Any) -> tuple[Any, ...]:

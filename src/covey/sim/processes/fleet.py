@@ -1,18 +1,16 @@
 """`Fleet`: the processes of a team: started, let in, told who they are, and ended."""
 
-import os
 import secrets
-import subprocess
-import sys
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from covey.errors import ControllerError
 from covey.sim.processes.birth import packed, refuse_within_import
+from covey.sim.processes.launch import given_key, start_process
 from covey.sim.processes.record import Processes
 from covey.sim.processes.seat import Seat
-from covey.sim.processes.serving import KEY_VARIABLE
 from covey.sim.processes.wire import HELLO, NOTHING, READY, SET_UP, Door, Wire, WireError
 
 START_S = 120.0
@@ -38,12 +36,26 @@ class Fleet:
         refuse_within_import()
         self.record, self.seats = record, {seat.name: seat for seat in seats}
         host, _, port = record.address.rpartition(":")
-        self.authkey = secrets.token_bytes(32)
+        self.authkey = secrets.token_bytes(32) if record.nodes != "join" else given_key()
         self._door = Door(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
-        for seat in seats:
-            seat.process = start_process(self.address, self.authkey, seat.name)
+        self._end = weakref.finalize(self, _end, self._door, seats)  # also when nobody closes it
+        try:
+            self._start(seats)
+        except BaseException:
+            self._end()
+            raise
+
+    def _start(self, seats: list[Seat]) -> None:
+        record = self.record
+        if record.nodes == "local":
+            for seat in seats:
+                seat.process = start_process(self.address, self.authkey, seat.name)
+        elif record.nodes != "join":
+            from covey.sim.processes.placement import start_on_cluster
+
+            start_on_cluster(record.nodes, list(self.seats), record.robots_per_node, self.address, self.authkey)
 
     def open(self, birth_of: Callable[[Seat], Any]) -> bool:
         """Wait until all processes have come in, and tell each who it is.
@@ -76,11 +88,7 @@ class Fleet:
 
     def close(self) -> None:
         """End all processes."""
-        self._door.close()
-        for seat in self.seats.values():
-            seat.farewell()
-        for seat in self.seats.values():
-            seat.end(_FAREWELL_S)
+        self._end()
 
     def _let_in(self, births: Mapping[str, Any]) -> None:
         until, missing = time.monotonic() + START_S, set(self.seats)
@@ -112,10 +120,10 @@ class Fleet:
         return seat.name
 
 
-def start_process(address: tuple[str, int], authkey: bytes, name: str) -> "subprocess.Popen[bytes]":
-    """Start the process of a robot on this machine, and return it; it comes in at an address."""
-    paths = [path or os.getcwd() for path in sys.path]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), KEY_VARIABLE: authkey.hex()}
-    code = "from covey.sim.processes.serving import main; main()"
-    command = [sys.executable, "-c", code, address[0], str(address[1]), name]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+def _end(door: Door, seats: list[Seat]) -> None:
+    """Let nobody in any more, and end all processes."""
+    door.close()
+    for seat in seats:
+        seat.farewell()
+    for seat in seats:
+        seat.end(_FAREWELL_S)

@@ -10,6 +10,7 @@ from typing import Any
 
 from covey.sim.processes.aboard import GroupAboard, RobotAboard, rehearse
 from covey.sim.processes.birth import RobotBirth, unpacked
+from covey.sim.processes.launch import given_key
 from covey.sim.processes.use import EVERY_S, OwnUse
 from covey.sim.processes.wire import (
     BUSY,
@@ -27,8 +28,6 @@ from covey.sim.processes.wire import (
 )
 from covey.sim.watchdog import Watchdog
 
-KEY_VARIABLE = "COVEY_AUTHKEY"
-"""Environment variable with the key that the simulator and the processes share, in hexadecimal digits."""
 _LOOK_S = 0.5
 
 
@@ -133,13 +132,23 @@ class _Lookout(threading.Thread):
         self.join()
 
 
+def be_robot(address: tuple[str, int], name: str) -> None:
+    """Be the process of a robot that nothing else runs in; the key is in the environment.
+
+    Raises:
+        InvalidValueError: it is not.
+        WireError: see `serve`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the simulator ends the run, and with it this process
+    serve(address, given_key(), name)
+
+
 def main() -> None:
     """Be the process of a robot; arguments: host, port, name."""
     host, port, name = sys.argv[1:4]
     sys.argv = ["covey robot"]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the simulator ends the run, and with it this process
     try:
-        serve((host, int(port)), bytes.fromhex(os.environ[KEY_VARIABLE]), name)
+        be_robot((host, int(port)), name)
     except WireError as error:
         raise SystemExit(f"{name}: {error}") from None
     except Exception:

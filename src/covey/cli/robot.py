@@ -1,0 +1,21 @@
+"""`covey robot`."""
+
+import sys
+
+from covey.cli import BAD_INPUT, FAILED, REACHED
+from covey.sim.processes.serving import be_robot
+from covey.sim.processes.wire import WireError
+
+
+def robot_command(address: str, name: str) -> int:
+    """Be the process of a robot until its run ends, and return the exit code."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        print(f"{address!r} is no address; write host:port", file=sys.stderr)
+        return BAD_INPUT
+    try:
+        be_robot((host, int(port)), name)
+    except WireError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return FAILED
+    return REACHED

@@ -1,0 +1,111 @@
+"""`covey run DESIGN` and `covey results` from the command line: what they print, and their exit codes."""
+
+import io
+import json
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from covey.cli import BAD_INPUT, NOT_REACHED, REACHED, main
+from covey.cli.design_progress import DesignProgress
+from covey.experiments import run
+from covey.experiments.execute import execute
+from covey.experiments.run import Progress
+
+DESIGN = """\
+design: two sizes & more
+scenario: {world: {empty_m: [8, 8]}, robots: [{name: scout, robot: disc, controller: wander}]}
+parameters: {robots.scout.count: [1, 2]}
+stop: {timeout_s: 1}
+metrics: [simulated_time_s, min_separation_m]
+iterations: 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "keep", lambda planned, folder, *_: execute(planned, folder))
+    (tmp_path / "sizes.yaml").write_text(DESIGN)
+    (tmp_path / "room.yaml").write_text("world: {empty_m: [6, 6]}\nrobots: [{name: scout, robot: disc}]\n")
+    return tmp_path
+
+
+def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys):
+    assert main(["run", "sizes.yaml", "--dry-run"]) == REACHED
+    assert "4 runs: 0 have ended already, 4 would run" in capsys.readouterr().out
+    assert not (folder / "runs").exists()
+
+    assert main(["run", "sizes.yaml", "--jobs", "1"]) == REACHED
+    out, err = capsys.readouterr()
+    assert "4 of 4 runs have ended: 4 timeout" in out
+    assert "runs/two-sizes-more/results.parquet" in out
+    assert "4/4 runs, 4 timed out" in err
+    table = pl.read_parquet(folder / "runs" / "two-sizes-more" / "results.parquet")
+
+    assert main(["results", "sizes.yaml"]) == REACHED
+    heads, first, second = capsys.readouterr().out.splitlines()
+    assert heads.split() == ["robots.scout.count", "reached", "simulated_time_s", "min_separation_m"]
+    assert first.split() == ["1", "0/2", "1", "-"]
+    median = table.filter(pl.col("vector") == 1)["min_separation_m"].median()
+    assert second.split() == ["2", "0/2", "1", f"{median:.4g}"]
+
+    assert main(["results", "runs/two-sizes-more", "--format", "csv"]) == REACHED
+    assert pl.read_csv(io.StringIO(capsys.readouterr().out))["run_id"].to_list() == table["run_id"].to_list()
+    assert main(["results", "sizes.yaml", "--format", "json"]) == REACHED
+    assert [row["iteration"] for row in json.loads(capsys.readouterr().out)] == [0, 1, 0, 1]
+    assert main(["results", "sizes.yaml", "--format", "latex"]) == REACHED
+    latex = capsys.readouterr().out
+    assert r"robots.scout.count & reached & simulated\_time\_s & min\_separation\_m \\" in latex
+    assert latex.startswith(r"\begin{tabular}{lrrr}")
+
+
+def test_a_design_with_failed_runs_ends_with_3_and_says_how_to_repeat_them(folder, capsys):
+    (folder / "crowd.yaml").write_text(DESIGN.replace("[1, 2]", "[2000]").replace("iterations: 2", "iterations: 1"))
+    assert main(["run", "crowd.yaml", "--out", "out"]) == NOT_REACHED
+    out, err = capsys.readouterr()
+    assert "1 of 1 runs have ended: 1 failed" in out
+    assert f"alone: covey run {folder / 'out' / 'runs'}" in err
+    assert main(["run", "crowd.yaml", "--out", "out", "--quiet"]) == NOT_REACHED
+    assert capsys.readouterr().out == "out\n"
+
+
+def test_a_shard_of_a_design(folder, capsys):
+    assert main(["run", "sizes.yaml", "--shard", "1/2", "--quiet"]) == REACHED
+    assert main(["results", "sizes.yaml"]) == REACHED
+    assert "2 of 4 runs have ended" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["room.yaml", "--jobs", "2"], "--jobs is for designs"),
+        (["room.yaml", "--retry-failed"], "--retry-failed is for designs"),
+        (["sizes.yaml", "--force"], "--force is for scenarios"),
+        (["sizes.yaml", "-s", "seed=1"], "-s is for scenarios"),
+        (["sizes.yaml", "--jobs", "0"], "jobs is 0"),
+        (["sizes.yaml", "--shard", "3/2"], "as in 2/8"),
+        (["sizes.yaml", "--cluster", "nowhere.yaml"], "No such file"),
+        (["sizes.yaml", "--cluster", "tcp://h:1", "--jobs", "2"], "--jobs is for this machine"),
+    ],
+)
+def test_options_that_do_not_fit(arguments, message, capsys):
+    assert main(["run", *arguments]) == BAD_INPUT
+    assert message in capsys.readouterr().err
+
+
+def test_results_of_nothing(capsys):
+    assert main(["results", "sizes.yaml"]) == BAD_INPUT
+    assert "is not the folder of a design" in capsys.readouterr().err
+
+
+def test_the_line_of_progress_counts_and_estimates():
+    shown = DesignProgress(io.StringIO())
+    progress = Progress(total=10, before=2, statuses=Counter(reached=2))
+    shown.observe(progress)
+    progress.statuses.update(["timeout", "hung"])
+    progress.row = {"run_id": "abc", "status": "hung", "reason": "too long"}
+    assert shown.line(progress, shown._first + 20) == "4/10 runs, 1 timed out, 1 failed, about 1 min 0 s to go"
+    shown.observe(progress)
+    assert shown.stream.getvalue().splitlines() == ["2/10 runs, 2 of them before", "run abc hung: too long"]

@@ -1,0 +1,143 @@
+"""Runs on the workers of a real Dask scheduler, and what `--cluster` says of files and of what is missing."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import psutil
+import pytest
+
+from covey.cli import main
+from covey.errors import CoveyError, InvalidValueError, ScenarioError
+from covey.experiments import cluster, run
+from covey.experiments.cluster import job_script, open_cluster, read_cluster_file
+from covey.experiments.execute import execute
+from covey.experiments.keeper import compile_if_cold
+from covey.experiments.run import run_design
+from covey.experiments.table import deterministic
+
+distributed = pytest.importorskip("distributed")
+jobqueue = pytest.importorskip("dask_jobqueue")
+
+SLURM = """\
+slurm: {cores: 4, memory: 8GB, walltime: "02:00:00", queue: short, interface: lo}
+jobs: 3
+"""
+
+
+@pytest.fixture
+def dask(tmp_path):
+    """Yield the address of a scheduler, and two workers of one thread each as processes that nobody restarts."""
+    file = str(tmp_path / "scheduler.json")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    python = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = [*python, "--scheduler-file", file, "--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
+    python = [sys.executable, "-m", "distributed.cli.dask_worker"]
+    worker = [*python, "--scheduler-file", file, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    processes = [subprocess.Popen(command, **quiet) for command in (scheduler, worker, worker)]
+    try:
+        with distributed.Client(scheduler_file=file, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield client.scheduler.address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, plain, tmp_path, monkeypatch):
+    compile_if_cold()
+    address, workers = dask
+    design = plain(iterations=3, stop={"timeout_s": 15})
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "keep", lambda planned, folder, *_: execute(planned, folder))
+        local = run_design(design, tmp_path / "local", jobs=1)
+    killed = []
+
+    def kill_one(progress):
+        """Kill the other worker when the first run has ended, in the middle of what it is at."""
+        if progress.row is not None and not killed:
+            at_work = [one for one in workers if _at_work(one.pid, tmp_path / "far" / "runs")]
+            for one in at_work[:1]:
+                killed.append(one.pid)
+                orphans = psutil.Process(one.pid).children()
+                one.kill()
+                assert not psutil.wait_procs(orphans, timeout=20)[1]
+
+    with open_cluster(address) as executor:
+        far = run_design(design, tmp_path / "far", executor=executor, observer=kill_one)
+    assert killed
+    assert Counter(row["run_id"] for row in far.rows) == Counter(row["run_id"] for row in local.rows)
+    assert deterministic(far.table).write_csv() == deterministic(local.table).write_csv()
+    folders = {path.name for path in (tmp_path / "far" / "runs").iterdir() if path.name[0] != "."}
+    assert folders == set(far.table["run_id"])
+    assert (far.table["status"] == "timeout").all()
+
+
+def _at_work(worker, runs):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        children = [child.pid for child in psutil.Process(worker).children()]
+        if any(name.name.endswith(f".{pid}") for pid in children for name in runs.glob(".*")):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_nobody_answers_at_the_address(monkeypatch):
+    monkeypatch.setattr(cluster, "_ANSWER_S", 0.3)
+    with pytest.raises(CoveyError, match="no Dask scheduler answers there"), open_cluster("tcp://127.0.0.1:9"):
+        pass
+
+
+def test_the_job_script_is_that_of_the_queueing_system(tmp_path, capsys):
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    script = job_script(str(tmp_path / "slurm.yaml"))
+    assert "#SBATCH -p short" in script
+    assert "#SBATCH -t 02:00:00" in script
+    assert "dask_worker" in script or "dask worker" in script
+    (tmp_path / "design.yaml").write_text("design: d\nscenario: hello\n")
+    assert main(["run", str(tmp_path / "design.yaml"), "--cluster", str(tmp_path / "slurm.yaml"), "--dry-run"]) == 0
+    assert "#SBATCH -p short" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("system", ["pbs", "sge", "lsf", "htcondor"])
+def test_the_other_queueing_systems(system, tmp_path):
+    extra = ", disk: 1GB" if system == "htcondor" else ""
+    (tmp_path / "c.yaml").write_text(f"{system}: {{cores: 2, memory: 4GB, interface: lo{extra}}}\n")
+    assert "dask" in job_script(str(tmp_path / "c.yaml"))
+
+
+def test_hosts_over_ssh(tmp_path):
+    (tmp_path / "ssh.yaml").write_text("ssh: {hosts: [localhost, node1, node2]}\n")
+    assert job_script(str(tmp_path / "ssh.yaml")) == "scheduler on localhost, workers on node1, node2, over SSH"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "match"),
+    [
+        ("slurn: {cores: 1}\n", ScenarioError, "c.yaml:1:1: .*did you mean 'slurm'"),
+        ("slurm: {cores: 1}\npbs: {cores: 1}\n", ScenarioError, "name one of .*; given: pbs and slurm"),
+        ("jobs: 3\n", ScenarioError, "given: none"),
+        ("slurm: {memory: 1GB, interface: lo}\n", InvalidValueError, "slurm: .*cores"),
+        ("slurm: {cores: 1, memory: 1GB, interface: lo, colour: red}\n", InvalidValueError, "slurm: .*colour"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Dask's of what it did not begin
+def test_a_cluster_file_that_is_wrong(text, error, match, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(error, match=match):
+        job_script("c.yaml")
+
+
+def test_neither_an_address_nor_a_file():
+    with pytest.raises(InvalidValueError, match="write the address of a Dask scheduler"):
+        read_cluster_file("nowhere.yaml")
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CoveyError, match=r"pip install 'covey\[cluster\]'"), open_cluster("tcp://127.0.0.1:9"):
+        pass
