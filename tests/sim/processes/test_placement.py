@@ -52,7 +52,7 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
         parents = {psutil.Process(pid).ppid() for pid in pids}
         assert parents == {worker.get("pid", 0) for worker in pids_of(cluster)}
         run = sim.run()
-        with pytest.raises(InvalidValueError, match="need 3 workers; .* has 2"):
+        with pytest.raises(InvalidValueError, match=r"need 3 workers; .* has 2"):
             covey.Simulation(
                 covey.World.empty(6, 6), 3, still, controllers=on(cluster.scheduler_address, robots_per_node=1)
             )
