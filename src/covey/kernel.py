@@ -22,11 +22,29 @@ import numba
 import numpy
 import platformdirs
 from numba.core import config as _numba_config
+from numba.core import types
+from numba.core.compiler import Flags
 
 config: Any = _numba_config
 
 # Threads only where a caller asks for them, and never TBB: with some system libraries each region leaks.
 config.THREADING_LAYER = "omp"
+
+
+class _Flags:
+    """What two sets of compiler flags are compared by; numba does it at each call that it meets in a kernel.
+
+    Its own way, through a dict of all options and with one and the same hash for all sets, takes a tenth of the time.
+    """
+
+    def same(self: Any, other: Any) -> bool:
+        return isinstance(other, Flags) and (self._values == other._values or self.values() == other.values())
+
+    def hash(self: Any) -> int:
+        return hash((self.no_cpython_wrapper, self.no_cfunc_wrapper, self.forceinline))
+
+
+Flags.__eq__, Flags.__hash__ = _Flags.same, _Flags.hash
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
@@ -37,9 +55,25 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     """
     if function is None:
         return partial(kernel, inline=inline)
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__))
+    compiled = _njit(function, "", inline)
+
+    @cache
+    def part() -> Any:
+        return _njit(function, "parts", inline, no_cpython_wrapper=True)
+
+    # To other kernels it is code without an entry from Python, compiled once for all literal numbers.
+    compiled.get_call_template = lambda args, kws: part().get_call_template(
+        tuple(types.unliteral(a) for a in args), {key: types.unliteral(a) for key, a in kws.items()}
+    )
+    compiled.get_overload = lambda signature: part().get_overload(signature)
+    return compiled
+
+
+def _njit(function: Callable[..., Any], folder: str, inline: bool, **options: Any) -> Any:
+    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__) / folder)
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
+        options |= {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        return numba.njit(forceinline=inline, **options)(function)
     finally:
         config.CACHE_DIR = saved
 

@@ -41,15 +41,15 @@ def table(runs=5, times=lambda terrain, n, k: (400 if terrain == "zigzag" else 2
                         "seed": k,
                         "status": "reached" if reached else "timeout",
                         "timeout_s": TIMEOUT,
-                        "simulated_s": min(time, TIMEOUT),
+                        "simulated_time_s": min(time, TIMEOUT),
                         "exploration_time_s": time if reached else None,
                         "exploration_cost_m": n * min(time, TIMEOUT),
                         "exploration_efficiency_m2_per_m": 9.0 / n if reached else None,
                         "map_quality": 0.9 - k / 100 if reached else None,
-                        "cpu_percent": 40.0 + n,
-                        "ram_percent": 35.0,
-                        "kbytes_received": 10.0 * n,
-                        "kbytes_sent": 9.0 * n,
+                        "robot_cpu_percent": 40.0 + n,
+                        "robot_ram_percent": 35.0,
+                        "kbytes_received_per_s": 10.0 * n,
+                        "kbytes_sent_per_s": 9.0 * n,
                     }
                 )
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -112,7 +112,7 @@ def test_every_figure_says_units_n_and_what_its_bars_are():
 
 
 def test_robot_metrics_count_runs_that_failed_too_and_say_what_was_not_measured():
-    picture = robot_metrics(table(times=some_fail).drop("ram_percent"), SIZE, TERRAIN)
+    picture = robot_metrics(table(times=some_fail).drop("robot_ram_percent"), SIZE, TERRAIN)
     assert points(picture.axes[0])[1][0] == [[1.0, 41.0], [2.0, 42.0], [4.0, 44.0]]
     assert [t.get_text() for t in picture.axes[1].texts] == ["no value"]
 

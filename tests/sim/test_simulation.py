@@ -172,13 +172,14 @@ def test_groups_have_their_own_control_period_and_phase():
 
 def test_the_union_and_any_robot_stop_the_run_at_their_own_times():
     found = {}
-    for of in ("any_robot", "union", "all_robots"):
+    for of in ("any_robot", "union", "all_robots", "one_map"):
         scenario = covey.load_scenario("loop").replace("robots.scout.count", 2).replace("stop.explored", 0.15)
         sim = scenario.replace("stop.of", of).build()
         sim.run()
         assert sim.status == "reached"
         found[of] = sim.time
     assert found["union"] <= found["any_robot"] <= found["all_robots"]
+    assert found["union"] <= found["one_map"]
 
 
 def test_a_function_can_be_the_goal():

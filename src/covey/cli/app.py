@@ -236,6 +236,51 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg",
 
 
 @app.command
+def report(source: str, /, *, results: Path | None = None, out: Path | None = None) -> None:
+    """Write the report of a design as far as its runs have ended: one HTML page, LaTeX tables, and figures.
+
+    Parameters
+    ----------
+    source
+        The design, or its folder of results.
+    results
+        The folder of results, where it is not runs/NAME.
+    out
+        Where to write; default, the folder report among the results.
+    """
+    from covey.cli.design import report_command
+
+    report_command(source, results, out)
+
+
+@app.command
+def compare(
+    a: str,
+    b: str,
+    /,
+    *,
+    metrics: Annotated[list[str], Parameter(name=["--metric", "-m"], negative=(), show_default=False)] = [],  # noqa: B006
+    format: Literal["table", "latex"] = "table",  # noqa: A002
+) -> None:
+    """Compare the results of two designs, or of one under two versions, setting by setting, with tests.
+
+    Parameters
+    ----------
+    a
+        A design, or a folder of results.
+    b
+        Another one.
+    metrics
+        What to compare; may be repeated. Default, the metrics of the first design.
+    format
+        table, or latex.
+    """
+    from covey.cli.design import compare_command
+
+    compare_command(a, b, metrics, format)
+
+
+@app.command
 def robot(address: str, /, *, name: str) -> int:
     """Be the process of one robot of a simulation that waits for it (execution.processes.nodes: join).
 

@@ -10,7 +10,7 @@ from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
 from covey.errors import InvalidValueError
 from covey.experiments.cluster import job_script, open_cluster
-from covey.experiments.folder import RESULTS, read_rows
+from covey.experiments.folder import DESIGN, RESULTS, read_rows
 from covey.experiments.load import load_design
 from covey.experiments.plan import plan
 from covey.experiments.records import Design
@@ -66,14 +66,42 @@ def run_design_command(
 
 def results_command(source: str, form: Literal["table", "csv", "latex", "json"], out: Path | None) -> int:
     """Print the results of a design so far."""
-    folder = out or Path(source)
-    if out is None and not folder.is_dir():
-        folder = design_folder(load_design(source))
+    folder = _folder(source, out)
     results = Results(folder)
     if len(results.rows) < results.planned:
         print(f"{len(results.rows)} of {results.planned} runs have ended", file=sys.stderr)
     print({"table": as_text, "csv": as_csv, "latex": as_latex, "json": as_json}[form](results).rstrip("\n"))
     return REACHED
+
+
+def report_command(source: str, results: Path | None, out: Path | None) -> None:
+    """Write the report of a design and print where it is."""
+    from covey.experiments.report import write_report
+
+    found = Results(_folder(source, results))
+    design = load_design(found.folder / DESIGN if Path(source).is_dir() else source)
+    written = write_report(design, found, out)
+    print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures beside it")
+
+
+def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"]) -> None:
+    """Print what differs between two sets of results."""
+    from covey.experiments.compare import compare_results
+
+    first, second = (Results(_folder(source, None)) for source in (a, b))
+    print(
+        f"A = {first.folder}, B = {second.folder}\n"
+        if form == "table"
+        else f"% A = {first.folder}, B = {second.folder}"
+    )
+    for sheet in compare_results(first, second, metrics):
+        print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
+
+
+def _folder(source: str, out: Path | None) -> Path:
+    """Return the folder of results of a design, given by its file, its name, or that folder."""
+    folder = out or Path(source)
+    return folder if out is not None or folder.is_dir() else design_folder(load_design(source))
 
 
 def _what_would_run(design: Design, folder: Path) -> str:

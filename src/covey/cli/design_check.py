@@ -7,8 +7,9 @@ from covey.errors import InvalidValueError
 from covey.experiments.describe import as_text, short
 from covey.experiments.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.load import find_design, load_design
-from covey.experiments.plan import plan
-from covey.experiments.quantities import OF_PROCESSES
+from covey.experiments.plan import plan, scenarios
+from covey.experiments.quantities import OF_COMPUTERS
+from covey.scenario.records import Scenario
 
 
 def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
@@ -18,9 +19,9 @@ def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
     design = load_design(source, trusted_only=trusted_only)
     planned = plan(design)
     print(as_text(design))
-    wanted = sorted({name for m in design.measurements for name in m.record if name in OF_PROCESSES})
-    if wanted and planned[0].load().execution.model_dump().get("controllers", "in_process") == "in_process":
-        print(f"note: {' and '.join(wanted)} stay empty: the robots of these runs have no processes of their own")
+    wanted = sorted({name for m in design.measurements for name in m.record if name in OF_COMPUTERS})
+    if wanted and not any(map(has_computers, (scenario for _, scenario in scenarios(design)))):
+        print(f"note: {' and '.join(wanted)} stay empty: the robots have no computers, and no processes of their own")
     print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for line in _lines(estimate(design), jobs or cores):
@@ -32,6 +33,12 @@ def show_design(source: str) -> None:
     print(as_text(load_design(source)))
     path = find_design(source)
     print(f"\n# {path}\n{path.read_text(encoding='utf-8').rstrip()}")
+
+
+def has_computers(scenario: Scenario) -> bool:
+    """Return whether something is recorded about the computers of robots, emulated ones or processes."""
+    in_process = getattr(scenario.execution, "controllers", "in_process") == "in_process"
+    return not in_process or any(group.robot.computer is not None for group in scenario.robots)
 
 
 def _lines(found: Estimate, jobs: int) -> list[str]:

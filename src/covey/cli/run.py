@@ -13,7 +13,6 @@ from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.again import scenario_of
-from covey.results.figures import save_all
 from covey.results.run import Run
 from covey.scenario.folders import check_folder, run_folder
 from covey.scenario.run import run_scenario
@@ -42,7 +41,7 @@ def run_command(
     except KeyboardInterrupt:
         print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
         return INTERRUPTED
-    drawn = save_all(run) if pictures else []
+    drawn = _draw_all(run) if pictures else []
     if quiet:
         print(run.folder)
     else:
@@ -57,7 +56,7 @@ def draw(folder: Path, out: Path | None, kind: Literal["png", "svg", "pdf"]) -> 
     Raises:
         RunFolderError: the folder holds no finished run, or cannot be written.
     """
-    return save_all(Run(folder), out, kinds=(kind,))
+    return _draw_all(Run(folder), out, kinds=(kind,))
 
 
 def parse_speed(text: str) -> float | Literal["max"]:
@@ -79,6 +78,12 @@ def parse_speed(text: str) -> float | Literal["max"]:
     if not 0 <= factor < float("inf"):
         raise InvalidValueError(f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key")
     return factor
+
+
+def _draw_all(run: Run, *arguments: Any, **formats: Any) -> list[Path]:
+    from covey.results.figures import save_all  # loads matplotlib, which the first step does not wait for
+
+    return save_all(run, *arguments, **formats)
 
 
 def _print_paths(run: Run, drawn: list[Path]) -> None:

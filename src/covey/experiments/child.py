@@ -42,7 +42,7 @@ def main() -> None:
         try:
             answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]))}
         except Exception as error:  # the disk: no fault of the run, and no row
-            answer = {"error": str(error), "errno": getattr(error.__cause__ or error, "errno", None)}
+            answer = {"error": str(error), "errno": getattr(error, "errno", None)}
         sys.stdout.flush()
         _say(answers, answer)
 

@@ -222,5 +222,3 @@ def as_text(design: Design) -> str:
         lines.append(f"{mark if mark != before else '':{width}} {star} {row.name:{wide}}  {row.value}".rstrip())
         before = mark
     return "\n".join([*lines, "* varies"])
-
-

@@ -23,8 +23,7 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     """Run it into ``folder`` and return its row (`covey.experiments.folder.new_row`), which is there as ``row.json``.
 
     Raises:
-        RunFolderError: the disk is full or cannot be written; nothing of the run is left.
-        OSError: the same, where only the row had still to be written.
+        OSError: the disk is full or cannot be written, which is no fault of the run; nothing of it is left.
     """
     work, row = work_folder(folder), new_row(planned, folder)
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
@@ -33,9 +32,9 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
         why = _why_failed(run) if run.status == "failed" else {}
         keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
         row |= {"status": run.status, "metrics": run.metrics} | why
-    except RunFolderError:
+    except RunFolderError as error:
         shutil.rmtree(work, ignore_errors=True)
-        raise
+        raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
     except Exception as error:
         row |= {"reason": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
     row["host"] = host() | {

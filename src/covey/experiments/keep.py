@@ -1,6 +1,5 @@
 """What is left of a run of a design: its measurements, what its pictures need, and its metrics."""
 
-import shutil
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 from covey.errors import RunFolderError
 from covey.experiments.quantities import QUANTITIES
 from covey.experiments.records import Measurement
-from covey.results.folder import FIGURES, RADIO_TABLES, TABLES, write_json
+from covey.results.folder import write_json
 from covey.results.recorder import STEP_COLUMNS
 from covey.results.run import Run
 from covey.results.table import Table
@@ -22,6 +21,13 @@ THIN_S = 1.0
 
 _IN_PICTURES = ("step", "robot", *STEP_COLUMNS, "x_m", "y_m", "heading_rad")
 _BYTES = {"kbytes_received_per_s": "bytes_received", "kbytes_sent_per_s": "bytes_sent"}
+_ABOARD = {
+    "cpu_percent": "cpu_percent",
+    "ram_percent": "ram_percent",
+    "kbytes_received_per_s": "kbytes_received",
+    "kbytes_sent_per_s": "kbytes_sent",
+}
+"""Columns of what the robots' processes, or their emulated computers, told every few seconds."""
 _HOST = {"host_cpu_percent": "cpu_percent", "host_rss_mib": "rss_mib"}
 
 
@@ -39,28 +45,30 @@ def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
     Raises:
         RunFolderError: the disk is full or cannot be written.
     """
+    measured = {measurement.file: measurement for measurement in measurements}
     try:
-        for measurement in measurements:
+        for measurement in measured.values():
             _write(run, measurement)
         if keep != "everything":
-            _drop(run, keep)
+            _drop(run, keep, measured)
     except OSError as error:
         raise RunFolderError(f"cannot write {str(run.folder)!r}: {error.strerror or error}") from error
 
 
-def _drop(run: Run, keep: str) -> None:
+def _drop(run: Run, keep: str, measured: Iterable[str]) -> None:
+    """Thin the recording of a run, and leave out what ``keep`` and the files of its measurements do not name."""
     rows = sampled(run, THIN_S)
     rows = rows if not len(run.times) or len(run.times) - 1 in rows else np.append(rows, len(run.times) - 1)
     _thin(run, "team", rows, None)
     if keep == "pictures":
         robots = len(run.names)
         _thin(run, "measurements", (rows[:, None] * robots + np.arange(robots)).ravel(), _IN_PICTURES)
-        dropped = ("traffic.parquet", "messages.parquet")
+        dropped = [run.folder / "traffic.parquet", run.folder / "messages.parquet"]
     else:
-        dropped = (*(name for name in TABLES if name != "team.parquet"), *RADIO_TABLES, "maps.npz")
-        shutil.rmtree(run.folder / FIGURES, ignore_errors=True)
-    for name in dropped:
-        (run.folder / name).unlink(missing_ok=True)
+        stays = {"manifest.json", "metrics.json", "team.parquet", *measured}
+        dropped = [path for path in run.folder.iterdir() if path.name not in stays and path.is_file()]
+    for path in dropped:
+        path.unlink(missing_ok=True)
     write_json(run.folder / "manifest.json", run.manifest | {"kept": keep})
 
 
@@ -136,10 +144,27 @@ def _of_team(run: Run, name: str) -> np.ndarray:
 
 def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
     """Return a column of the robots at some steps, float64 (rows, robots); NaN where the run does not have it."""
+    for told in ("process_host", "computers"):
+        if name in _ABOARD and run.has(told):
+            names = pq.read_schema(run.folder / f"{told}.parquet").names
+            if _ABOARD[name] in names:
+                return _told(run, told, _ABOARD[name], rows)
     if name in _BYTES:
         return _per_second(run, _BYTES[name], rows) / 1000
     known = pq.read_schema(run.folder / "measurements.parquet").names
     return run.series(name)[rows] if name in known else np.full((len(rows), len(run.names)), np.nan)
+
+
+def _told(run: Run, table: str, column: str, rows: np.ndarray) -> np.ndarray:
+    """Return what each robot told last in a table of samples, float64 (rows, robots); NaN before the first."""
+    samples = pq.read_table(run.folder / f"{table}.parquet", columns=["time_s", "robot", column])
+    at, values = samples["time_s"].to_numpy(), samples[column].to_numpy().astype(np.float64)
+    robots, found = np.array(samples["robot"].to_pylist(), dtype=object), np.full((len(rows), len(run.names)), np.nan)
+    for i, robot in enumerate(run.names):
+        mine = robots == robot
+        last = np.searchsorted(at[mine], run.times[rows] + 1e-9, side="right")
+        found[:, i] = np.append(np.nan, values[mine])[last]
+    return found
 
 
 def _per_second(run: Run, counter: str, rows: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from covey.errors import CoveyError, RunFolderError
+from covey.errors import CoveyError
 from covey.experiments.child import IDLE_S
 from covey.experiments.execute import host
 from covey.experiments.folder import Row, new_row, publish, read_row, sweep, work_folder
@@ -65,7 +65,7 @@ class Keeper:
             environment: `covey.experiments.plan.environment` of whoever planned it.
 
         Raises:
-            RunFolderError: the disk is full or cannot be written.
+            OSError: the disk is full or cannot be written.
             CoveyError: this machine has other sources or packages than the one that planned the run.
             Abandoned: the keeper was closed.
         """
@@ -106,7 +106,7 @@ class Keeper:
     def _taken(self, answer: dict[str, Any], limits: Limits) -> Row:
         """Return the row of an answer."""
         if "row" not in answer:
-            raise RunFolderError(answer["error"])
+            raise OSError(answer["errno"], answer["error"]) if answer["errno"] else CoveyError(answer["error"])
         assert self._child is not None
         self._child.used = time.monotonic()
         if self._child.resident_mib() > limits.memory_mib / 2:  # what this run left must not count for the next

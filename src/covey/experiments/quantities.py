@@ -38,10 +38,12 @@ QUANTITIES: dict[str, Quantity] = {
     "collisions": Quantity("robot", ("collisions_robot", "collisions_wall"), "contacts begun since the start"),
     "explored_share": Quantity("robot", ("explored_share",), "share of what can be explored that its beams crossed"),
     "known_share": Quantity("robot", ("known_share",), "share of what can be explored that its map knows"),
-    "kbytes_received": Quantity("robot", ("kbytes_received_per_s",), "received by radio, per second [kB/s] (001-25)"),
-    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, per second [kB/s] (001-25)"),
-    "cpu_percent": Quantity("robot", ("cpu_percent",), "processor time of the robot's process over wall time [%]"),
-    "ram_percent": Quantity("robot", ("ram_percent",), "memory of the robot's process over what the robot has [%]"),
+    "kbytes_received": Quantity(
+        "robot", ("kbytes_received_per_s",), "received by radio, or by its process [kB/s] (001-25)"
+    ),
+    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (001-25)"),
+    "cpu_percent": Quantity("robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (001-25)"),
+    "ram_percent": Quantity("robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (001-25)"),
     "explored_area": Quantity("team", ("explored_area_m2",), "area that the team has explored [m2]"),
     "explored_share_union": Quantity("team", ("explored_share_union",), "share that the team has explored"),
     "known_share_union": Quantity("team", ("known_share_union",), "share that the union of the maps knows"),
@@ -58,8 +60,8 @@ QUANTITIES: dict[str, Quantity] = {
 }
 """Every name that ``record`` of a measurement can hold."""
 
-OF_PROCESSES = ("cpu_percent", "ram_percent")
-"""Quantities that exist only where each robot has a process of its own."""
+OF_COMPUTERS = ("cpu_percent", "ram_percent")
+"""Quantities that exist only where robots have computers (`robot.computer`) or processes of their own."""
 
 
 def unknown_quantity(name: str, *, at_events: bool) -> str:

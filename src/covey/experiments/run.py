@@ -150,8 +150,11 @@ def run_design(
     session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
     observer(session.progress)
     if session.todo:
-        with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
-            session.run(engine, design)
+        try:
+            with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
+                session.run(engine, design)
+        finally:
+            sweep(folder / RUNS)
     return Results(folder, session.finish())
 
 

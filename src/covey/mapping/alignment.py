@@ -20,7 +20,6 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, wrap_angle
-from covey.mapping.alignment_search import candidates
 from covey.mapping.surfaces import NORMAL_M, Surfaces, find_surfaces, times
 
 LEAST_CONFIDENCE = 0.5
@@ -178,6 +177,8 @@ def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:
 
 def _fits(a: Surfaces, b: Surfaces, count: int) -> list[Fit]:
     """Return the refined candidates, the strongest first."""
+    from covey.mapping.alignment_search import candidates  # loads what runs with known starts do not need
+
     starts, side = candidates(a, b, count)
     reach = a.reach_m
     reaches = [max(reach, k * side) for k in (2.0, 2.0, 1.5, 1.5, 1.0, 1.0)] + [reach] * 3

@@ -6,8 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
-from scipy.spatial import KDTree
 
 from covey.geometry.grid import Grid
 
@@ -45,6 +43,8 @@ class Surfaces:
     @cached_property
     def tree(self) -> Any:
         """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
+        from scipy.spatial import KDTree  # takes a quarter of a second, saved where all know their starts
+
         return KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
@@ -57,6 +57,8 @@ class Surfaces:
 
         Free cells beside unknown ones are left out: there a wall may be that only the other robot has seen.
         """
+        from scipy import ndimage
+
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
         return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
@@ -70,6 +72,8 @@ class Surfaces:
 
 def find_surfaces(grid: Grid) -> Surfaces | None:
     """Return the surfaces of a map, or None when nothing in it is free beside a wall."""
+    from scipy import ndimage
+
     known = np.argwhere(grid.cells >= 0)
     if not len(known):
         return None

@@ -4,17 +4,23 @@ import gc
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-_HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think; think()"
+_HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think_for_parent; think_for_parent()"
 
 
-def compile_all() -> None:
+def compile_all(check: Callable[[], Any] = lambda: None) -> None:
     """Compile the kernels of a usual run into the cache.
 
     A second process compiles those of maps, routes and driving where there is a second processor. Should it fail, they
     are compiled when they are needed. Looking for cyclic garbage would take an eighth of the time.
+
+    Args:
+        check: called first, while the second process starts; what it raises ends both.
     """
     from covey.kernel import cache_root
 
@@ -22,11 +28,14 @@ def compile_all() -> None:
     if _processors() > 1:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COVEY_CACHE_DIR": str(cache_root())}
         command = [sys.executable, "-c", _HALF]
-        helper = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        helper = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, **quiet)
     collects = gc.isenabled()
     gc.disable()
     try:
+        check()
         move()
+        meet()
         if helper is None:
             think()
         else:
@@ -34,8 +43,20 @@ def compile_all() -> None:
     finally:
         if collects:
             gc.enable()
-        if helper is not None and helper.poll() is None:
+        if helper is not None:
             helper.terminate()
+            helper.communicate()
+
+
+def think_for_parent() -> None:
+    """Do `think` in a process that ends when its parent does: the parent holds the other end of stdin."""
+
+    def end_with_parent() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    think()
 
 
 def move() -> None:
@@ -58,6 +79,21 @@ def move() -> None:
     sim._recorder.abandon("a rehearsal")
 
 
+def meet() -> None:
+    """Compile what robots with maps need that see, hear and pass each other."""
+    from covey.mapping.providers import providers
+    from covey.mapping.team_mates import hide_team_mates
+    from covey.robots import right_of_way
+    from covey.robots.catalogue import pioneer3dx
+
+    lidar = next(sensor for sensor in pioneer3dx().sensors if sensor.kind == "lidar")
+    one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
+    hide_team_mates(np.full((2, lidar.rays), 1.5), lidar.angles, lidar.mount, *one, np.full(2, 0.4))
+    clock = np.zeros((2, 2), np.int64)
+    providers(np.full((2, 2), -1), clock, np.eye(2, dtype=bool), clock)
+    right_of_way.may_enter(np.array([[1.0, 2.0], [3.0, 2.0]]), 0.5, 1.0, 0.0, np.zeros((1, 5)), 0, 0.0)
+
+
 def think() -> None:
     """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
     from covey.controllers.nearest_frontier import nearest_frontier
@@ -65,8 +101,7 @@ def think() -> None:
     from covey.geometry.grid import Grid
     from covey.mapping.belief import Beliefs
     from covey.mapping.compare import KnownShare, ground_truth
-    from covey.mapping.providers import providers
-    from covey.mapping.team_mates import hide_team_mates
+    from covey.robots import route
     from covey.robots.catalogue import pioneer3dx
     from covey.robots.controller import Program
     from covey.robots.driving import DriveLimits
@@ -80,13 +115,10 @@ def think() -> None:
     lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
     beliefs = Beliefs.covering(Grid(np.zeros((40, 40), np.uint8), 0.2), ["a", "b"], model.mapping)
     poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
-    one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
-    hide_team_mates(ranges, lidar.angles, lidar.mount, *one, np.full(2, 0.4))
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
     known = Grid(np.ones((40, 40), np.bool_), 0.2)
     KnownShare(beliefs, ground_truth(known.with_cells(~known.cells), known, beliefs.grid)).update()
-    providers(np.full((2, 2), -1), beliefs.clock, np.eye(2, dtype=bool), beliefs.clock)
     navigator = Navigator(DriveLimits.of(model), model.body_discs)
     robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
     robot.map = beliefs[0]
@@ -100,17 +132,8 @@ def think() -> None:
         robot.time = 0.1 * step
         onboard.step()
     onboard.close()
-    _drive_past(navigator, beliefs[0])
-
-
-def _drive_past(navigator, belief) -> None:
-    """Compile what a drive needs only now and then: a blocked way, a narrow one, and others in it."""
-    from covey.robots import right_of_way, route
-
-    grid, line, others = belief.grid, np.array([[1.0, 2.0], [3.0, 2.0]]), np.zeros((1, 5))
-    place = grid.origin[0], grid.origin[1], grid.resolution
-    route.is_blocked(line, 0, 1.0, 2.0, belief.occupancy(), *place, 0.3, 6.0)
-    right_of_way.may_enter(line, 0.5, 1.0, 0.0, others, 0, 0.0)
+    line, place = np.array([[1.0, 2.0], [3.0, 2.0]]), (*beliefs.grid.origin[:2], beliefs.grid.resolution)
+    route.is_blocked(line, 0, 1.0, 2.0, beliefs[0].occupancy(), *place, 0.3, 6.0)
 
 
 async def _ahead(robot) -> None:

@@ -34,6 +34,5 @@ def run_scenario(
     from covey.scenario.rehearsal import compile_all, is_cold
 
     if is_cold():
-        set_up(scenario)  # what is wrong is said before anything is compiled
-        compile_all()
+        compile_all(check=lambda: set_up(scenario))  # what is wrong is said before anything is compiled
     return build(scenario, folder=folder, overwrite=overwrite, observers=observers).run(speed=speed)

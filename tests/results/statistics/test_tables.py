@@ -25,7 +25,7 @@ def study(times, **parameters):
                 "exploration_time_s": float(time) if reached else None,
                 "exploration_cost_m": 5.0 * time if reached else 400.0,
                 "map_quality": 0.9 - time / 1000 if reached else None,
-                "simulated_s": float(time) if reached else {"exhausted": 30.0, "stopped": 40.0}.get(time, TIMEOUT),
+                "simulated_time_s": float(time) if reached else {"exhausted": 30.0, "stopped": 40.0}.get(time, TIMEOUT),
             }
         )
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
-ROBOT_METRICS = ("cpu_percent", "ram_percent", "kbytes_received", "kbytes_sent")
+ROBOT_METRICS = ("robot_cpu_percent", "robot_ram_percent", "kbytes_received_per_s", "kbytes_sent_per_s")
 _PANEL_IN = 2.0
 
 

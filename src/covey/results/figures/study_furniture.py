@@ -31,10 +31,10 @@ _UNITS = {
     "_m": "m",
 }
 _NAMES = {
-    "cpu_percent": "CPU [%]",
-    "ram_percent": "RAM [%]",
-    "kbytes_received": "received [KB/s]",
-    "kbytes_sent": "sent [KB/s]",
+    "robot_cpu_percent": "CPU of a robot [%]",
+    "robot_ram_percent": "RAM of a robot [%]",
+    "kbytes_received_per_s": "received by a robot [kB/s]",
+    "kbytes_sent_per_s": "sent by a robot [kB/s]",
 }
 _MARKERS = "os^DvPX*"
 _LINE_IN = 0.125

@@ -72,8 +72,6 @@ def wrong_alignments(run: Run) -> int | None:
     found = _found(run)
 
     def is_wrong(verdict: str, numbers: dict[str, Any]) -> bool:
-        return verdict in ("accepted", "revised") and (
-            numbers["error_m"] > RIGHT_M or numbers["error_deg"] > RIGHT_DEG
-        )
+        return verdict in ("accepted", "revised") and (numbers["error_m"] > RIGHT_M or numbers["error_deg"] > RIGHT_DEG)
 
     return None if found is None else sum(is_wrong(verdict, numbers) for _, _, verdict, numbers in found)

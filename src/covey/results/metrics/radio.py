@@ -83,6 +83,18 @@ def bytes_received(run: Run) -> int | None:
     return _total(run, "bytes_received")
 
 
+@metrics.register("kbytes_sent_per_s")
+def kbytes_sent_per_s(run: Run) -> float | None:
+    """What a robot's radio sent per second of simulated time, mean over robots [kB/s] (001-25, 001-26)."""
+    return _rate(run, bytes_sent(run))
+
+
+@metrics.register("kbytes_received_per_s")
+def kbytes_received_per_s(run: Run) -> float | None:
+    """What a robot's radio received per second of simulated time, mean over robots [kB/s] (001-25, 001-26)."""
+    return _rate(run, bytes_received(run))
+
+
 @metrics.register("delivery_ratio")
 def delivery_ratio(run: Run) -> float | None:
     """Messages that reached a receiver, over those that were for one; a broadcast is for everybody else."""
@@ -120,3 +132,7 @@ def _by(run: Run, place: int, name: str) -> dict[str, int] | None:
     for key, row in run.traffic_totals.items():
         found[key[place]] = found.get(key[place], 0) + int(row[name])
     return dict(sorted(found.items())) or None
+
+
+def _rate(run: Run, total: int | None) -> float | None:
+    return None if total is None else total / 1000.0 / len(run.names) / float(run.times[-1])

@@ -1,0 +1,421 @@
+"""`report`: a design, its outcome, tests, failures and runs as one HTML file that works offline."""
+
+import base64
+import inspect
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from covey.errors import InvalidValueError
+from covey.experiments import describe
+from covey.experiments.axes import Axes
+from covey.experiments.folder import FAILURES, RUNS, Row
+from covey.experiments.run import Results
+from covey.experiments.sheets import Sheet, text
+from covey.results import statistics
+from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
+from covey.results.figures.study_furniture import label
+from covey.results.figures.study_plots import box_plots, heat_map
+from covey.results.figures.study_times import explored_bands, survival_curves
+from covey.results.figures.thumbnail import thumbnail
+from covey.results.folder import write_whole
+from covey.results.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from covey.experiments.records import Design
+    from covey.results.figures.style import Picture
+
+ALPHA = 0.05
+"""Level of every family of tests."""
+MOST_COMPARED = 8
+"""Up to so many values of a parameter are compared, each with each."""
+MOST_CURVES = 8
+"""Up to so many curves stand in one figure."""
+THUMBNAIL = "thumbnail.png"
+
+
+@dataclass
+class Section:
+    """One metric: what it means, figures, tables, and remarks."""
+
+    title: str
+    meaning: str
+    figures: list[dict[str, str]] = field(default_factory=list)
+    tables: list[Sheet] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The files of a report.
+
+    Attributes:
+        page: the HTML file.
+        latex: its tables for a paper.
+        figures: its figures, PNG, SVG and PDF.
+    """
+
+    page: Path
+    latex: Path
+    figures: list[Path]
+
+
+def write_report(design: "Design", results: Results, out: Path | None = None) -> Report:
+    """Write ``report.html``, ``tables.tex`` and ``figures/`` of a design.
+
+    Args:
+        design: what was run.
+        results: its results so far.
+        out: folder to write into; default ``report`` in the folder of the results.
+
+    Raises:
+        InvalidValueError: no run has ended yet.
+        OSError: it cannot be written.
+    """
+    table = results.table
+    if not len(table):
+        raise InvalidValueError(f"no run in {str(results.folder)!r} has ended yet; run the design first: covey run …")
+    out = results.folder / "report" if out is None else out
+    out.mkdir(parents=True, exist_ok=True)
+    axes, gallery = Axes.of(design, table), Gallery(out / "figures")
+    sections = [section(table, metric, axes, gallery) for metric in shown_metrics(design, table)]
+    design_table, best = design_sheet(design), highlights(table, axes)
+    named = (("Source", design.source), ("Published outcome", design.published))
+    page = {
+        "title": design.design,
+        "introduction": [design.description, *(f"{name}: {value}" for name, value in named if value)],
+        "design": design_table,
+        "outcome": outcome(table, results.planned),
+        "warnings": list(cautions(table, axes)),
+        "overview": list(overview(table, results, axes, gallery)),
+        "highlights": best,
+        "sections": sections,
+        "failures": list(failures(results.rows, axes, results.folder, out)),
+        "runs": list(runs(table, axes, results.folder, out)),
+        "environment": environment(results, table),
+    }
+    loader = Environment(loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined)
+    write_whole(out / "report.html", loader.get_template("report.html.j2").render(page).encode())
+    sheets = [design_table, *best, *(sheet for found in sections for sheet in found.tables)]
+    write_whole(out / "tables.tex", "\n".join(sheet.to_latex() for sheet in sheets).encode())
+    return Report(out / "report.html", out / "tables.tex", gallery.paths)
+
+
+def design_sheet(design: "Design") -> Sheet:
+    """Return the design in the form of Table 4 of 001."""
+    rows = tuple((row.element, row.family, row.name, row.value) for row in describe.table(design))
+    return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
+
+
+def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, str]]:
+    """Yield the figures that show several metrics at once, and the explored share over time."""
+    if axes.x:
+        fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
+        if len(fleet) > 1 and _has_fleet_sizes(axes):
+            yield from gallery.add("fleet", fleet_metrics(table, axes.x, axes.apart, fleet), "The fleet.")
+        robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
+        if robot:
+            yield from gallery.add(
+                "robots", robot_metrics(table, axes.x, axes.apart, robot), "What a robot's computer did."
+            )
+    curves = explored_curves(table, results.folder, axes)
+    if curves:
+        yield from gallery.add("explored", explored_bands(curves), "Explored share over time.")
+
+
+def explored_curves(table: "pl.DataFrame", folder: Path, axes: Axes) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the explored share of all runs, by setting, at equal times; empty where there are too many settings."""
+    name = axes.apart or axes.x
+    parts = list(statistics.groups(table, name))
+    if len(parts) > MOST_CURVES:
+        return {}
+    found = {}
+    for key, part in parts:
+        curves = [c for run_id in part["run_id"] if (c := _curve(folder / RUNS / run_id)) is not None]
+        if curves:
+            times = np.linspace(0.0, max(t[-1] for t, _ in curves), 200)
+            found[str(key[0]) if key else "all runs"] = (times, np.array([np.interp(times, *c) for c in curves]))
+    return found
+
+
+def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, str]]:
+    """Yield the figures of one metric."""
+    if axes.x:
+        yield from gallery.add(
+            f"{metric}_box", box_plots(table, metric, axes.x, axes.apart), f"{label(metric)} by {label(axes.x)}."
+        )
+    if statistics.is_time_to_goal(metric):
+        by = next((name for name in (axes.apart, axes.x) if name and table[name].n_unique() <= MOST_CURVES), None)
+        yield from gallery.add(
+            f"{metric}_survival",
+            survival_curves(table, metric, by),
+            f"Runs that are not there yet, by {label(by) if by else 'time'}.",
+        )
+    if axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2:
+        yield from gallery.add(
+            f"{metric}_heat", heat_map(table, metric, axes.x, axes.apart), f"Median {label(metric)}."
+        )
+
+
+class Gallery:
+    """Writes figures into a folder, each as PNG, SVG and PDF, and returns them for the page."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.paths = folder, []
+
+    def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, str]]:
+        """Write a picture and yield it as the page shows it; nothing when there is none."""
+        if picture is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for kind in ("png", "svg", "pdf"):
+            data = picture.to_bytes(kind)
+            write_whole(self.folder / f"{name}.{kind}", data)
+            self.paths.append(self.folder / f"{name}.{kind}")
+            if kind == "svg":
+                yield {"data": base64.b64encode(data).decode(), "caption": caption}
+
+
+def outcome(table: "pl.DataFrame", planned: int) -> str:
+    """Return one sentence: how many runs, and how they ended."""
+    counts = Counter(table["status"].to_list())
+    ends = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in counts.most_common())
+    vectors = table["vector"].n_unique()
+    missing = f" {planned - len(table)} of {planned} planned runs have not ended yet." if len(table) < planned else ""
+    return f"{len(table)} runs of {vectors} parameter vectors: {ends}.{missing}"
+
+
+def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
+    """Yield what a reader must know before believing a number."""
+    fewest = table.group_by("vector").len()["len"].min()
+    if isinstance(fewest, int) and fewest < 6:
+        yield (
+            f"Some vectors have {fewest} run{'s' if fewest > 1 else ''} only. With fewer than six values ranges are "
+            "shown, not intervals, and a paired test cannot reach p < 0.05."
+        )
+    if "host_cpu_features" in table.columns and table["host_cpu_features"].n_unique() > 1:
+        yield "Runs come from processors with different instruction sets: equal seeds need not give equal bytes."
+    if axes.rest:
+        yield f"Figures put all values of {', '.join(map(label, axes.rest))} together; the tables keep them apart."
+
+
+def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
+    """Return the metrics that get a section: those that the report names, else those of the design, else usual ones."""
+    wanted = design.report.y or design.metrics or FLEET_METRICS
+    return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
+
+
+def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) -> Section:
+    """Return what there is to say about one metric."""
+    found = Section(f"{metric}", _meaning(metric))
+    summary = statistics.summarize(table, metric, axes.varying or "vector")
+    found.figures += metric_figures(table, metric, axes, gallery)
+    found.tables.append(_summary_sheet(summary, metric))
+    for sheet, remark in tests(table, metric, axes):
+        found.tables += [sheet] if sheet else []
+        found.remarks += [remark] if remark else []
+    return found
+
+
+def tests(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[tuple[Sheet | None, str]]:
+    """Yield the comparisons of a metric, each with a remark about what could not be tested."""
+    between = axes.line or (axes.x if axes.x and not table[axes.x].dtype.is_numeric() else None)
+    if between is None and axes.x and table[axes.x].n_unique() <= MOST_COMPARED:
+        between = axes.x
+    if between is None or not 2 <= table[between].n_unique() <= MOST_COMPARED:
+        return
+    kept_apart = [name for name in axes.varying if name != between]
+    found = statistics.compare(table, metric, between, kept_apart, alpha=ALPHA)
+    if not len(found):
+        return
+    shown = found.filter(found["shown"])
+    names = {"a": "A", "b": "B", "median_a": "median A", "median_b": "median B", "p_holm": "p (Holm)"}
+    columns = [
+        *kept_apart,
+        "a",
+        "b",
+        "n_a",
+        "n_b",
+        "median_a",
+        "median_b",
+        "test",
+        "p_holm",
+        "cliffs_delta",
+        "magnitude",
+        "runs_needed",
+    ]
+    title = f"Tests: {metric} between values of {label(between)}"
+    caption = (
+        f"Two-sided, one family of {len(found)} tests, level {ALPHA:g}. delta: Cliff's, P(A > B) - P(A < B). Runs "
+        "needed: of each kind, to find a difference as large as this with power 0.8."
+    )
+    hidden = len(found) - len(shown)
+    remark = (
+        f"{hidden} of {len(found)} comparisons are not shown: even the clearest outcome would not have reached "
+        f"p < {ALPHA:g} after Holm's correction with so few runs."
+        if hidden
+        else ""
+    )
+    heads = [
+        names.get(c, label(c) if c in kept_apart else c.replace("cliffs_delta", "delta").replace("_", " "))
+        for c in columns
+    ]
+    yield (Sheet.of(shown.select(columns), title, caption, heads) if len(shown) else None), remark
+
+
+def highlights(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
+    """Return the tables about fleet size, of designs that vary it."""
+    time = "exploration_time_s"
+    if axes.x is None or not axes.x.endswith(".count") or time not in table.columns:
+        return []
+    apart = [name for name in axes.varying if name != axes.x]
+    cost = "exploration_cost_m" if "exploration_cost_m" in table.columns else None
+    best = statistics.best_fleets(table, time, axes.x, apart)
+    caption = "Size with the smallest median time; where half of the runs of no size reached the goal, none."
+    sheets = [
+        Sheet.of(
+            best,
+            "Best fleet by time",
+            caption,
+            [*map(label, apart), "robots", "median time [s]", "low", "high", "interval"],
+        )
+    ]
+    if cost and 1 in table[axes.x].to_list():
+        try:
+            both = statistics.best_fleets(table, time, axes.x, apart, cost=cost, weight=1.0)
+        except InvalidValueError:  # one robot does not reach the goal in half of its runs somewhere
+            return sheets
+        caption = "Size with the smallest T(n)/T(1) + cost(n)/cost(1), medians; 2 is one robot."
+        sheets.append(
+            Sheet.of(
+                both,
+                "Best fleet by time and cost",
+                caption,
+                [*map(label, apart), "robots", "sum", "low", "high", "interval"],
+            )
+        )
+    return sheets
+
+
+def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, str]]:
+    """Yield the runs that ended without a result, with what is known about each."""
+    for row in rows:
+        if row["status"] in FAILURES:
+            yield {
+                "status": row["status"].replace("_", " "),
+                "label": f"{_label(row['parameters'], axes)}, iteration {row['iteration']}".removeprefix(", "),
+                "run_id": row["run_id"],
+                "href": _href(folder, row["run_id"], out),
+                "reason": row.get("reason", ""),
+                "reproduce": row["reproduce"],
+                "traceback": row.get("traceback", ""),
+            }
+
+
+def runs(table: "pl.DataFrame", axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, Any]]:
+    """Yield the runs, vector by vector, each with its picture."""
+    for _, part in statistics.groups(table, "vector"):
+        rows = part.sort("iteration").to_dicts()
+        pictures = [_picture(folder / RUNS / row["run_id"]) for row in rows]
+        yield {
+            "label": _label(rows[0], axes) or "all runs",
+            "runs": [
+                {
+                    "href": _href(folder, row["run_id"], out),
+                    "iteration": row["iteration"],
+                    "text": _ending(row),
+                    "picture": base64.b64encode(picture).decode() if picture else "",
+                }
+                for row, picture in zip(rows, pictures, strict=True)
+            ],
+        }
+
+
+def environment(results: Results, table: "pl.DataFrame") -> Sheet:
+    """Return what the runs were made with."""
+    paths = (results.folder / RUNS / name / "manifest.json" for name in table["run_id"])
+    manifest = next((json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()), {})
+    rows = [(name, version or "–") for name, version in manifest.get("versions", {}).items()]
+    cpu = manifest.get("cpu", {})
+    rows += [
+        ("processor", f"{cpu.get('name', '')} ({cpu.get('machine', '')})"),
+        ("system", manifest.get("platform", "")),
+    ]
+    for column, what in (
+        ("host_name", "hosts"),
+        ("host_load", "load of the host, median"),
+        ("host_wall_s", "wall time of all runs [s]"),
+    ):
+        if column in table.columns:
+            values = table[column].drop_nulls()
+            shown = (
+                ", ".join(sorted(set(map(str, values))))
+                if column == "host_name"
+                else text(values.median() if column == "host_load" else values.sum())
+            )
+            rows.append((what, shown))
+    return Sheet("Environment", ("what", "version or value"), tuple(rows), (False, False))
+
+
+def _summary_sheet(summary: "pl.DataFrame", metric: str) -> Sheet:
+    until = summary["until_s"].drop_nulls().unique().to_list()
+    mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
+    kinds = " / ".join(summary["interval"].drop_nulls().unique(maintain_order=True).to_list())
+    shown = summary.drop("metric", "until_s", "interval")
+    heads = {"median": "median", "low": "low", "high": "high", "mean": mean}
+    caption = f"low, high: {kinds} of the median. A dash: beyond the timeout, or no value." if kinds else ""
+    return Sheet.of(shown, metric, caption, [heads.get(c, label(c)) for c in shown.columns])
+
+
+def _meaning(metric: str) -> str:
+    from covey.results.metrics import metrics
+
+    paragraph = (inspect.getdoc(metrics.get(metric)) or "").split("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def _label(row: Mapping[str, Any], axes: Axes) -> str:
+    return ", ".join(f"{label(name)} {text(row[name])}" for name in axes.varying)
+
+
+def _ending(row: Mapping[str, Any]) -> str:
+    time = row.get("exploration_time_s")
+    return f"{time:.0f} s" if row["status"] == "reached" and time is not None else row["status"].replace("_", " ")
+
+
+def _href(folder: Path, run_id: str, out: Path) -> str:
+    return Path(os.path.relpath(folder / RUNS / run_id, out)).as_posix() + "/"
+
+
+def _has_fleet_sizes(axes: Axes) -> bool:
+    return axes.x is not None and axes.x.rpartition(".")[2] == "count"
+
+
+def _picture(folder: Path) -> bytes | None:
+    """Return the small picture of a run: the one in its folder, or else drawn and put there."""
+    path = folder / THUMBNAIL
+    if not path.is_file():
+        if not (folder / "maps.npz").is_file():
+            return None
+        drawn = thumbnail(Run(folder))
+        if drawn is None:
+            return None
+        write_whole(path, drawn)
+    return path.read_bytes()
+
+
+def _curve(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return times [s] and the explored share of a run; None where it was not kept."""
+    if not (folder / "team.parquet").is_file():
+        return None
+    run = Run(folder)
+    return run.times, run.series("explored_share_union")
