@@ -77,7 +77,8 @@ class MirroredBeliefs(Beliefs):
 
     def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
         """Take in what a scan of a robot from a pose (3,) changed."""
-        self._make_room(slots=len(own.tiles))
+        if len(self._store.free_slots) - self._store.used[0] < len(own.tiles):
+            self._make_room(slots=self.tile_changed.shape[1])
         self._team.mapped_pose[robot] = pose
         put_tiles(robot, own.tiles, own.cells, self._team, self._store, RULES.index(self.rule))
 

@@ -25,7 +25,7 @@ def test_nodes_are_filled_one_after_another():
     nodes = placed([f"r{i}" for i in range(30)], 4)
     assert len(nodes) == 8
     assert [len(robots) for robots in nodes] == [4] * 7 + [2]
-    assert [name for node in nodes for name in node] == [f"r{i}" for i in range(30)]
+    assert [name for robots in nodes for name in robots] == [f"r{i}" for i in range(30)]
 
 
 def build(processes, folder):
@@ -50,7 +50,7 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
         sim.step()
         pids = [seat.pid for seat in sim.deciding.fleet.seats.values()]
         parents = {psutil.Process(pid).ppid() for pid in pids}
-        assert parents == {worker.get("pid", 0) for worker in pids_of(cluster)}
+        assert parents == {worker.process.process.pid for worker in cluster.workers.values()}
         run = sim.run()
         with pytest.raises(InvalidValueError, match=r"need 3 workers; .* has 2"):
             covey.Simulation(
@@ -58,10 +58,6 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
             )
     assert (run.folder / "measurements.parquet").read_bytes() == reference
     assert set(run.manifest["processes"]["hosts"]) == {"scout0", "scout1"}
-
-
-def pids_of(cluster):
-    return [{"pid": worker.process.process.pid} for worker in cluster.workers.values()]
 
 
 def on(address, **options):

@@ -3,15 +3,17 @@
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from covey.errors import ControllerError
+from covey.kernel import is_compiled
+from covey.planning.dynamic_window import dynamic_window
 from covey.sim.processes.birth import packed, refuse_within_import
 from covey.sim.processes.launch import given_key, start_process
 from covey.sim.processes.record import Processes
 from covey.sim.processes.seat import Seat
-from covey.sim.processes.wire import HELLO, NOTHING, READY, SET_UP, Door, Wire, WireError
+from covey.sim.processes.wire import HELLO, READY, SET_UP, Door, Wire, WireError
 
 START_S = 120.0
 """How long the simulator waits for a process that it has started to come in [s of wall time]."""
@@ -74,14 +76,15 @@ class Fleet:
         self._is_open = True
         births = {name: packed(birth_of(seat)) for name, seat in self.seats.items()}
         try:
-            self._let_in(births)
+            self._let_in()
             self._door.close()
-            for seat in self.seats.values():
-                assert seat.wire is not None
-                letter = seat.wire.receive(START_S)
-                if letter is None or letter.kind != READY:
-                    raise ControllerError(f"{seat.name}: {letter.parts[1] if letter else 'its process hangs'}")
-                seat.memory = letter.parts[1]["memory"]
+            seats = list(self.seats.values())
+            alone = 0 if is_compiled(dynamic_window) else 1  # one compiles what all need
+            for some in (seats[:alone], seats[alone:]):
+                for seat in some:
+                    _wire(seat).send(SET_UP, (None, births[seat.name], None))
+                for seat in some:
+                    _wait_until_ready(seat)
         except WireError as error:
             raise ControllerError(f"a process of a robot ended before the run began: {error}") from error
         return True
@@ -90,12 +93,12 @@ class Fleet:
         """End all processes."""
         self._end()
 
-    def _let_in(self, births: Mapping[str, Any]) -> None:
+    def _let_in(self) -> None:
         until, missing = time.monotonic() + START_S, set(self.seats)
         while missing:
             wire = self._door.welcome(_LOOK_S)
             if wire is not None:
-                missing.discard(self._seated(wire, births))
+                missing.discard(self._seated(wire))
             for name in sorted(missing):
                 process = self.seats[name].process
                 if process is not None and process.poll() is not None:
@@ -107,8 +110,8 @@ class Fleet:
                     f"{self.address[0]}:{self.address[1]}"
                 )
 
-    def _seated(self, wire: Wire, births: Mapping[str, Any]) -> str:
-        """Give who has come in its seat, and tell it who it is; return its name."""
+    def _seated(self, wire: Wire) -> str:
+        """Give who has come in its seat; return its name, empty for one that has none, or comes twice."""
         letter = wire.receive(START_S)
         who: Any = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
         seat = self.seats.get(who["name"])
@@ -116,8 +119,19 @@ class Fleet:
             wire.close()
             return ""
         seat.wire, seat.pid, seat.host = wire, who["pid"], who["host"]
-        wire.send(SET_UP, (NOTHING[0], births[seat.name], NOTHING[2]))
         return seat.name
+
+
+def _wire(seat: Seat) -> Wire:
+    assert seat.wire is not None
+    return seat.wire
+
+
+def _wait_until_ready(seat: Seat) -> None:
+    letter = _wire(seat).receive(START_S)
+    if letter is None or letter.kind != READY:
+        raise ControllerError(f"{seat.name}: {letter.parts[1] if letter else 'its process hangs'}")
+    seat.memory = letter.parts[1]["memory"]
 
 
 def _end(door: Door, seats: list[Seat]) -> None:
