@@ -30,9 +30,9 @@ def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
 
 def show_design(source: str) -> None:
     """Print a design as a table, and its file."""
-    print(as_text(load_design(source)))
     path = find_design(source)
-    print(f"\n# {path}\n{path.read_text(encoding='utf-8').rstrip()}")
+    print(f"# design {source} ({path})\n{as_text(load_design(source))}")
+    print(f"\n# its file\n{path.read_text(encoding='utf-8').rstrip()}")
 
 
 def has_computers(scenario: Scenario) -> bool:
