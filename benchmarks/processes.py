@@ -19,7 +19,7 @@ WARM = 50
 
 
 def measure(where: str, robots: int, controller: str, steps: int) -> tuple[float, float, float, list[float]]:
-    """Return per step wall time, processor time of the simulator, and of the controllers [ms]; KB by class of traffic."""
+    """Return per step wall time, processor time of the simulator and of the controllers [ms], and KB by class."""
     changes = {"robots.scout.count": robots, "robots.scout.controller": controller, "execution.controllers": where}
     sim = build(load_scenario("maze", changes))
     for _ in range(WARM):
