@@ -9,7 +9,7 @@ from covey.mapping.records import Mapping
 from covey.mapping.rules import RULES
 
 NAMES, SIZE, ORIGIN = ["a", "b", "c"], (12.0, 9.0), (-6.0, -4.5)
-MAPPING = Mapping(resolution_m=0.1, min_motion_m=0.05)
+MAPPING = Mapping(resolution_m=0.1, min_motion_m=0.05, min_turn_deg=1.0)
 ANGLES = np.linspace(-np.pi, np.pi, 90, endpoint=False)
 FAN = (ANGLES, np.array([0.1, 0.0, 0.2]), 4.0)
 
