@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from covey.experiments.load import load_design
     from covey.experiments.records import Design
+    from covey.experiments.run import Results, run_design
     from covey.geometry.se2 import Pose
     from covey.results import statistics
     from covey.results.run import Run
@@ -45,6 +46,7 @@ __all__ = [
     "Pose",
     "Program",
     "Radio",
+    "Results",
     "RobotGroup",
     "Run",
     "RunFolderError",
@@ -61,6 +63,7 @@ __all__ = [
     "load_design",
     "load_scenario",
     "robots",
+    "run_design",
     "statistics",
 ]
 
@@ -73,6 +76,7 @@ _HOMES = {
     "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",
+    "Results": "covey.experiments.run",
     "Run": "covey.results.run",
     "Simulation": "covey.sim.simulation",
     "World": "covey.world.world",
@@ -80,6 +84,7 @@ _HOMES = {
     "load": "covey.scenario.build",
     "load_design": "covey.experiments.load",
     "load_scenario": "covey.scenario.load",
+    "run_design": "covey.experiments.run",
 }
 
 

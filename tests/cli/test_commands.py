@@ -78,6 +78,7 @@ def test_list_and_show_know_everything_registered(capsys):
     assert code == REACHED
     assert [line[:-1] for line in out.splitlines() if not line.startswith(" ")] == [
         "scenarios",
+        "designs",
         "robots",
         "sensors",
         "links",

@@ -73,6 +73,21 @@ def test_the_rate_of_traffic_adds_up_to_the_bytes_sent(recorded):
     assert counted["bytes_sent"].sum() > 0
 
 
+def test_the_computers_of_robots_tell_how_busy_they_were(tmp_path):
+    scenario = parse_scenario(TALKERS.replace("timeout_s: 4.5", "timeout_s: 7")).replace(
+        "robots.scout.robot.computer", {}
+    )
+    run = scenario.build(tmp_path / "run").run()
+    told = table(run, "computers")
+    keep_of(run, [Measurement(every_s=6, record=("cpu_percent", "ram_percent"))], "measurements")
+    kept = table(run, "every_6_s")
+    first = told.filter(pl.col("time_s") <= 6.0).group_by("robot", maintain_order=True).last()
+    assert kept["cpu_percent"].to_list() == first["cpu_percent"].to_list()
+    assert kept["ram_percent"].to_list() == first["ram_percent"].to_list()
+    assert kept["ram_percent"].min() > 0
+    assert not run.has("computers")
+
+
 def test_events_of_a_kind(recorded):
     whole, thin = recorded
     (row,) = table(thin, "when_fault").to_dicts()

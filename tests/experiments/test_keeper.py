@@ -5,13 +5,15 @@ import shlex
 import pytest
 
 from covey.cli import main
-from covey.experiments.keeper import compile_if_cold
+from covey.errors import CoveyError
+from covey.experiments.keeper import Keeper, compile_if_cold
+from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import run_design
 from covey.results.run import Run
 
 BAD = """\
-import os, signal, sys, time
+import os, signal, time
 
 async def good(robot):
     print("a line on standard output")
@@ -30,9 +32,6 @@ def eats(robot):
     robot.held = [bytearray(b"x" * 2**20) for _ in range(700)]
     time.sleep(600)
 
-def leaves(robot):
-    sys.exit(7)
-
 def crashes(robot):
     os.kill(os.getpid(), signal.SIGSEGV)
 
@@ -43,7 +42,7 @@ def killed_once(robot):
         return
     os.kill(os.getpid(), signal.SIGKILL)
 """
-WAYS = ("hangs", "good", "raises", "eats", "leaves", "crashes", "killed_once")
+WAYS = ("hangs", "good", "raises", "eats", "crashes", "killed_once")
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +75,10 @@ def test_every_run_is_a_row_with_its_status(ended):
         "raises": "failed",
         "hangs": "hung",
         "eats": "out_of_memory",
-        "leaves": "died",
         "crashes": "died",
         "killed_once": "timeout",
     }
-    assert [row["status"] for row in results.failures] == ["hung", "failed", "out_of_memory", "died", "died"]
+    assert [row["status"] for row in results.failures] == ["hung", "failed", "out_of_memory", "died"]
     assert len(results.runs) == 2
 
 
@@ -93,7 +91,6 @@ def test_each_failure_says_why_and_where(ended):
     assert "bad.py" in rows["hangs"]["traceback"]
     assert "800 MiB" in rows["eats"]["reason"]
     assert rows["eats"]["host"]["peak_rss_mib"] > 800
-    assert rows["leaves"]["reason"] == "its process ended with exit code 7"
     assert rows["crashes"]["reason"] == "its process was ended by SIGSEGV"
     assert "bad.py" in rows["crashes"]["traceback"]
 
@@ -111,6 +108,14 @@ def test_the_command_of_a_row_runs_it_alone(ended, tmp_path, monkeypatch):
     assert main([*arguments, "--quiet", "--no-pictures", "--out", "alone"]) == 3
     alone = (tmp_path / "alone" / "team.parquet").read_bytes()
     assert alone == (results.folder / "runs" / rows["good"]["run_id"] / "team.parquet").read_bytes()
+
+
+def test_workers_with_other_sources_are_refused(ended, tmp_path):
+    design = Design.model_validate({"design": "d", "scenario": "hello", "iterations": 1})
+    keeper = Keeper()
+    with pytest.raises(CoveyError, match="other sources of Covey or other versions"):
+        keeper.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, "of another machine")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_nothing_is_left_beside_the_runs(ended):

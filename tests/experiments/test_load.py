@@ -113,6 +113,7 @@ stop: {explord: 3}
         ("vectors: {list: [{robots.scout.count: 1, radio.rang_m: 3}]}", "3:56", "did you mean 'range_m'"),
         ("iterations: yes", "3:13", "iterations"),
         ("keep: all", "3:7", "'everything'"),
+        ("design2: x", "3:1", "did you mean 'design'"),
         ("measurements: [{every_s: 5, record: [pose]}, {every_s: 5.0, record: [twist]}]", "3:46", "one list"),
     ],
 )
@@ -135,6 +136,7 @@ def test_a_mistake_is_said_at_its_place(write, lines, place, words):
         ("seed: [1, 2]", "set iterations"),
         ("robots.scout.count: {from: 1, too: 3}", "'to' is missing"),
         ("robots.scout.count: []", "at least 1 item"),
+        ("robots.scout.count: {from: 1, to: 1000000000}", "more than 100000 values"),
         ("x: {label: a, set: {robots.scout.cuont: 3}}", "did you mean 'count'"),
     ],
 )
@@ -143,6 +145,29 @@ def test_a_mistake_in_a_parameter_is_said_at_its_line(write, parameter, words):
     said = problems(f"design: d\nscenario: room.yaml\nparameters:\n  {parameter}\n")
     assert all(line.startswith("d.yaml:4:") for line in said)
     assert any(words in line for line in said)
+
+
+def test_more_combinations_than_anybody_can_run_are_refused(write):
+    write()
+    wide = "{from: 1, to: 1000}"
+    text = f"design: d\nscenario: room.yaml\nparameters: {{robots.scout.count: {wide}, radio.range_m: {wide}}}\n"
+    assert "1000000 combinations" in problems(text)[0]
+
+
+@pytest.mark.parametrize(
+    "value", ["3", "[]", "{}", "null", "{a: 1}", "[[1]]", "'x'", "{from: 1}", "{label: 3}", ".nan"]
+)
+@pytest.mark.parametrize(
+    "key",
+    ["design", "scenario", "parameters", "vectors", "iterations", "stop", "measurements", "metrics", "report", "keep"],
+)
+def test_nonsense_is_an_error_with_a_place_or_good(write, key, value):
+    write()
+    lines = {"design": "d", "scenario": "room.yaml", "parameters": "{robots.scout.count: [1, 2]}", key: value}
+    try:
+        plan(parse_design("".join(f"{k}: {v}\n" for k, v in lines.items()), file="d.yaml"))
+    except ScenarioError as error:
+        assert all(str(problem).startswith("d.yaml:") for problem in error.problems)
 
 
 def test_a_mistake_in_an_inline_scenario_has_its_place():

@@ -139,6 +139,24 @@ def test_whole_worlds_are_values_and_labels_are_what_tables_show(write):
     assert runs[1].load().world.seed == 3
 
 
+def test_code_of_a_parameter_lies_beside_the_design(write):
+    folder = write(mine_py="def go(robot):\n    pass\n")
+    text = "design: d\nscenario: maze\niterations: 1\nparameters: {robots.scout.controller: './mine.py:go'}\n"
+    (run,) = plan(parse_design(text, folder=folder))
+    assert run.folder == str(folder.resolve())
+    assert run.load().robots[0].controller.target.__name__ == "go"
+
+
+def test_code_of_a_scenario_lies_beside_the_scenario(write):
+    folder = write(mine_py="def go(robot):\n    pass\n")
+    (folder / "below").mkdir()
+    scenario = (folder / "room.yaml").read_text().replace("wander", "./mine.py:go")
+    (folder / "room.yaml").write_text(scenario)
+    text = "design: d\nscenario: ../room.yaml\niterations: 1\nparameters: {robots.scout.count: 3}\n"
+    (run,) = plan(parse_design(text, folder=folder / "below"))
+    assert run.load().robots[0].controller.target.__name__ == "go"
+
+
 def test_two_vectors_that_are_the_same_scenario_are_refused(write):
     write()
     text = "design: d\nscenario: room.yaml\nparameters: {robots.scout.controller: [wander, {name: wander}]}\n"

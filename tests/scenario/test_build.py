@@ -80,7 +80,7 @@ def test_a_map_file_is_found_beside_the_scenario(write, monkeypatch):
     monkeypatch.chdir("/")
     loaded = load_scenario(folder / "s.yaml")
     assert set_up(loaded).world.free_area_m2 == 64 * 0.25
-    assert inputs(loaded) == [folder / "plan.yaml"]
+    assert inputs(loaded) == [folder / "plan.pgm", folder / "plan.yaml"]
 
 
 def test_the_body_radius_reaches_the_farthest_point_of_the_footprint():

@@ -171,9 +171,9 @@ def show(name: str, /) -> None:
     name
         A name that `covey list` prints, or the path of a scenario or design.
     """
-    from covey.experiments.load import is_design
+    from covey.experiments.load import designs, is_design
 
-    if is_design(name):
+    if name in designs() or (Path(name).is_file() and is_design(name)):
         from covey.cli.design_check import show_design
 
         return show_design(name)

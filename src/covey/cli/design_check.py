@@ -30,26 +30,28 @@ def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
 
 def show_design(source: str) -> None:
     """Print a design as a table, and its file."""
-    print(as_text(load_design(source)))
     path = find_design(source)
-    print(f"\n# {path}\n{path.read_text(encoding='utf-8').rstrip()}")
+    print(f"# design {source} ({path})\n{as_text(load_design(source))}")
+    print(f"\n# its file\n{path.read_text(encoding='utf-8').rstrip()}")
 
 
 def has_computers(scenario: Scenario) -> bool:
     """Return whether something is recorded about the computers of robots, emulated ones or processes."""
-    in_process = getattr(scenario.execution, "controllers", "in_process") == "in_process"
+    in_process = scenario.execution.controllers == "in_process"
     return not in_process or any(group.robot.computer is not None for group in scenario.robots)
 
 
 def _lines(found: Estimate, jobs: int) -> list[str]:
+    low, high = (probe.values for probe in found.probes)
+    varied = [name for name in low if name in high and low[name] != high[name]]
     return [
         f"about {clock(found.wall_s(jobs))} with --jobs {jobs}, {clock(found.total_s)} one after the other",
         "from two probe runs on this machine as it is now; between them linear in the number of robots:",
-        *(f"  {_line(probe)}" for probe in found.probes),
+        *(f"  {_line(probe, varied)}" for probe in found.probes),
     ]
 
 
-def _line(probe: Probe) -> str:
-    values = ", ".join(f"{name} {short(value)}" for name, value in probe.values.items())
+def _line(probe: Probe, varied: list[str]) -> str:
+    values = ", ".join(f"{name} {short(probe.values[name])}" for name in varied) or "the only one"
     how = f"{probe.status}" if probe.status else f"extrapolated from the first {PROBE_S:g} s"
     return f"vector {probe.vector} ({values}): {probe.wall_s:.1f} s for {probe.simulated_s:.0f} s simulated, {how}"

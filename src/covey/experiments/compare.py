@@ -23,8 +23,9 @@ _TESTED = ("test", "p_holm", "cliffs_delta", "magnitude", "runs_needed")
 def compare_results(a: Results, b: Results, metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
     """Return one table for each metric: what differs between two sets of results, and how sure that is.
 
-    The parameters that both have are kept apart, where their values overlap; runs of equal values and equal seed are
-    pairs. All rows of a table are one family for Holm's correction.
+    The parameters that both have are kept apart where their values overlap, and only common values count; runs of equal
+    values and equal seed are pairs. A parameter without a common value is what differs between the two. All rows of a
+    table are one family for Holm's correction.
 
     Args:
         a, b: the results.
@@ -37,15 +38,16 @@ def compare_results(a: Results, b: Results, metrics: Sequence[str] = (), *, alph
     one, other = a.table, b.table
     shared = [name for name in parameters(one) if name in parameters(other)]
     shared = [name for name in shared if set(one[name].to_list()) & set(other[name].to_list())]
-    for name in shared:
+    for name in shared:  # of which each value that only one of them has is left out
         both = list(set(one[name].to_list()) & set(other[name].to_list()))
         one, other = (t.filter(t[name].is_in(both)) for t in (one, other))
-    if not len(one) or not len(other):
-        raise InvalidValueError(f"{a.folder} and {b.folder} have no setting in common; there is nothing to compare")
     table = _together(one, other)
     wanted = [m for m in metrics or a.metrics or FLEET_METRICS if metrics or m in table.columns]
     apart = [name for name in shared if table[name].n_unique() > 1]
-    return [_sheet(table, metric, apart, alpha) for metric in wanted]
+    sheets = [_sheet(table, metric, apart, alpha) for metric in wanted]
+    if not any(sheet.rows for sheet in sheets):
+        raise InvalidValueError(f"{a.folder} and {b.folder} have no setting in common; there is nothing to compare")
+    return sheets
 
 
 def _together(one: "pl.DataFrame", other: "pl.DataFrame") -> "pl.DataFrame":

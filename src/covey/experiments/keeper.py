@@ -154,8 +154,8 @@ class Keeper:
             if answer["ready"] != environment:
                 self._drop()
                 raise CoveyError(
-                    f"{host()['name']} has other sources of Covey or other versions of its packages than the machine "
-                    "that planned the runs; install the same on both, since results must not depend on who computes"
+                    f"{host()['name']} has other sources of Covey or other versions of its packages than those that "
+                    "the runs were planned with; install the same everywhere, and run the same command again"
                 )
         self._child.forget_log()
         return self._child

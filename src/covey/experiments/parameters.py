@@ -10,6 +10,9 @@ from covey.errors import InvalidValueError
 from covey.records import Record
 from covey.scenario.yaml12 import Path
 
+MAX_VECTORS = 100_000
+"""The most values of a parameter, and the most vectors of a design."""
+
 
 class Range(Record):
     """Numbers from a first to a last one."""
@@ -17,7 +20,7 @@ class Range(Record):
     from_: float | int = Field(alias="from", description="First value.")
     to: float | int = Field(description="Last value.")
     step: float | int | None = Field(default=None, gt=0, description="From each value to the next; whole numbers: 1.")
-    count: int | None = Field(default=None, ge=1, le=100_000, description="Instead of step: how many values.")
+    count: int | None = Field(default=None, ge=1, le=MAX_VECTORS, description="Instead of step: how many values.")
     log: bool = Field(default=False, description="Equal ratios, not equal steps, from each value to the next.")
 
     model_config = Record.model_config | {"populate_by_name": True}
@@ -28,6 +31,8 @@ class Range(Record):
             raise ValueError(f"goes from {self.from_:g} down to {self.to:g}; write the smaller one first")
         if self.step is not None and (self.count is not None or self.log):
             raise ValueError("has a step; it goes without count and log")
+        if (self.step or self.whole) and (self.to - self.from_) / (self.step or 1) >= MAX_VECTORS:
+            raise ValueError(f"has more than {MAX_VECTORS} values; give it a larger step, or a count")
         if self.log and self.from_ <= 0:
             raise ValueError(f"log needs values above 0; given: from {self.from_:g}")
         return self

@@ -137,6 +137,8 @@ def run_id(*parts: str) -> str:
 def base_scenario(design: Design) -> Scenario:
     """Return the scenario of a design with the design's stop, before any parameter.
 
+    Its relative paths start from the folder of the design, or where its own file names others, from that file's.
+
     Raises:
         ScenarioError: the scenario is bad.
     """
@@ -155,6 +157,9 @@ def base_scenario(design: Design) -> Scenario:
             raise ScenarioError(
                 [design.document.problem(f"scenario: {p.message}", ("scenario",)) for p in error.problems]
             ) from None
+        if not inputs(scenario):  # then paths in the parameters can be relative to the design
+            scenario = scenario.model_copy()
+            scenario._folder = design.folder
     return scenario if design.stop is None else scenario.replace("stop", design.stop)
 
 

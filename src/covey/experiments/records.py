@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from covey.errors import did_you_mean
-from covey.experiments.parameters import Parameter
+from covey.experiments.parameters import MAX_VECTORS, Parameter
 from covey.experiments.quantities import unknown_quantity
 from covey.records import Record
 from covey.results.frame import EVENT_KINDS
@@ -35,13 +35,13 @@ class Limits(Record):
 class LatinHypercube(Record):
     """Vectors that spread over the ranges of all parameters: each range is divided in n, and each part is met once."""
 
-    size: int = Field(alias="latin hypercube", ge=1, le=100_000, description="Number of vectors.")
+    size: int = Field(alias="latin hypercube", ge=1, le=MAX_VECTORS, description="Number of vectors.")
 
 
 class Sobol(Record):
     """Vectors of a scrambled Sobol sequence, which fills the ranges evenly; best with a power of 2."""
 
-    size: int = Field(alias="sobol", ge=1, le=100_000, description="Number of vectors.")
+    size: int = Field(alias="sobol", ge=1, le=MAX_VECTORS, description="Number of vectors.")
 
 
 class Listed(Record):

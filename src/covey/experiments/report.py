@@ -120,7 +120,7 @@ def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gall
     """Yield the figures that show several metrics at once, and the explored share over time."""
     if axes.x:
         fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
-        if len(fleet) > 1 and _has_fleet_sizes(axes):
+        if len(fleet) > 1 and _has_fleet_sizes(axes) and "reached" in table["status"]:
             yield from gallery.add("fleet", fleet_metrics(table, axes.x, axes.apart, fleet), "The fleet.")
         robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
         if robot:
@@ -202,7 +202,7 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
             f"Some vectors have {fewest} run{'s' if fewest > 1 else ''} only. With fewer than six values ranges are "
             "shown, not intervals, and a paired test cannot reach p < 0.05."
         )
-    if "host_cpu_features" in table.columns and table["host_cpu_features"].n_unique() > 1:
+    if "host_cpu" in table.columns and table["host_cpu"].n_unique() > 1:
         yield "Runs come from processors with different instruction sets: equal seeds need not give equal bytes."
     if axes.rest:
         yield f"Figures put all values of {', '.join(map(label, axes.rest))} together; the tables keep them apart."

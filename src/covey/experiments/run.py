@@ -36,6 +36,7 @@ from covey.experiments.keeper import Keeper, keep, this_keeper
 from covey.experiments.plan import PlannedRun, environment, plan
 from covey.experiments.records import Design
 from covey.results.run import Run
+from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,7 +114,7 @@ class Results:
 
 def design_folder(design: Design, root: Path | str = "runs") -> Path:
     """Return where the results of a design go when nobody says where."""
-    return Path(root) / (re.sub(r"[^\w.-]+", "-", design.design).strip("-.")[:80] or "design")
+    return Path(root) / folder_name(design.design)
 
 
 def run_design(

@@ -47,22 +47,21 @@ class Sheet:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(title=self.title, caption=self.caption, title_justify="left", caption_justify="left", box=None)
+        table = Table(title=self.title or None, caption=self.caption or None, box=None, pad_edge=False, padding=(0, 2))
+        table.title_justify = table.caption_justify = "left"
         for head, right in zip(self.head, self.numeric, strict=True):
             table.add_column(head, justify="right" if right else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*row)
         stream = io.StringIO()
-        widths = [max(map(len, column)) + 2 for column in zip(self.head, *self.rows, strict=True)]
+        widths = [max(map(len, column)) + 4 for column in zip(self.head, *self.rows, strict=True)]
         Console(file=stream, width=max(80, sum(widths) + 2), highlight=False, markup=False).print(table)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def to_latex(self) -> str:
-        """Return a booktabs table for a paper."""
+        """Return the table in the style of the package booktabs; one with a title floats, under its caption."""
         columns = "".join("r" if right else "l" for right in self.numeric)
         lines = [
-            r"\begin{table}",
-            rf"\caption{{{_escaped(self.title)}. {_escaped(self.caption)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             " & ".join(map(_escaped, self.head)) + r" \\",
@@ -70,8 +69,10 @@ class Sheet:
             *(" & ".join(map(_escaped, row)) + r" \\" for row in self.rows),
             r"\bottomrule",
             r"\end{tabular}",
-            r"\end{table}",
         ]
+        if self.title:
+            caption = rf"\caption{{{_escaped(f'{self.title}. {self.caption}'.strip())}}}"
+            lines = [r"\begin{table}", caption, *lines, r"\end{table}"]
         return "\n".join(lines) + "\n"
 
 

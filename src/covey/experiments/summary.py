@@ -1,21 +1,16 @@
 """The results of a design as text: a line per vector for people and papers, a row per run for programs."""
 
-import io
 import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from covey.experiments.folder import FAILURES
 from covey.experiments.run import Results
+from covey.experiments.sheets import Sheet
 from covey.experiments.table import parameters_of
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table of a design that names none."""
-
-_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 
 
 def summary(results: Results) -> tuple[list[str], list[list[str]]]:
@@ -36,26 +31,19 @@ def summary(results: Results) -> tuple[list[str], list[list[str]]]:
 
 def as_text(results: Results) -> str:
     """Return the summary as a table for a terminal or a text file."""
-    heads, lines = summary(results)
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2))
-    for head in heads:
-        table.add_column(head, overflow="fold")
-    for line in lines:
-        table.add_row(*line)
-    widths = [max(len(line[i]) for line in (heads, *lines)) + 4 for i in range(len(heads))]
-    text = io.StringIO()
-    Console(file=text, width=max(80, sum(widths)), highlight=False, markup=False).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    return _sheet(results).to_text()
 
 
 def as_latex(results: Results) -> str:
     """Return the summary as a LaTeX table in the style of the package booktabs."""
+    return _sheet(results).to_latex()
+
+
+def _sheet(results: Results) -> Sheet:
     heads, lines = summary(results)
     parameters = len(parameters_of(results.rows))
-    rows = [" & ".join(map(_escaped, line)) + r" \\" for line in (heads, *lines)]
-    columns = "l" * parameters + "r" * (len(heads) - parameters)
-    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
-    return "\n".join([*body, r"\bottomrule", r"\end{tabular}"])
+    right = tuple(i >= parameters for i in range(len(heads)))
+    return Sheet("", tuple(heads), tuple(map(tuple, lines)), right)
 
 
 def as_csv(results: Results) -> str:
@@ -80,7 +68,3 @@ def _line(rows: list[dict[str, Any]], parameters: list[str], names: tuple[str, .
         values = [v for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
         count = f" ({len(values)})" if len(values) < len(rows) else ""
         yield f"{statistics.median(values):.4g}{count}" if values else "-"
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in text)

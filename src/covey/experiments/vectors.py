@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError, did_you_mean
-from covey.experiments.parameters import Choice, Range, choices
+from covey.experiments.parameters import MAX_VECTORS, Choice, Range, choices
 from covey.experiments.records import Design, LatinHypercube, Listed, Sobol
 from covey.random import generator
 from covey.registry import load_from_file
@@ -80,6 +81,9 @@ def _factorial(design: Design) -> list[Vector]:
                 message = f"parameters.{name}: {one.shown!r} is given twice"
                 problems.append(design.document.problem(message, one.place))
             seen.add(_key(one.shown))
+    if math.prod(map(len, lists)) > MAX_VECTORS:
+        message = f"{math.prod(map(len, lists))} combinations; at most {MAX_VECTORS}: sample them, {{sobol: 1024}}"
+        problems.append(design.document.problem(message, ("vectors",)))
     if problems:
         raise ScenarioError(problems)
     return [Vector(dict(zip(design.parameters, one, strict=True))) for one in itertools.product(*lists)]

@@ -15,12 +15,22 @@ def run_folder(name: str, root: Path | str = "runs") -> Path:
         >>> run_folder("maze exploration").parent.as_posix()
         'runs/maze-exploration'
     """
-    parent = Path(root) / (re.sub(r"[^\w.-]+", "-", name).strip("-.")[:80] or "run")
+    parent = Path(root) / folder_name(name)
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     number, folder = 1, parent / stamp
     while folder.exists():
         number, folder = number + 1, parent / f"{stamp}-{number + 1}"
     return folder
+
+
+def folder_name(title: str) -> str:
+    """Return a title as the name of a folder.
+
+    Examples:
+        >>> folder_name("fleet size & terrain")
+        'fleet-size-terrain'
+    """
+    return re.sub(r"[^\w.-]+", "-", title).strip("-.")[:80] or "run"
 
 
 def check_folder(folder: Path, *, overwrite: bool) -> None:

@@ -28,8 +28,8 @@ def compile_all(check: Callable[[], Any] = lambda: None) -> None:
     if _processors() > 1:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COVEY_CACHE_DIR": str(cache_root())}
         command = [sys.executable, "-c", _HALF]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        helper = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, **quiet)
+        null = subprocess.DEVNULL
+        helper = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=null, stderr=null)
     collects = gc.isenabled()
     gc.disable()
     try:
