@@ -5,7 +5,9 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from covey.sim.processes.wire import BUSY, DECIDE, END, REFUSED, USE, Letter, Parts, Wire, WireError
@@ -125,12 +127,15 @@ class Seat:
             wire, self.wire = self.wire, None
             self._listen_to_the_end(wire, wait_s)
             wire.close()
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None:
             try:
                 self.process.wait(wait_s)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+            if "/" in self.memory:
+                with suppress(OSError):  # others may be in it
+                    Path(self.memory).rmdir()
 
     def _take(self, letter: Letter) -> None:
         self._quiet_since = time.monotonic()
