@@ -12,7 +12,7 @@ import pytest
 
 from covey.errors import InvalidValueError, RunFolderError
 from covey.results import recorder as recorder_module
-from covey.results.folder import FILES, RADIO_TABLES
+from covey.results.folder import FILES, PROCESS_TABLES, RADIO_TABLES
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.run import Run
@@ -28,7 +28,7 @@ def start(folder, n=2, **options):
 
 def test_finished_folder_holds_exactly_its_files_and_says_finished(record, tmp_path):
     run = record(tmp_path / "run")
-    assert sorted(p.name for p in run.folder.iterdir()) == sorted(set(FILES) - set(RADIO_TABLES))
+    assert sorted(p.name for p in run.folder.iterdir()) == sorted({*FILES} - {*RADIO_TABLES, *PROCESS_TABLES})
     assert (run.manifest["status"], run.manifest["goal_status"], run.manifest["seed"]) == ("finished", "reached", 7)
 
 

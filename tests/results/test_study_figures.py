@@ -106,7 +106,7 @@ def test_every_figure_says_units_n_and_what_its_bars_are():
         assert all(word in texts(picture) for word in words)
     names = {a.get_ylabel() for picture, *_ in pictures.values() for a in picture.axes}
     assert {"exploration time [s]", "exploration cost [m]", "exploration efficiency [m²/m]", "map quality"} <= names
-    assert {"CPU [%]", "RAM [%]", "received [KB/s]", "sent [KB/s]"} <= names
+    assert {"CPU of a robot [%]", "RAM of a robot [%]", "received by a robot [kB/s]", "sent by a robot [kB/s]"} <= names
     in_legend = {t.get_text() for t in pictures["survival"][0].legends[0].get_texts()}
     assert in_legend == {"loop: 15 of 15 reached", "zigzag: 8 of 15 reached"}
 

@@ -61,11 +61,11 @@ def test_a_run_that_somebody_stopped_counts_up_to_there():
 
 def test_a_run_without_a_timeout_counts_up_to_its_end():
     endless = study([60, None]).with_columns(timeout_s=pl.lit(None, pl.Float64))
-    found = sample(endless.rename({"simulated_s": "simulated_time_s"}), "exploration_time_s")
+    found = sample(endless, "exploration_time_s")
     assert found.values.tolist() == [60.0, TIMEOUT]
     assert found.until_s is None
     with pytest.raises(UnknownNameError, match="simulated_time_s"):
-        sample(endless.drop("simulated_s"), "exploration_time_s")
+        sample(endless.drop("simulated_time_s"), "exploration_time_s")
 
 
 def test_other_metrics_count_where_they_have_a_value():

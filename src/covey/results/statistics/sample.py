@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _TIME = re.compile(r"(^|_)(t\d+|time)(_.*)?_s$")
 _BY_HAND = ("stopped", "interrupted")
-_END = ("simulated_time_s", "simulated_s")
-_CLOCKS = {"simulated_time_s", "wall_time_s", "simulated_s", "wall_s"}
+_END = "simulated_time_s"
+_CLOCKS = {_END, "wall_time_s"}
 
 
 def is_time_to_goal(metric: str) -> bool:
@@ -102,8 +102,7 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
     given_up = np.where(np.array([s in _BY_HAND for s in status], bool), np.nan, timeout)
     early = ~has & ~np.isfinite(given_up)
     if early.any():
-        end = numbers(table, next((name for name in _END if name in table.columns), _END[0]))
-        given_up[early] = np.nan_to_num(end[early])
+        given_up[early] = np.nan_to_num(numbers(table, _END)[early])
     until = float(timeout.min()) if len(timeout) and np.isfinite(timeout).all() else None
     return Sample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
 

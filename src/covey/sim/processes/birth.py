@@ -101,14 +101,19 @@ def unpacked(data: dict[str, Any]) -> RobotBirth | GroupBirth:
     Raises:
         InvalidValueError: they cannot be loaded here.
     """
+    unloaded: Exception | None = None
     for file in data["files"]:
-        load_file(Path(file))
+        try:
+            load_file(Path(file))
+        except Exception as error:  # which matters only if the controller needs it: it may have been of another run
+            unloaded = error
     try:
         if data["main"]:
             with _importing():
                 spawn.prepare(data["main"])
         return pickle.loads(data["birth"])
     except Exception as error:
+        error = unloaded or error
         raise InvalidValueError(
             f"the controller cannot be loaded in another process ({type(error).__name__}: {error}); define it in a "
             "module or file, not in a notebook or a shell"
