@@ -133,8 +133,8 @@ def _at_events(run: Run, measurement: Measurement) -> dict[str, pa.Array]:
 def _of_team(run: Run, name: str) -> np.ndarray:
     """Return a column of the team at every step, float64 (steps,); NaN where the run does not have it."""
     if name == "explored_area_m2":
-        area = np.nan if run.maps is None else run.maps.explorable_area_m2
-        return run.series("explored_share_union") * area
+        area = run.metrics["explorable_area_m2"]
+        return run.series("explored_share_union") * (np.nan if area is None else area)
     if name in _HOST:
         at, values = run.column("host", "time_s"), run.column("host", _HOST[name])
         return values[np.clip(np.searchsorted(at, run.times), 0, len(at) - 1)]
