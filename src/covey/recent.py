@@ -16,19 +16,17 @@ class Recent(Generic[T]):
     """
 
     def __init__(self, most: float, size: Callable[[T], float]):
-        self._most, self._size, self._held = most, size, 0.0
+        self._most, self._size = most, size
         self._things: OrderedDict[Hashable, tuple[T, float]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``key`` stands for: as it was made before, or made now; what is too large is not kept."""
-        if key in self._things:
-            self._things.move_to_end(key)
-            return self._things[key][0]
-        thing = make()
-        size = self._size(thing)
-        if size <= self._most:
-            self._things[key] = thing, size
-            self._held += size
-            while self._held > self._most:
-                self._held -= self._things.popitem(last=False)[1][1]
-        return thing
+        held = self._things.pop(key, None)  # and then put in as the latest
+        if held is None:
+            thing = make()
+            held = thing, self._size(thing)
+        if held[1] <= self._most:
+            self._things[key] = held
+            while sum(size for _, size in list(self._things.values())) > self._most:
+                self._things.popitem(last=False)
+        return held[0]
