@@ -5,7 +5,8 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -44,7 +45,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
         if name not in self._items:
-            for entry in entry_points(group=f"covey.{self.kind}"):
+            for entry in _installed(self.kind):
                 if entry.name == name:
                     self._items[name] = entry.load()
         if name not in self._items:
@@ -57,7 +58,13 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return every known name, sorted, installed packages included, without loading them."""
-        return sorted({*self._items, *(e.name for e in entry_points(group=f"covey.{self.kind}"))})
+        return sorted({*self._items, *(entry.name for entry in _installed(self.kind))})
+
+
+@cache
+def _installed(kind: str) -> tuple[EntryPoint, ...]:
+    """Return what installed packages offer of a kind."""
+    return tuple(entry_points(group=f"covey.{kind}"))
 
 
 def load_from_file(reference: str, folder: Path) -> Any:

@@ -5,7 +5,7 @@ import numpy as np
 import covey
 from covey.missions import Coverage
 from covey.sim.stop import Stop
-from covey.world.coverable import coverable
+from covey.world.coverable import coverable, within
 
 
 def test_coverable_is_what_a_disc_can_pass_over():
@@ -59,3 +59,15 @@ def test_overlap_counts_places_that_two_bodies_were_on():
     assert by.sum() == round(run.metrics["coverage_share"] * run.maps.coverable.sum())
     run.maps.covered_by[by > 0] += run.maps.truth.to_world(np.argwhere(by > 0))[:, 0] < 0  # half of it twice
     assert covey.results.metrics.coverage.coverage_overlap(run) == np.mean(run.maps.covered_by[by > 0] == 2)
+
+
+def test_what_lies_within_a_radius_is_what_a_distance_transform_says():
+    from scipy import ndimage
+
+    random = np.random.default_rng(3)
+    for radius in (0.0, 0.9, 1.0, 2.5, 5.0, 7.3, 40.0):
+        for shape in ((30, 17), (5, 60)):
+            mask = random.random(shape) < 0.01
+            mask[0, 0] = True
+            away = ndimage.distance_transform_edt(~mask)
+            np.testing.assert_array_equal(within(mask, radius), away <= radius)

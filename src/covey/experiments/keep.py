@@ -14,7 +14,7 @@ from covey.experiments.records import Measurement
 from covey.results.folder import write_json
 from covey.results.recorder import STEP_COLUMNS
 from covey.results.run import Run
-from covey.results.table import Table
+from covey.results.table import Table, read_columns
 
 THIN_S = 1.0
 """Simulated time between two rows of a recording that is thinned [s]."""
@@ -110,7 +110,7 @@ def _at_rows(run: Run, measurement: Measurement, rows: np.ndarray) -> dict[str, 
 
 def _at_events(run: Run, measurement: Measurement) -> dict[str, pa.Array]:
     """Return the columns at the events of a kind, one row each."""
-    events = pq.read_table(run.folder / "events.parquet")
+    events = read_columns(run.folder / "events.parquet")
     events = events.filter(pc.equal(events["kind"], measurement.when))  # pyright: ignore
     columns: dict[str, pa.Array] = {name: events[name].combine_chunks() for name in ("step", "time_s")}
     rows = np.clip(np.searchsorted(run.steps, columns["step"].to_numpy()), 0, max(0, len(run.steps) - 1))
@@ -133,8 +133,8 @@ def _at_events(run: Run, measurement: Measurement) -> dict[str, pa.Array]:
 def _of_team(run: Run, name: str) -> np.ndarray:
     """Return a column of the team at every step, float64 (steps,); NaN where the run does not have it."""
     if name == "explored_area_m2":
-        area = np.nan if run.maps is None else run.maps.explorable_area_m2
-        return run.series("explored_share_union") * area
+        area = run.metrics["explorable_area_m2"]
+        return run.series("explored_share_union") * (np.nan if area is None else area)
     if name in _HOST:
         at, values = run.column("host", "time_s"), run.column("host", _HOST[name])
         return values[np.clip(np.searchsorted(at, run.times), 0, len(at) - 1)]
@@ -157,7 +157,7 @@ def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
 
 def _told(run: Run, table: str, column: str, rows: np.ndarray) -> np.ndarray:
     """Return what each robot told last in a table of samples, float64 (rows, robots); NaN before the first."""
-    samples = pq.read_table(run.folder / f"{table}.parquet", columns=["time_s", "robot", column])
+    samples = read_columns(run.folder / f"{table}.parquet", ["time_s", "robot", column])
     at, values = samples["time_s"].to_numpy(), samples[column].to_numpy().astype(np.float64)
     robots, found = np.array(samples["robot"].to_pylist(), dtype=object), np.full((len(rows), len(run.names)), np.nan)
     for i, robot in enumerate(run.names):
@@ -172,7 +172,7 @@ def _per_second(run: Run, counter: str, rows: np.ndarray) -> np.ndarray:
     totals = np.zeros((len(rows), len(run.names)))
     times = run.times[rows]
     if run.has("traffic") and len(rows):
-        traffic = pq.read_table(run.folder / "traffic.parquet", columns=["time_s", "robot", "kind", counter])
+        traffic = read_columns(run.folder / "traffic.parquet", ["time_s", "robot", "kind", counter])
         index = {name: i for i, name in enumerate(run.names)}
         robot = np.array([index[name] for name in traffic["robot"].to_pylist()], dtype=np.int64)
         at, count = traffic["time_s"].to_numpy(), traffic[counter].to_numpy().astype(np.float64)
@@ -188,7 +188,7 @@ def _per_second(run: Run, counter: str, rows: np.ndarray) -> np.ndarray:
 def _thin(run: Run, name: str, rows: np.ndarray, columns: Any) -> None:
     """Leave only some rows and columns (None: all) of a table."""
     path = run.folder / f"{name}.parquet"
-    whole = pq.read_table(path, columns=None if columns is None else list(columns))
+    whole = read_columns(path, columns)
     part = whole.take(pa.array(rows))
     table = Table(path, whole.schema)
     table.write({column: part[column].combine_chunks() for column in whole.schema.names})

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,6 @@ def build_manifest(
     """
     from llvmlite import binding
 
-    features = sorted(k for k, on in binding.get_host_cpu_features().items() if on)
     return {
         "format": FORMAT,
         "status": "running",
@@ -58,9 +58,17 @@ def build_manifest(
         "inputs": [{"path": str(p), "sha256": sha256(Path(p))} for p in inputs],
         "command": list(sys.argv if command is None else command),
         "versions": versions(),
-        "cpu": {"machine": platform.machine(), "name": binding.get_host_cpu_name(), "features": features},
+        "cpu": {"machine": platform.machine(), "name": binding.get_host_cpu_name(), "features": _features()},
         "platform": platform.platform(),
     }
+
+
+@cache
+def _features() -> list[str]:
+    """Return what the processor can do, sorted."""
+    from llvmlite import binding
+
+    return sorted(k for k, on in binding.get_host_cpu_features().items() if on)
 
 
 def versions() -> dict[str, str | None]:
@@ -74,6 +82,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@cache
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)

@@ -189,7 +189,10 @@ class Recorder:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
             self.manifest["goal_status"] = status
             write_json(self.folder / "manifest.json", self.manifest)
-            write_json(self.folder / "metrics.json", compute(Run(self.folder, incomplete=True)))
+            run = Run(self.folder, incomplete=True)
+            if maps is not None:
+                run.maps = maps  # as they would be read
+            write_json(self.folder / "metrics.json", compute(run))
             self.manifest["status"] = "finished"
             write_json(self.folder / "manifest.json", self.manifest)
         self._is_open = False

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import RunFolderError, UnknownNameError
+from covey.recent import Recent
 from covey.results.folder import read_manifest
 from covey.results.maps import Maps
 
@@ -51,6 +52,7 @@ class Run:
         self.manifest: dict[str, Any] = read_manifest(self.folder)
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
         self._scratch = scratch
+        self._columns: Recent[np.ndarray] = Recent(2e6, len)
         if self.manifest["status"] != "finished" and not incomplete:
             why = self.manifest.get("reason", "it was killed, or has not ended yet")
             raise RunFolderError(f"the run in {str(self.folder)!r} is incomplete: {why}; run it again")
@@ -155,7 +157,7 @@ class Run:
 
     def series(self, name: str) -> np.ndarray:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
-        if name in self._schema("team").names:
+        if name in self._team_columns:
             return self.column("team", name)
         return self.column("measurements", name).reshape(-1, len(self.names))
 
@@ -233,20 +235,24 @@ class Run:
 
         return pl.read_parquet(self._file(f"{name}.parquet"))
 
-    def _schema(self, name: str):
+    @cached_property
+    def _team_columns(self) -> list[str]:
         import pyarrow.parquet as pq
 
-        return pq.read_schema(self._file(f"{name}.parquet"))
+        return pq.read_schema(self._file("team.parquet")).names
 
     def column(self, table: str, name: str) -> np.ndarray:
         """Return one column of a table as float64 (rows,); null becomes NaN."""
         import pyarrow.parquet as pq
 
-        known = self._schema(table).names
-        if name not in known:
-            raise UnknownNameError(f"column of {table}", name, known)
-        column = pq.read_table(self._file(f"{table}.parquet"), columns=[name])[name]
-        return column.to_numpy().astype(np.float64)
+        def read() -> np.ndarray:
+            with pq.ParquetFile(self._file(f"{table}.parquet")) as file:
+                known = file.schema_arrow.names
+                if name not in known:
+                    raise UnknownNameError(f"column of {table}", name, known)
+                return file.read(columns=[name], use_threads=False)[name].to_numpy().astype(np.float64)
+
+        return self._columns.get((table, name), read).copy()
 
 
 def _text(value: Any) -> str:

@@ -12,6 +12,7 @@ from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.missions.records import mission_of
 from covey.random import generator
+from covey.recent import Recent
 from covey.registry import code_of
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
@@ -20,10 +21,14 @@ from covey.sim.checks import found_in
 from covey.world.changing import door_patch, with_doors
 from covey.world.map_files import files_of
 from covey.world.placement import place
+from covey.world.records import FileWorld
 from covey.world.world import World
 
 if TYPE_CHECKING:
     from covey.sim.simulation import Simulation
+
+
+_WORLDS: Recent[World] = Recent(6e6, lambda world: world.grid.cells.size)  # at most 66 MB with what belongs to them
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ def set_up(scenario: Scenario) -> SetUp:
         ScenarioError: the map is bad, or robots cannot stand where they are to start; all of it, with the places.
     """
     try:
-        world = scenario.world.build(scenario.folder, scenario.seed)
+        world = _world(scenario)
     except (CoveyError, OSError, MemoryError) as error:
         why = f"too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else str(error)
         raise ScenarioError([scenario.document.problem(f"world: {why}", ("world",))]) from None
@@ -152,6 +157,15 @@ def set_up(scenario: Scenario) -> SetUp:
     if problems:
         raise ScenarioError(problems)
     return SetUp(world, scenario.robots, tuple(poses))
+
+
+def _world(scenario: Scenario) -> World:
+    """Return the world of a scenario, the one of an earlier run where that was the same."""
+    record = scenario.world
+    if isinstance(record, FileWorld):  # a file may be another one by now
+        return record.build(scenario.folder, scenario.seed)
+    key = type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
+    return _WORLDS.get(key, lambda: record.build(scenario.folder, scenario.seed))
 
 
 def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:

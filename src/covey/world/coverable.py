@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from covey.world.explorable import reachable
+from covey.world.kept import kept_cells
 from covey.world.world import World
 
 
@@ -19,14 +20,29 @@ def coverable(world: World, starts: Any, radius_m: Any) -> np.ndarray:
         starts: shape (n, 2) or (n, 3), x and y [m] of the robots in the world frame.
         radius_m: circumscribed radius of the bodies [m], one number or shape (n,).
     """
-    from scipy import ndimage
-
     starts = np.atleast_2d(np.asarray(starts, float))[:, :2]
     radii = np.broadcast_to(np.asarray(radius_m, float), len(starts))
-    cells = np.zeros(world.grid.shape, bool)
-    for radius in sorted(set(radii.tolist())):
-        reached = reachable(world, starts[radii == radius], radius)
-        if reached.any():
-            away = np.asarray(ndimage.distance_transform_edt(~reached)) * world.grid.resolution
-            cells |= away <= radius * (1 + 1e-9)
-    return cells & world.free
+
+    def made() -> np.ndarray:
+        cells = np.zeros(world.grid.shape, bool)
+        for radius in sorted(set(radii.tolist())):
+            reached = reachable(world, starts[radii == radius], radius)
+            cells |= within(reached, radius * (1 + 1e-9) / world.grid.resolution)
+        return cells & world.free
+
+    return kept_cells("coverable", "1", world, (starts, radii), made)
+
+
+def within(mask: np.ndarray, radius: float) -> np.ndarray:
+    """Return the cells, bool (rows, columns), no farther than a radius [cells] from one of ``mask``, by centres."""
+    rows, columns = mask.shape
+    found, wide, half = np.zeros_like(mask), mask.copy(), 0
+    for away in range(min(int(radius), rows - 1), -1, -1):  # the farther the row, the narrower the chord of the disc
+        chord = min(int(np.sqrt(radius**2 - away**2)), columns - 1)
+        while half < chord:
+            half += 1
+            wide[:, half:] |= mask[:, : columns - half]
+            wide[:, : columns - half] |= mask[:, half:]
+        found[away:] |= wide[: rows - away]
+        found[: rows - away] |= wide[away:]
+    return found

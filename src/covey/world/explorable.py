@@ -1,24 +1,19 @@
 """What can be explored: the denominator G of every explored share."""
 
-import hashlib
-import io
 import math
-import zipfile
-import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from covey.geometry.raycast import march, skip_field
-from covey.kernel import cache_root, kernel
-from covey.world.map_writer import write_atomically
-from covey.world.world import FREE, World, label_by_size
+from covey.kernel import kernel
+from covey.world.kept import kept_cells
+from covey.world.world import World, label_by_size
 
 _FAN = 1024
 """Directions that are tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
 
-_VERSION = b"1"  # of the algorithm; part of the key of the cache
+_VERSION = f"1 {_FAN}"  # of the algorithm; part of the key of the cache
 
 
 def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached: bool = True) -> np.ndarray:
@@ -38,19 +33,15 @@ def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached
     starts = np.atleast_2d(np.asarray(starts, float))[:, :2]
     bodies = np.broadcast_to(np.asarray(radius_m, float), len(starts))
     ranges = np.broadcast_to(np.asarray(range_m, float), len(starts))
-    file = cache_root() / "explorable" / f"{_key(world, starts, bodies, ranges)}.npz"
-    shape = world.grid.shape
-    if cached:
-        known = _load(file, shape)
-        if known is not None:
-            return known
-    seen = np.zeros(shape, bool)
-    for radius, reach in sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)}):
-        members = starts[(bodies == radius) & (ranges == reach)]
-        seen |= visible_from(world, reachable(world, members, radius), reach)
-    if cached:
-        _store(file, seen)
-    return seen
+
+    def made() -> np.ndarray:
+        seen = np.zeros(world.grid.shape, bool)
+        for radius, reach in sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)}):
+            members = starts[(bodies == radius) & (ranges == reach)]
+            seen |= visible_from(world, reachable(world, members, radius), reach)
+        return seen
+
+    return kept_cells("explorable", _VERSION, world, (starts, bodies, ranges), made) if cached else made()
 
 
 def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
@@ -141,31 +132,3 @@ def _mask(shape: tuple[int, int], cells: np.ndarray) -> np.ndarray:
     mask = np.zeros(shape, bool)
     mask[cells[:, 0], cells[:, 1]] = True
     return mask
-
-
-def _key(world: World, *arrays: np.ndarray) -> str:
-    digest = hashlib.blake2b(_VERSION, digest_size=16)
-    digest.update(repr((world.grid.shape, world.grid.origin, world.grid.resolution, _FAN, FREE)).encode())
-    digest.update(world.grid.cells.tobytes())
-    for array in arrays:
-        digest.update(array.tobytes())
-    return digest.hexdigest()
-
-
-def _load(file: Path, shape: tuple[int, int]) -> np.ndarray | None:
-    """Return the stored cells, or None when there are none or the file is damaged."""
-    try:
-        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
-            cells = np.unpackbits(stored["cells"], count=shape[0] * shape[1])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None
-    return cells.reshape(shape).astype(bool)
-
-
-def _store(file: Path, seen: np.ndarray) -> None:
-    try:
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, cells=np.packbits(seen))
-        write_atomically(file, buffer.getvalue())
-    except OSError:  # a full or read-only disk costs time, not the run
-        return

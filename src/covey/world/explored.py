@@ -204,15 +204,15 @@ class Coverage:
     @property
     def passed_by(self) -> np.ndarray:
         """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
-        return np.where(self.goal, _by_how_many(self._each, self.goal.shape[1]), 0).astype(np.int32)
+        return _by_how_many(self._each, self.goal.shape[1]) * self.goal
 
 
 def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
     """Return how many robots have set the bit of each cell, int32 (rows, columns), of words (n, rows, words)."""
-    count = np.zeros((each.shape[1], columns), np.int32)
+    count = np.zeros((each.shape[1], columns), np.uint8 if len(each) < 256 else np.int32)
     for words in each:
-        count += np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :columns]
-    return count
+        count += np.unpackbits(words.view(np.uint8), axis=1, count=columns, bitorder="little")
+    return count.astype(np.int32, copy=False)
 
 
 @kernel
