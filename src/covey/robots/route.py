@@ -68,7 +68,7 @@ def passage(
         if _last.cost.shape != cost.shape:
             _last.cost = np.empty_like(cost)
         np.copyto(_last.cost, cost)
-        row, column = (int(i) for i in grid.to_cells(start))
+        row, column = grid.cell_at(*start)
         if len(others):
             _avoid(_last.cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
         soften(_last.cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
@@ -148,7 +148,7 @@ def _plan(
 ) -> Route | str:
     """Plan on the map as it is; see `plan`."""
     rows, columns = grid.shape
-    (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
+    (start_row, start_column), (row, column) = grid.cell_at(*start), grid.cell_at(*goal)
     if not (0 <= row < rows and 0 <= column < columns):
         return "wall"
     start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
