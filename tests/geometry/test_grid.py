@@ -1,3 +1,8 @@
+"""One cell at a time is the same cell."""
+
+import numpy as np
+
+from covey.geometry import Grid
 
 
 def test_the_cell_of_one_point_is_that_of_many():
