@@ -62,7 +62,7 @@ async def explore(
             Where it returns true, the choice is made anew at once.
         unreachable: called with the robot and a goal that it could not get to.
     """
-    tell: EachStep = each_step or (lambda robot, goal: None)
+    tell: EachStep = each_step or _silent
     refused = Blacklist(tolerance_m=max(near_m, 1.0))
     progress = ProgressTimer(0.3, _STALL_S)
     in_vain, known = 0, -1
@@ -91,6 +91,10 @@ async def explore(
             if failed and unreachable is not None:
                 unreachable(robot, goal)
             progress.restart(robot.time, *robot.pose[:2])
+
+
+def _silent(robot: Robot, goal: Goal | None) -> None:
+    pass
 
 
 async def _run(robot: Robot, errand: Errand, for_s: float, tell: EachStep) -> None:
@@ -154,19 +158,18 @@ class _Watch:
         self._cell: tuple[int, int, int] | None = None
 
     def __call__(self, robot: Robot) -> bool:
-        again = self.tell(robot, self.goal)
-        time_s, pose = robot.time, robot.pose
-        self.stalled = self.progress.expired(time_s, pose[0], pose[1])
+        again = self.tell is not _silent and self.tell(robot, self.goal)
+        time_s, (x, y, _) = robot.time, robot.pose
+        self.stalled = self.progress.expired(time_s, x, y)
         if again or self.stalled or time_s >= self.deadline_s - 1e-9:
             return True
         belief = robot.map
-        if belief is None or belief.version == self._version:
+        if belief is None or (version := belief.version) == self._version:
             return False
-        self._version = belief.version
+        self._version = version
         if self._cell is None:
             grid = belief.beliefs.grid
-            row, column = (int(i) for i in grid.to_cells(self.goal))
-            self._cell = row, column, math.ceil(self.near_m / grid.resolution) + 1
+            self._cell = *grid.cell_at(*self.goal), math.ceil(self.near_m / grid.resolution) + 1
         return not _frontier_near(belief.occupancy(), *self._cell)
 
 

@@ -61,6 +61,12 @@ class Grid:
         columns, rows = (c * dx + s * dy) / resolution, (-s * dx + c * dy) / resolution
         return np.floor(np.stack((rows, columns), axis=-1)).astype(np.int64)
 
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """Return row and column of the cell that holds a point [m], as `to_cells`, which is slower for one."""
+        x0, y0, c, s, resolution = self.frame.tolist()
+        dx, dy = x - x0, y - y0
+        return math.floor((-s * dx + c * dy) / resolution), math.floor((c * dx + s * dy) / resolution)
+
     def to_world(self, cells: Any) -> np.ndarray:
         """Return the centres [m], shape (..., 2) as x, y, of cells given as rows and columns, shape (..., 2)."""
         index = np.asarray(cells, float)

@@ -354,7 +354,7 @@ class Belief:
     @property
     def version(self) -> int:
         """Grows whenever a cell changes between unknown, free and occupied."""
-        return int(self.beliefs.version[self.robot])
+        return self.beliefs.version.item(self.robot)
 
     def occupancy(self) -> np.ndarray:
         """Return int8 (rows, columns): -1 unknown, 0 free, 100 occupied; a live read-only view, copy it to keep it.

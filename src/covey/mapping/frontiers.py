@@ -127,17 +127,15 @@ def frontier_cells(words, definition):
     found = np.empty((256, 2), np.int64)
     count = 0
     flip = ~np.uint64(0) if definition == 1 else np.uint64(0)
+    near = np.zeros(width + 2, np.uint64)
     for row in range(rows):
-        south_row, north_row = words[max(row - 1, 0)], words[min(row + 1, rows - 1)]
-        before, near = np.uint64(0), (south_row[0] ^ flip) | (words[row, 0] ^ flip) | (north_row[0] ^ flip)
+        south_row, own_row, north_row = words[max(row - 1, 0)], words[row], words[min(row + 1, rows - 1)]
         for word in range(width):
-            own, after = words[row, word], np.uint64(0)
-            if word + 1 < width:
-                after = (south_row[word + 1] ^ flip) | (words[row, word + 1] ^ flip) | (north_row[word + 1] ^ flip)
-            around = before | near | after
-            before, near = near, after
-            if around & _SIGNS == 0:  # nothing unknown (for m_explore: nothing known) here or beside
-                continue
+            near[word + 1] = (south_row[word] ^ flip) | (own_row[word] ^ flip) | (north_row[word] ^ flip)
+        for word in range(width):
+            if (near[word] | near[word + 1] | near[word + 2]) & _SIGNS == 0:
+                continue  # nothing unknown (for m_explore: nothing known) here or beside
+            own = own_row[word]
             candidates = _unknown(own) if definition == 1 else _free(own)
             if candidates == 0:
                 continue

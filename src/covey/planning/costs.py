@@ -121,6 +121,8 @@ def traversal_cost_reference(occupancy, clearance_m, lethal_m, comfort_m, weight
 def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost):
     """Bring the costs of a map up to date, in place, where the map has changed: they become `traversal_cost` of it.
 
+    Returns whether it has changed.
+
     Args:
         cost: float32 (rows, columns), the costs of ``held``.
         held: int8 (rows, columns), the map as it was; becomes ``occupancy``.
@@ -128,7 +130,7 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
         resolution, cap_m: see `clearance`. lethal_m, comfort_m, weight, unknown_cost: see `traversal_cost`.
     """
     rows, columns = occupancy.shape
-    reach = math.ceil(cap_m / resolution + 0.5)
+    reach, changed = math.ceil(cap_m / resolution + 0.5), False
     for top in range(0, rows, _BLOCK):
         bottom = min(top + _BLOCK, rows)
         first, last, row0, row1 = columns, -1, rows, -1
@@ -140,7 +142,8 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
                     differ |= now[k] ^ before[k]
                 if differ == 0:
                     continue
-                dirty, row0, row1 = True, min(row0, r), max(row1, r)
+                changed = dirty = True
+                row0, row1 = min(row0, r), max(row1, r)
                 for k in range(right - left):
                     if now[k] != before[k]:
                         first, last, before[k] = min(first, left + k), max(last, left + k), now[k]
@@ -150,6 +153,7 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
                     resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
                 )  # fmt: skip
                 first, last, row0, row1 = columns, -1, rows, -1
+    return changed
 
 
 @kernel

@@ -55,11 +55,10 @@ class _Scratch(threading.local):
 
     def wipe(self, entries: int) -> None:
         self.searched += entries
-        used = self.cell_of[:entries]
         if 4 * entries > self.kept:
             self.come[:], self.move[:] = np.inf, -1
         else:
-            self.come[used], self.move[used] = np.inf, -1
+            _wipe(self.cell_of, entries, self.come, self.move)
         self.size = self.kept
 
 
@@ -125,6 +124,14 @@ def searched() -> int:
 
 def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:
     return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+
+
+@kernel
+def _wipe(cell_of, entries, come, move):
+    """Undo what a search has done to ``come`` and ``move``."""
+    for i in range(entries):
+        cell = np.uint64(cell_of[i])
+        come[cell], move[cell] = np.inf, -1
 
 
 @kernel
@@ -197,8 +204,8 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
         for m in range(8):
             if at_edge and not (0 <= r + _DROW[m] < rows and 0 <= c + _DCOLUMN[m] < columns):
                 continue
-            v = u + step[m]
-            if price[v] == np.inf:
+            v = np.uint64(u + step[m])
+            if come[v] <= here or price[v] == np.inf:  # every move costs something
                 continue
             length = 1.0
             if m >= 4:

@@ -1,6 +1,7 @@
 """`Navigator`: drives one robot to goals, by its own estimate, map, lidar and sight of others."""
 
 import math
+from itertools import takewhile
 from typing import Any, Literal
 
 import numpy as np
@@ -176,10 +177,17 @@ class Navigator:
         self._remember_s = time_s + 0.5
         if time_s >= self._forget_s:
             self._forget_s = time_s + 5.0
-            self._been = {place: seen for place, seen in self._been.items() if time_s - seen < _REMEMBER_S}
-        for ox, oy in self.others(x, y, heading).tolist():
-            if math.hypot(ox - x, oy - y) < _NEAR_M:
-                self._been[round(10.0 * ox), round(10.0 * oy)] = time_s
+            old = takewhile(lambda been: time_s - been[1] >= _REMEMBER_S, self._been.items())
+            for place in [place for place, _ in old]:
+                del self._been[place]
+        c, s = math.cos(heading), math.sin(heading)
+        for row in self._tracks.tolist():
+            if row[5] < math.inf:
+                ox, oy = x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]
+                if math.hypot(ox - x, oy - y) < _NEAR_M:
+                    place = round(10.0 * ox), round(10.0 * oy)
+                    self._been.pop(place, None)  # the one seen last comes last
+                    self._been[place] = time_s
 
     def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
         """Collect the obstacle points that matter now."""
@@ -387,9 +395,10 @@ class Navigator:
         stands = self._short or self._jammed or self._stall.waited(time_s) > 3.0
         if self._off > 1.0 or (stands and time_s - self._plan_time > 3.0 * _REPLAN_S):
             return True
-        if belief.version == self._checked_version:
+        version = belief.version
+        if version == self._checked_version:
             return False
-        self._checked_version = belief.version
+        self._checked_version = version
         grid = self._place if belief is self._belief else belief.grid
         lethal = route.lethal_clearance(self.radius, grid.resolution)
         return route.is_blocked(
@@ -431,12 +440,10 @@ class Navigator:
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""
-        seen = self._tracks[np.isfinite(self._tracks[:, 5])]
-        out = np.empty((len(seen), 2))
-        if len(seen):
-            c, s = math.cos(heading), math.sin(heading)
-            out[:, 0], out[:, 1] = x + c * seen[:, 0] - s * seen[:, 1], y + s * seen[:, 0] + c * seen[:, 1]
-        return out
+        c, s = math.cos(heading), math.sin(heading)
+        tracks = self._tracks.tolist()
+        seen = [(x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]) for row in tracks if row[5] < math.inf]
+        return np.array(seen, float).reshape(-1, 2)
 
     def _drive(
         self, dx: float, dy: float, heading: float, v: float, w: float, speed: float, goal_distance: float, right: float

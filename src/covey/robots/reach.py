@@ -30,8 +30,8 @@ def travel(
     Returns:
         The field; None when ``start`` lies outside the grid.
     """
-    row, column = (int(i) for i in grid.to_cells(start))
-    if not grid.inside((row, column)):
+    row, column = grid.cell_at(*start)
+    if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return None
     _, cost = passage(grid, start, radius, driving, others)
     return dijkstra(cost, (row, column))
@@ -46,8 +46,8 @@ def cheapest_cell(
     cells: np.ndarray,
 ) -> tuple[int, int] | None:
     """Return the one of some cells, int (k, 2), that is cheapest to come to; None for none. Others as in `travel`."""
-    row, column = (int(i) for i in grid.to_cells(start))
-    if not grid.inside((row, column)):
+    row, column = grid.cell_at(*start)
+    if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return None
     _, cost = passage(grid, start, radius, driving, others)
     found = cheapest(cost, (row, column), cells)

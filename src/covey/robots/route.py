@@ -1,5 +1,7 @@
 """A route: the way over a belief's cells from where a robot stands to its goal, as a line to follow."""
 
+import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -41,19 +43,37 @@ def lethal_clearance(radius: float, resolution: float) -> float:
     return max(radius - resolution, 0.4 * radius)
 
 
+class _Last(threading.local):
+    """The newest `passage`, and of what: who chooses a goal plans the way there next, over the same map."""
+
+    of: Any = None
+    cost = np.empty((0, 0), np.float32)
+
+
+_last = _Last()
+
+
 def passage(
     grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
-    As `ground`, with a way around robots in sight made dearer, and a way out from where this one stands.
+    As `ground`, with a way around robots in sight made dearer, and a way out from where this one stands. The arrays are
+    to be read only, until the next call.
     """
     occupancy, cost = ground(grid, start, radius, driving, others)
-    row, column = (int(i) for i in grid.to_cells(start))
-    if len(others):
-        _avoid(cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
-    soften(cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
-    return occupancy, cost
+    of = weakref.ref(grid), *start, radius, driving, others.tobytes()
+    if of != _last.of:
+        _last.of = None  # should it be interrupted
+        if _last.cost.shape != cost.shape:
+            _last.cost = np.empty_like(cost)
+        np.copyto(_last.cost, cost)
+        row, column = grid.cell_at(*start)
+        if len(others):
+            _avoid(_last.cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
+        soften(_last.cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
+        _last.of = of
+    return occupancy, _last.cost
 
 
 def ground(
@@ -61,7 +81,8 @@ def ground(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
-    Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`.
+    Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`. The arrays
+    are to be read only, until the next call.
     """
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
@@ -72,12 +93,13 @@ def ground(
     if (radius, driving) not in held:
         near = clearance(occupancy, resolution, cap)
         cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
-        held[radius, driving] = occupancy.copy(), cost
-    else:
-        before, cost = held[radius, driving]
-        weight = driving.clearance_weight
-        refresh_cost(cost, before, occupancy, resolution, lethal, driving.comfort_m, cap, weight, unknown)
-    return occupancy, cost.copy()
+        held[radius, driving] = occupancy, cost
+        return occupancy, cost
+    before, cost = held[radius, driving]
+    weight = driving.clearance_weight
+    if refresh_cost(cost, before, occupancy, resolution, lethal, driving.comfort_m, cap, weight, unknown):
+        _last.of = None
+    return before, cost
 
 
 def plan(
@@ -126,7 +148,7 @@ def _plan(
 ) -> Route | str:
     """Plan on the map as it is; see `plan`."""
     rows, columns = grid.shape
-    (start_row, start_column), (row, column) = (tuple(int(i) for i in grid.to_cells(p)) for p in (start, goal))
+    (start_row, start_column), (row, column) = grid.cell_at(*start), grid.cell_at(*goal)
     if not (0 <= row < rows and 0 <= column < columns):
         return "wall"
     start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)

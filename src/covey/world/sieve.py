@@ -107,6 +107,8 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
     """
     rays, known = fan.directions.shape[0], ranges.shape[1] > 0
     cell, none = frame[4] * BLOCK, np.int64(0)
+    lines, words = closed.shape[1], closed.shape[2]
+    left, shut = open_.reshape(-1), closed.reshape(-1)
     for k in range(robots.size):
         robot = robots[k]
         if wanted[k, 0] == WHOLE:
@@ -128,7 +130,7 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
             x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
             a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
             steep = abs(a0 + a1) < abs(b0 + b1)
-            met = first_open(open_, robot, closed, shape, steep, none, u, v, a0, b0, a1, b1, farthest / cell)
+            met = first_open(left, robot, shut, lines, words, shape, steep, none, u, v, a0, b0, a1, b1, farthest / cell)
             for i in range(begin, end):
                 if met < 0:
                     wanted[k, i] = 0
@@ -136,7 +138,7 @@ def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, c
                     a, b = fan.directions[i, 0], fan.directions[i, 1]
                     a, b = c * a - s * b, s * a + c * b
                     length = (ranges[k, i] if known else reach) / cell
-                    at = first_open(open_, robot, closed, shape, steep, met, u, v, a, b, a, b, length)
+                    at = first_open(left, robot, shut, lines, words, shape, steep, met, u, v, a, b, a, b, length)
                     if at > 0:
                         far = _to_border(u, a) if not steep else _to_border(v, b)
                         at = min(int((far + at - 1) / abs(b if steep else a)), WHOLE - 2)
@@ -150,13 +152,13 @@ def _to_border(u, a):
 
 
 @kernel
-def first_open(open_, robot, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
+def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0, b0, a1, b1, length):
     """Return how many columns a beam between two others may cross until it meets a block where something is left.
 
     It is -1 when there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        open_, robot, closed, shape: see `sieve`.
+        open_, robot, closed, shape: see `sieve`; the bits flat, in so many lines of so many words.
         steep: whether to walk by rows instead, since the beams go along them rather than along the columns.
         count: so many columns are known to hold no such block.
         u, v: where the beams begin [blocks].
@@ -180,8 +182,6 @@ def first_open(open_, robot, closed, shape, steep, count, u, v, a0, b0, a1, b1, 
     low, high = b0 / abs(a0), b1 / abs(a1)
     if low > high:
         low, high = high, low
-    lines, words = closed.shape[1], closed.shape[2]
-    left, shut = open_.reshape(-1), closed.reshape(-1)
     at_wall = (side * lines + column) * words
     at_left = 2 * robot * lines * words + at_wall
     top, length = rows - 1.0, length * max(abs(a0), abs(a1)) + _SAFE
@@ -192,10 +192,10 @@ def first_open(open_, robot, closed, shape, steep, count, u, v, a0, b0, a1, b1, 
             return -1
         mask = ((2 << (last - first)) - 1) << (first & 31)
         word = first >> 5
-        if last - first > 32 or left[np.uint64(at_left + word)] & mask != 0:
+        if last - first > 32 or open_[np.uint64(at_left + word)] & mask != 0:
             return count
         column, count = column + sign, count + 1
-        if shut[np.uint64(at_wall + word)] & mask == mask or column < 0 or column >= columns:
+        if closed[np.uint64(at_wall + word)] & mask == mask or column < 0 or column >= columns:
             return -1
         at_left, at_wall = at_left + sign * words, at_wall + sign * words
         near, far = far, far + 1.0
