@@ -7,9 +7,9 @@ import pytest
 
 from covey.planning.dynamic_window import braking_path, dynamic_window, holonomic_window
 from covey.planning.follow import lookahead
-from covey.planning.obstacles import lidar_points, map_points, move_points, track
+from covey.planning.obstacles import lidar_points, map_points, move_points, seen_points, track
 from covey.planning.progress import Blacklist, ProgressTimer
-from covey.planning.reciprocal import free_distance, lane, reciprocal_velocity, time_to_contact
+from covey.planning.reciprocal import free_distance, lane, reciprocal_velocity, time_to_contact, velocity_in_lane
 
 # speeds, accelerations, period, reaction, radius, margins, wheel limit of a Pioneer
 LIMITS = np.array([-0.5, 1.2, 5.24, 2.5, 2.5, 3.2, 0.1, 0.0, 0.29, 0.04, 0.03, 1.2, 0.1785])
@@ -176,3 +176,29 @@ def test_blacklist_knows_goals_near_a_listed_one():
     assert len(listed) == 1
     assert (1.3, 2.3) in listed
     assert (1.5, 2.5) not in listed
+
+
+def test_points_seen_and_remembered_are_those_of_both_kernels_one_after_the_other():
+    angles, tracks = np.linspace(-1.5, 1.5, 61), one_track(0.8, 0.3)
+    ranges = 0.5 + 0.4 * np.random.default_rng(3).random(61)
+    occupancy = np.random.default_rng(4).choice(np.array([-1, 0, 100], np.int8), (30, 30))
+    scan, place = (
+        (ranges, angles, 0.1, 0.0, 0.2, 1.5, 0.04, tracks, 0.4),
+        (occupancy, 0.1, -1.5, -1.5, 0.2, 0.1, 0.7, 1.0),
+    )
+    together, apart = np.zeros((256, 2)), np.zeros((256, 2))
+    first = lidar_points(apart, *scan)
+    both = map_points(apart, first, *place, 0.2 - 1.5, 0.2 + 1.5, tracks, 0.4)
+    assert 0 < first < both
+    assert seen_points(together, *scan, *place) == (first, both)
+    np.testing.assert_array_equal(together, apart)
+
+
+def test_the_velocity_in_a_lane_is_the_reciprocal_one_unless_somebody_comes():
+    wanted = 1.0, 0.0, 1.2, 9.0, np.array([[0.9, 0.1]]), 1
+    for other, aside in ((one_track(4.0, 0.0, 1.0), False), (one_track(4.0, 0.0, -1.0), True)):
+        shift, vx, vy = velocity_in_lane(1.0, 0.2, 0.8, *wanted, other, PARAMS)
+        assert (shift > 0.0) == aside
+        assert shift == lane(1.0, 0.2, *wanted[-2:], other, PARAMS[0], PARAMS[1])
+        if not aside:
+            assert (vx, vy) == reciprocal_velocity(0.8, 0.8 * 0.2, *wanted, other, PARAMS)

@@ -115,6 +115,22 @@ def lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spa
 
 
 @kernel
+def seen_points(
+    points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius,
+    occupancy, resolution, x0, y0, x, y, heading, map_reach,
+):  # fmt: skip
+    """Fill an array with `lidar_points`, and behind them `map_points`; return how many they are, and how many in all.
+
+    What they take; ``map_reach`` [m] is how far cells of the map count.
+    """
+    count = lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius)
+    seen_from, seen_to = mount_yaw + angles[0], mount_yaw + angles[-1]
+    return count, map_points(
+        points, count, occupancy, resolution, x0, y0, x, y, heading, map_reach, seen_from, seen_to, tracks, other_radius
+    )
+
+
+@kernel
 def move_points(points, count, vx, vy, omega, elapsed):
     """Take the first ``count`` points, in place, from the body frame of ``elapsed`` seconds ago to the present one.
 

@@ -101,6 +101,18 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
 
 
 @kernel
+def velocity_in_lane(dx, dy, scale, own_x, own_y, top_speed, goal_distance, points, count, tracks, params):
+    """Return `lane` for a point (dx, dy) [m]; where that is 0, `reciprocal_velocity` for ``scale`` [1/s] times it."""
+    shift = lane(dx, dy, points, count, tracks, params[0], params[1])
+    if shift > 0.0:
+        return shift, 0.0, 0.0
+    vx, vy = reciprocal_velocity(
+        scale * dx, scale * dy, own_x, own_y, top_speed, goal_distance, points, count, tracks, params
+    )
+    return 0.0, vx, vy
+
+
+@kernel
 def lane(dx, dy, points, count, tracks, wall_radius, keep):
     """Return how far to the right [m] to aim beside a point (dx, dy) ahead, because robots come the other way.
 

@@ -9,9 +9,9 @@ import numpy as np
 from covey.geometry import wrap_angle
 from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window, holonomic_window
 from covey.planning.follow import lookahead
-from covey.planning.obstacles import lidar_points, map_points, move_points, track
+from covey.planning.obstacles import lidar_points, map_points, move_points, seen_points, track
 from covey.planning.progress import ProgressTimer
-from covey.planning.reciprocal import lane, reciprocal_velocity
+from covey.planning.reciprocal import reciprocal_velocity, velocity_in_lane
 from covey.robots import right_of_way, route
 from covey.robots.computer import Work
 from covey.robots.driving import DriveLimits, Driving, approach_speed
@@ -191,38 +191,29 @@ class Navigator:
 
     def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
         """Collect the obstacle points that matter now."""
-        other = self.radius + 0.12
-        self._count, seen_from, seen_to = 0, 1.0, -1.0
-        if lidar is not None:
-            angles, (mx, my, yaw) = lidar.angles, lidar.mount.tolist()
-            if lidar is not self._scan:
-                self._scan = lidar
-                self._scan_count = lidar_points(
-                    self._points, lidar.ranges, angles, mx, my, yaw, self._reach, 0.04, self._tracks, other
-                )
-            else:
-                move_points(self._points, self._scan_count, *self._twist, self._elapsed)
-            self._count, seen_from, seen_to = self._scan_count, yaw + float(angles[0]), yaw + float(angles[-1])
-        if belief is not None and seen_to - seen_from < 6.0:
+        points, tracks, other = self._points, self._tracks, self.radius + 0.12
+        self._count, seen_from, seen_to, place = 0, 1.0, -1.0, ()
+        if belief is not None:
             if belief is not self._belief:
                 self._belief, self._place = belief, belief.grid
             grid = self._place
-            self._count = map_points(
-                self._points,
-                self._count,
-                belief.occupancy(),
-                grid.resolution,
-                grid.origin[0],
-                grid.origin[1],
-                x,
-                y,
-                heading,
-                min(self._reach, 1.0),
-                seen_from,
-                seen_to,
-                self._tracks,
-                other,
-            )
+            x0, y0, _ = grid.origin
+            place = belief.occupancy(), grid.resolution, x0, y0, x, y, heading, min(self._reach, 1.0)
+        if lidar is not None:
+            angles, (mx, my, yaw) = lidar.angles, lidar.mount.tolist()
+            seen_from, seen_to = yaw + float(angles[0]), yaw + float(angles[-1])
+            if lidar is not self._scan:
+                self._scan = lidar
+                scan = points, lidar.ranges, angles, mx, my, yaw, self._reach, 0.04, tracks, other
+                if place and seen_to - seen_from < 6.0:
+                    self._scan_count, self._count = seen_points(*scan, *place)
+                    return
+                self._scan_count = lidar_points(*scan)
+            else:
+                move_points(points, self._scan_count, *self._twist, self._elapsed)
+            self._count = self._scan_count
+        if place and seen_to - seen_from < 6.0:
+            self._count = map_points(points, self._count, *place, seen_from, seen_to, tracks, other)
 
     def _turn_step(self, heading: float, w: float, time_s: float) -> tuple[Command, State]:
         if self._last_heading is not None:
@@ -452,16 +443,10 @@ class Navigator:
         c, s = math.cos(heading), math.sin(heading)
         bx, by = c * dx + s * dy, c * dy - s * dx
         length = math.hypot(bx, by)
-        if right > 0.0:
-            shift = lane(bx, by, self._points, self._count, self._tracks, self._avoidance[0], self._avoidance[1])
-            if shift > 0.0:
-                bx, by = bx + shift * by / length, by - shift * bx / length
-                length = math.hypot(bx, by)
         scale = speed / length if length > 1e-9 else 0.0
-        vx, vy = reciprocal_velocity(
-            scale * bx,
-            scale * by,
-            *self._twist[:2],
+        sight = (
+            self._twist[0],
+            self._twist[1],
             self.limits.max_speed,
             goal_distance,
             self._points,
@@ -469,6 +454,15 @@ class Navigator:
             self._tracks,
             self._avoidance,
         )
+        shift = vx = vy = 0.0
+        if right > 0.0:
+            shift, vx, vy = velocity_in_lane(bx, by, scale, *sight)
+            if shift > 0.0:
+                bx, by = bx + shift * by / length, by - shift * bx / length
+                length = math.hypot(bx, by)
+                scale = speed / length if length > 1e-9 else 0.0
+        if shift > 0.0 or not right > 0.0:
+            vx, vy = reciprocal_velocity(scale * bx, scale * by, *sight)
         if self.limits.kinematics == "holonomic":
             rate = 0.5 * self._turn_gain * math.atan2(vy, vx) if self.limits.max_turn > 0.0 else 0.0
             vx, vy, _ = holonomic_window(

@@ -76,9 +76,11 @@ class Onboard:
         if robot.finished:
             robot._command = STILL
             return STILL
-        before = searched()
-        self._runner.step(robot)
-        if robot._work is not None:
+        if robot._work is None:
+            self._runner.step(robot)
+        else:
+            before = searched()
+            self._runner.step(robot)
             robot._work.add("search", (searched() - before) / 1e6)
         if robot.finished:
             robot._command = STILL
