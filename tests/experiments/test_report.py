@@ -9,11 +9,10 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.experiments.axes import Axes
 from covey.experiments.compare import compare_results
-from covey.experiments.report import outcome, tests, write_report
+from covey.experiments.findings import comparisons, hidden, of_fleets, ranks
+from covey.experiments.report import outcome, write_report
 from covey.experiments.run import Results, run_design
 from covey.experiments.sheets import Sheet
-
-tests.__test__ = False
 
 
 def table_of(a, b, timeout=100.0):
@@ -84,15 +83,56 @@ def test_a_test_that_could_not_have_shown_anything_is_not_shown():
     axes = Axes("controller", None, None, ())
     rng = np.random.default_rng(0)
     few = table_of([10.0, 11.0, 12.0, 13.0, 14.0], [50.0, 51.0, 52.0, 53.0, None])
-    ((sheet, remark),) = tests(few, "exploration_time_s", axes)
-    assert sheet is None  # five pairs: two-sided p is at least 2 / 2^5 = 0.0625
-    assert "1 of 1 comparisons are not shown" in remark
+    assert not list(comparisons(few, "exploration_time_s", axes))  # five pairs: p is at least 2 / 2^5 = 0.0625
+    assert next(hidden(few, "exploration_time_s", axes)).startswith("1 of 1 comparisons are not shown")
     many = table_of((10 + rng.random(12)).tolist(), [*(50 + rng.random(11)).tolist(), None])
-    ((sheet, remark),) = tests(many, "exploration_time_s", axes)
-    assert remark == ""
+    (sheet,) = comparisons(many, "exploration_time_s", axes)
+    assert not list(hidden(many, "exploration_time_s", axes))
     row = dict(zip(sheet.head, sheet.rows[0], strict=True))
     assert float(row["p (Holm)"]) == pytest.approx(2 / 2**12, rel=1e-3)  # every pair the same way
     assert row["delta"] == "-1"
+
+
+def study(times):
+    """Return a table of runs by (controller, terrain, count), each with its time; its cost is ten times as much."""
+    rows = [
+        {
+            "run_id": f"r{i}",
+            "vector": i,
+            "iteration": 0,
+            "seed": 7,
+            "controller": controller,
+            "world.terrain": terrain,
+            "robots.scout.count": count,
+            "status": "reached",
+            "timeout_s": 100.0,
+            "exploration_time_s": time,
+            "exploration_cost_m": 10 * time,
+            "simulated_time_s": time,
+        }
+        for i, ((controller, terrain, count), time) in enumerate(times.items())
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_strategies_are_ranked_over_maps():
+    times = {
+        (controller, terrain, 1): base * factor
+        for controller, factor in (("a", 1.0), ("b", 1.2), ("c", 3.0))
+        for terrain, base in (("loop", 10.0), ("cross", 20.0), ("maze", 30.0), ("zigzag", 25.0))
+    }
+    average, profile = ranks(study(times), "exploration_time_s", Axes("world.terrain", "controller", None, ()))
+    assert average.rows == (("a", "1"), ("b", "2"), ("c", "3"))
+    assert "Friedman: p = 0.0183" in average.caption  # chi^2 = 12 / (4 * 3 * 4) * (4^2 + 8^2 + 12^2) - 3 * 4 * 4 = 8
+    assert dict(zip(profile.head, profile.rows[2], strict=True)) == {"factor": "1.25", "a": "1", "b": "1", "c": "0"}
+
+
+def test_the_best_fleet_and_its_speed_up():
+    times = {("a", "maze", n): t for n, t in ((1, 80.0), (2, 40.0), (4, 25.0), (8, 30.0))}
+    by_time, by_both, scaled = of_fleets(study(times), Axes("robots.scout.count", None, None, ()))
+    assert by_time.rows[0][:2] == ("4", "25")
+    assert by_both.rows[0][:2] == ("4", "0.625")  # 25/80 + 250/800
+    assert [row[-2:] for row in scaled.rows] == [("1", "1"), ("2", "1"), ("3.2", "0.8"), ("2.667", "0.3333")]
 
 
 def test_the_outcome_counts_every_end():

@@ -58,6 +58,14 @@ def test_group_controllers_get_arrays_and_no_more_than_they_declare():
     sim.close()
 
 
+async def raises_at_once(robot):
+    raise ValueError("no idea")
+
+
+async def ends_soon(robot):
+    await robot.sleep(0.3)
+
+
 def raises_at_two(robot):
     if robot.name == "robot1" and robot.time >= 1.0:
         raise RuntimeError("out of cheese")
@@ -68,6 +76,15 @@ def commands_nan(robot):
     robot._command = (math.nan, 0.0, 0.0)
     robot._motion = None
     robot._move = lambda: None
+
+
+def test_a_run_whose_controllers_all_raise_has_failed_and_one_of_some_has_not_reached_its_goal():
+    assert covey.Simulation(covey.World.empty(10, 10), 1, raises_at_once).run().status == "failed"
+    groups = [
+        covey.Group("bad", covey.robots.disc(), [[0, 0, 0]], raises_at_once),
+        covey.Group("good", covey.robots.disc(), [[3, 0, 0]], ends_soon),
+    ]
+    assert covey.Simulation(covey.World.empty(10, 10), groups).run().status == "exhausted"
 
 
 def test_a_controller_that_raises_stops_its_robot_alone():

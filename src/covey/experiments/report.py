@@ -14,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import InvalidValueError
-from covey.experiments import describe
+from covey.experiments import describe, findings
 from covey.experiments.axes import Axes
 from covey.experiments.folder import FAILURES, RUNS, Row
 from covey.experiments.run import Results
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from covey.experiments.records import Design
     from covey.results.figures.style import Picture
 
-ALPHA = 0.05
-"""Level of every family of tests."""
-MOST_COMPARED = 8
-"""Up to so many values of a parameter are compared, each with each."""
 MOST_CURVES = 8
 """Up to so many curves stand in one figure."""
 THUMBNAIL = "thumbnail.png"
@@ -88,7 +84,7 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
     out.mkdir(parents=True, exist_ok=True)
     axes, gallery = Axes.of(design, table), Gallery(out / "figures")
     sections = [section(table, metric, axes, gallery) for metric in shown_metrics(design, table)]
-    design_table, best = design_sheet(design), highlights(table, axes)
+    design_table, best = design_sheet(design), findings.of_fleets(table, axes)
     named = (("Source", design.source), ("Published outcome", design.published))
     page = {
         "title": design.design,
@@ -217,93 +213,10 @@ def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
 def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) -> Section:
     """Return what there is to say about one metric."""
     found = Section(f"{metric}", _meaning(metric))
-    summary = statistics.summarize(table, metric, axes.varying or "vector")
     found.figures += metric_figures(table, metric, axes, gallery)
-    found.tables.append(_summary_sheet(summary, metric))
-    for sheet, remark in tests(table, metric, axes):
-        found.tables += [sheet] if sheet else []
-        found.remarks += [remark] if remark else []
+    found.tables += findings.all_of(table, metric, axes)
+    found.remarks += findings.hidden(table, metric, axes)
     return found
-
-
-def tests(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[tuple[Sheet | None, str]]:
-    """Yield the comparisons of a metric, each with a remark about what could not be tested."""
-    between = axes.line or (axes.x if axes.x and not table[axes.x].dtype.is_numeric() else None)
-    if between is None and axes.x and table[axes.x].n_unique() <= MOST_COMPARED:
-        between = axes.x
-    if between is None or not 2 <= table[between].n_unique() <= MOST_COMPARED:
-        return
-    kept_apart = [name for name in axes.varying if name != between]
-    found = statistics.compare(table, metric, between, kept_apart, alpha=ALPHA)
-    if not len(found):
-        return
-    shown = found.filter(found["shown"])
-    names = {"a": "A", "b": "B", "median_a": "median A", "median_b": "median B", "p_holm": "p (Holm)"}
-    columns = [
-        *kept_apart,
-        "a",
-        "b",
-        "n_a",
-        "n_b",
-        "median_a",
-        "median_b",
-        "test",
-        "p_holm",
-        "cliffs_delta",
-        "magnitude",
-        "runs_needed",
-    ]
-    title = f"Tests: {metric} between values of {label(between)}"
-    caption = (
-        f"Two-sided, one family of {len(found)} tests, level {ALPHA:g}. delta: Cliff's, P(A > B) - P(A < B). Runs "
-        "needed: of each kind, to find a difference as large as this with power 0.8."
-    )
-    hidden = len(found) - len(shown)
-    remark = (
-        f"{hidden} of {len(found)} comparisons are not shown: even the clearest outcome would not have reached "
-        f"p < {ALPHA:g} after Holm's correction with so few runs."
-        if hidden
-        else ""
-    )
-    heads = [
-        names.get(c, label(c) if c in kept_apart else c.replace("cliffs_delta", "delta").replace("_", " "))
-        for c in columns
-    ]
-    yield (Sheet.of(shown.select(columns), title, caption, heads) if len(shown) else None), remark
-
-
-def highlights(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
-    """Return the tables about fleet size, of designs that vary it."""
-    time = "exploration_time_s"
-    if axes.x is None or not axes.x.endswith(".count") or time not in table.columns:
-        return []
-    apart = [name for name in axes.varying if name != axes.x]
-    cost = "exploration_cost_m" if "exploration_cost_m" in table.columns else None
-    best = statistics.best_fleets(table, time, axes.x, apart)
-    caption = "Size with the smallest median time; where half of the runs of no size reached the goal, none."
-    sheets = [
-        Sheet.of(
-            best,
-            "Best fleet by time",
-            caption,
-            [*map(label, apart), "robots", "median time [s]", "low", "high", "interval"],
-        )
-    ]
-    if cost and 1 in table[axes.x].to_list():
-        try:
-            both = statistics.best_fleets(table, time, axes.x, apart, cost=cost, weight=1.0)
-        except InvalidValueError:  # one robot does not reach the goal in half of its runs somewhere
-            return sheets
-        caption = "Size with the smallest T(n)/T(1) + cost(n)/cost(1), medians; 2 is one robot."
-        sheets.append(
-            Sheet.of(
-                both,
-                "Best fleet by time and cost",
-                caption,
-                [*map(label, apart), "robots", "sum", "low", "high", "interval"],
-            )
-        )
-    return sheets
 
 
 def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, str]]:
@@ -364,16 +277,6 @@ def environment(results: Results, table: "pl.DataFrame") -> Sheet:
             )
             rows.append((what, shown))
     return Sheet("Environment", ("what", "version or value"), tuple(rows), (False, False))
-
-
-def _summary_sheet(summary: "pl.DataFrame", metric: str) -> Sheet:
-    until = summary["until_s"].drop_nulls().unique().to_list()
-    mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
-    kinds = " / ".join(summary["interval"].drop_nulls().unique(maintain_order=True).to_list())
-    shown = summary.drop("metric", "until_s", "interval")
-    heads = {"median": "median", "low": "low", "high": "high", "mean": mean}
-    caption = f"low, high: {kinds} of the median. A dash: beyond the timeout, or no value." if kinds else ""
-    return Sheet.of(shown, metric, caption, [heads.get(c, label(c)) for c in shown.columns])
 
 
 def _meaning(metric: str) -> str:

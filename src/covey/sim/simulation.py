@@ -366,10 +366,11 @@ class Simulation:
     def _end(self, frame: Frame) -> None:
         if self.status is not None:
             return
-        if self.stop.reached(frame, self.deciding.all_done) or (self._goal is not None and self._goal(self)):
+        over, failed = self.deciding.all_done, self.deciding.failed
+        if self.stop.reached(frame, over and not failed) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
-        elif self.deciding.all_done:
-            self.status = "exhausted"
+        elif over:
+            self.status = "failed" if failed >= self.deciding.onboard.keys() else "exhausted"
         elif self.time >= self.stop.timeout_s - 1e-9:
             self.status = "timeout"
 

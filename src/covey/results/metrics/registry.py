@@ -15,6 +15,15 @@ Metric = Callable[[Run], Any]
 
 metrics: Registry[Metric] = Registry("metric")
 
+LARGER_IS_BETTER = frozenset(
+    {
+        *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),
+        *("map_quality", "map_completeness", "coverage_share", "delivery_ratio", "connected_share"),
+        *("largest_group_share", "aligned_share", "min_separation_m", "workload_jain", "workload_min_over_max"),
+    }
+)
+"""Metrics of which a larger value is a better one; of all others a smaller one is, where either is better."""
+
 
 def compute(run: Run) -> dict[str, Any]:
     """Return every registered metric of a run by name, ready for JSON: None for NaN, infinity, or a metric that failed.
