@@ -131,10 +131,10 @@ def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any])
 
 
 def design_summaries() -> dict[str, str]:
-    """Return the names of the designs that ship, each with its title, source and published outcome on one line."""
+    """Return the names of the designs that ship, each with its source and published outcome on one line."""
     found = {}
     for name, path in designs().items():
         data = parse_yaml(path.read_bytes(), path.name).data
-        parts = [data["design"], data.get("source", ""), data.get("published", "")]
-        found[name] = ". ".join(" ".join(part.split()).rstrip(".") for part in parts if part) + "."
+        source, published = (" ".join(data.get(key, "").split()).rstrip(".") for key in ("source", "published"))
+        found[name] = f"{source}. Outcome: {published}."
     return found
