@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.errors import CoveyError, Problem, ScenarioError
 from covey.experiments.plan import scenarios
 from covey.experiments.records import Design
 from covey.scenario.messages import coercions, problems_of
-from covey.scenario.shipped import library
+from covey.scenario.shipped import find_file, library
 from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
 
 _IS_DESIGN = re.compile(rb"^design[ \t]*:", re.MULTILINE)
@@ -98,19 +98,7 @@ def find_design(source: str | os.PathLike[str]) -> Path:
     Raises:
         ScenarioError: there is no such file and no such name.
     """
-    path, known = Path(source), designs()
-    if str(source) in known:
-        return known[str(source)]
-    try:
-        found = path.is_file()
-    except (OSError, ValueError):
-        found = False
-    if found:
-        return path
-    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        raise ScenarioError([Problem("there is no such file", str(source))])
-    hint = did_you_mean(str(source), known)
-    raise ScenarioError([Problem(f"unknown design {str(source)!r}{hint} (or give the path of a .yaml file)")])
+    return find_file("design", source, designs())
 
 
 def designs() -> dict[str, Path]:

@@ -1,6 +1,7 @@
 """The scenarios that ship with Covey, and where a scenario file is found."""
 
 import os
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -13,7 +14,16 @@ def find_scenario(source: str | os.PathLike[str]) -> Path:
     Raises:
         ScenarioError: there is no such file and no such name.
     """
-    path, known = Path(source), library()
+    return find_file("scenario", source, library())
+
+
+def find_file(kind: str, source: str | os.PathLike[str], known: Mapping[str, Path]) -> Path:
+    """Return the path of a file, given its path or the name of a ``known`` one.
+
+    Raises:
+        ScenarioError: there is no such file and no such name of this kind.
+    """
+    path = Path(source)
     if str(source) in known:
         return known[str(source)]
     try:
@@ -25,7 +35,7 @@ def find_scenario(source: str | os.PathLike[str]) -> Path:
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise ScenarioError([Problem("there is no such file", str(source))])
     hint = did_you_mean(str(source), known)
-    raise ScenarioError([Problem(f"unknown scenario {str(source)!r}{hint} (or give the path of a .yaml file)")])
+    raise ScenarioError([Problem(f"unknown {kind} {str(source)!r}{hint} (or give the path of a .yaml file)")])
 
 
 def library() -> dict[str, Path]:

@@ -1,0 +1,73 @@
+"""The whole Table 4 of Yan et al. 2017: 600 runs, and what docs/results keeps of them.
+
+    covey run table4 --jobs 2                     # 1 to 30 robots on four terrains, five times each
+    covey report table4
+    python benchmarks/table4.py runs/table4 [--write]
+
+Prints medians by terrain and fleet size, the best fleets, and how long the runs took; ``--write`` puts the rows to
+``docs/results/table4.csv``, the tables to ``docs/results/table4_tables.md`` and two figures to ``docs/images``.
+"""
+
+import argparse
+import shutil
+from pathlib import Path
+
+import polars as pl
+
+from covey.experiments.axes import Axes
+from covey.experiments.findings import of_fleets
+from covey.experiments.sheets import Sheet
+from covey.experiments.table import read_results
+from covey.results.statistics import summarize
+
+HOME = Path(__file__).resolve().parents[1]
+SIZE, TERRAIN = "robots.scout.count", "world.terrain"
+METRICS = (
+    *("exploration_time_s", "exploration_time_one_map_s", "exploration_cost_m", "exploration_efficiency_m2_per_m"),
+    *("map_quality", "collisions", "robot_cpu_percent", "robot_ram_percent"),
+    *("kbytes_received_per_s", "kbytes_sent_per_s"),
+)
+SHOWN = (1, 2, 4, 6, 8, 11, 15, 20, 25, 30)
+
+
+def medians(table: pl.DataFrame, metric: str) -> Sheet:
+    """Return the median of a metric by terrain (rows) and fleet size (columns)."""
+    found = summarize(table, metric, [TERRAIN, SIZE]).filter(pl.col(SIZE).is_in(SHOWN))
+    wide = found.pivot(SIZE, index=TERRAIN, values="median")
+    return Sheet.of(wide, f"{metric}, median of five runs, by number of robots", "", ["terrain", *wide.columns[1:]])
+
+
+def markdown(sheet: Sheet) -> str:
+    """Return a sheet as a table of Markdown."""
+    rows = [sheet.head, ["---:" if right else "---" for right in sheet.numeric], *sheet.rows]
+    return f"**{sheet.title}**\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def main() -> None:
+    """Print, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="of the results")
+    parser.add_argument("--write", action="store_true", help="write docs/results and docs/images")
+    options = parser.parse_args()
+    table = read_results(options.folder)
+    best = of_fleets(table, Axes(SIZE, None, TERRAIN, ()))
+    sheets = [*(medians(table, metric) for metric in METRICS[:5]), *best[:2]]
+    ends = dict(table["status"].value_counts().iter_rows())
+    cost = (
+        f"{len(table)} runs: {ends}. Wall time of all runs {table['host_wall_s'].sum() / 60:.1f} min, processor time "
+        f"{table['host_cpu_s'].sum() / 60:.1f} min, {table['simulated_time_s'].sum() / 3600:.1f} h simulated.\n"
+    )
+    text = "\n".join([cost, *map(markdown, sheets)])
+    print(text)
+    if options.write:
+        names = ("vector", "iteration", "seed", SIZE, TERRAIN, "status", *METRICS)
+        rounded = table.select(names).with_columns(pl.selectors.float().round(4))
+        rounded.write_csv(HOME / "docs" / "results" / "table4.csv")
+        (HOME / "docs" / "results" / "table4_tables.md").write_text(text)
+        for name in ("fleet", "robots"):
+            source = options.folder / "report" / "figures" / f"{name}.png"
+            shutil.copyfile(source, HOME / "docs" / "images" / f"table4_{name}.png")
+
+
+if __name__ == "__main__":
+    main()
