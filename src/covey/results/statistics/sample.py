@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Sample:
         """The values for tests on ranks: infinite where the goal was not reached, shape (n,)."""
         return np.where(self.reached, self.values, np.inf)
 
-    @property
+    @cached_property
     def survival(self) -> Survival:
         """The Kaplan-Meier estimate of a time to a goal."""
         return kaplan_meier(self.values, self.reached)
