@@ -147,3 +147,13 @@ def test_the_plan_stands_in_the_folder(plain, tmp_path, in_this_process):
     plan = json.loads((tmp_path / "plan.json").read_text())
     assert [run["run_id"] for run in plan["runs"]] == read_results(tmp_path)["run_id"].to_list()
     assert "two sizes" in (tmp_path / "design.yaml").read_text()
+
+
+def test_a_process_for_each_robot_measures_the_same(plain, tmp_path, in_this_process):
+    where = {"execution.controllers": ["in_process", "processes"], "robots.scout.count": [2]}
+    table = deterministic(run_design(plain(iterations=1, parameters=where), tmp_path, jobs=1).table)
+    one, other = (
+        table.filter(pl.col("execution.controllers") == place).drop("run_id", "vector", "execution.controllers")
+        for place in where["execution.controllers"]
+    )
+    assert one.equals(other)

@@ -12,7 +12,12 @@ import yaml
 from covey.experiments.folder import PLAN, RESULTS, Row, put, read_plan, rows_of
 from covey.results.metrics import metrics
 
-HOST_METRICS = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
+HOST_METRICS = (
+    *("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib"),
+    *("controller_cpu_percent", "controller_ram_percent", "controller_rss_mib"),
+    *("controller_kbytes_received", "controller_kbytes_sent"),
+    *("missed_deadlines", "late_commands", "dropped_readings"),
+)
 """Metrics that measure the machine and not the run."""
 
 _HOST = ("name", "cpu", "load", "wall_s", "cpu_s")
