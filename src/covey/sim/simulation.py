@@ -366,11 +366,11 @@ class Simulation:
     def _end(self, frame: Frame) -> None:
         if self.status is not None:
             return
-        over, failed = self.deciding.all_done, self.deciding.failed
+        over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
         if self.stop.reached(frame, over and not failed) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
-            self.status = "failed" if failed >= self.deciding.onboard.keys() else "exhausted"
+            self.status = "failed" if failed else "exhausted"
         elif self.time >= self.stop.timeout_s - 1e-9:
             self.status = "timeout"
 
