@@ -226,6 +226,7 @@ class Simulation:
         *,
         until_s: float | None = None,
         wait: Callable[[], Any] | None = None,
+        before_step: Callable[["Simulation"], Any] | None = None,
     ) -> Run:
         """Step until the run has ended, close it, and return it.
 
@@ -233,6 +234,7 @@ class Simulation:
             speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
             until_s: stop at this simulated time [s] in any case.
             wait: what to do before each step at speed 0; the default waits for Enter.
+            before_step: gets the simulation before each step, and may send something in (`do`).
 
         Raises:
             KeyboardInterrupt: after the recorded part has been closed as interrupted.
@@ -242,6 +244,8 @@ class Simulation:
             with rare_collections():
                 while not self.done and (until_s is None or self.time < until_s - 1e-9):
                     pace.wait(self.time)
+                    if before_step is not None:
+                        before_step(self)
                     self.step()
         except KeyboardInterrupt:
             self.status = "interrupted"
