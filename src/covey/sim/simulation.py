@@ -300,6 +300,11 @@ class Simulation:
         """Let an obstacle appear that moves along points [m]; see `covey.sim.events.Track`."""
         self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
 
+    def change_ground(self, **change: Any) -> None:
+        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``, or a mound, trench, bank,
+        shift or altitude; see `covey.sim.events.GroundEvent`."""
+        self.do(change)
+
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
         """Let a fault strike a robot; see `covey.sim.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
