@@ -64,6 +64,8 @@ class Frame:
         radio: links and traffic, at the steps at which they are recorded; else None.
         covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
         mission: further measurements of the mission by the name of their column.
+        altitude_roll_pitch: altitude of the body's centre above 0 [m], roll and pitch [rad], shape (n, 3); None in the
+            plane.
     """
 
     step: int
@@ -86,3 +88,4 @@ class Frame:
     covered_share: float = math.nan
     radio: Sample | None = None
     mission: dict[str, float] = field(default_factory=dict)
+    altitude_roll_pitch: np.ndarray | None = None
