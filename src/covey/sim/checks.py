@@ -7,7 +7,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.robots.controller import Program
-from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Segment, Track, WallEvent, When, WorldEvent
+from covey.sim.events import (
+    DoorEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    Segment,
+    Track,
+    WallEvent,
+    When,
+    WorldEvent,
+)
 from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
 from covey.world.world import World
 
@@ -62,6 +72,10 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _track_found(record.obstacle, world)
     elif isinstance(record, RemoveEvent):
         yield from _remove_found(record, world, declared)
+    elif isinstance(record, OrderEvent):
+        if not world.grid.inside(world.grid.to_cells(record.order.objective_m)):
+            place = list(record.order.objective_m)
+            yield ("order", "objective_m"), f"the objective {place} lies outside the world, {_extent(world)}"
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
 

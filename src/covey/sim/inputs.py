@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.planning.orders import NOTICE
 from covey.random import generator
 from covey.results.frame import Event
 from covey.results.run import Run
 from covey.sim.checks import as_input, check
-from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Track, WallEvent, When
+from covey.sim.events import DoorEvent, ObstacleEvent, OrderEvent, RemoveEvent, Track, WallEvent, When
 from covey.sim.faults import Faults
 from covey.sim.schedule import Schedule
 from covey.world.changing import ChangingWorld, robot_in
@@ -64,7 +65,7 @@ class Inputs:
         self._obstacles: dict[str, Moving] = {}
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
-        self._named = 0
+        self._named = self._orders = 0
 
     def call(self, event: Any) -> None:
         """Let something happen in the next step.
@@ -179,6 +180,21 @@ class Inputs:
         cells = self.ground.clear(patch)
         self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
         return event.plain()
+
+    def give_order(self, event: OrderEvent) -> Any:
+        """Put an order on the notice board; its number says that it is another one."""
+        self._orders += 1
+        self.sim.deciding.post(NOTICE, event.order.notice(self._orders))
+        give = getattr(self.sim.tracker, "give", None)
+        if give is not None:
+            give(event.order)
+        self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        return event.plain()
+
+    @property
+    def awaits_orders(self) -> bool:
+        """Whether the team is still to be told something, as far as that is declared."""
+        return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
 
     @property
     def ground(self) -> ChangingWorld:
