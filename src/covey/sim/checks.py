@@ -152,6 +152,12 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
         yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
 
 
+def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
+    """Raise `InvalidValueError` when a team cannot do without knowing where all started; see `known_starts_needed`."""
+    for path, message in known_starts_needed([(g.program, g.known_map) for g in groups], mission):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+
+
 def _extent(world: World) -> str:
     left, right, bottom, top = world.grid.extent
     return f"x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"

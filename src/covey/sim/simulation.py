@@ -17,7 +17,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.checks import known_starts_needed
+from covey.sim.checks import check_unknown_starts
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -29,7 +29,7 @@ from covey.sim.pacing import Pace, rare_collections
 from covey.sim.planar import PlanarPhysics
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
-from covey.sim.share_maps import ShareMaps
+from covey.sim.share_maps import ShareMaps, as_share_maps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
@@ -133,13 +133,10 @@ class Simulation:
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = PlanarPhysics(world, self.model, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
-        sharing = sharing or ShareMaps(policy="on_request")
+        sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
-            kind = mission.kind if mission else "exploration"
-            for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
-                raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+            check_unknown_starts(self.groups, mission.kind if mission else "exploration")
         beliefs, deciding = hosting(controllers)
         self.estimating = Estimating(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
@@ -154,12 +151,11 @@ class Simulation:
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
-        if own_frames:
-            for i, robot in self._robots.items():
-                robot._frames = self.sharing.frames_of(i, self.names[i])
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
-        if self.tracker is not None:
-            for robot in self._robots.values():
+        for i, robot in self._robots.items():
+            if own_frames:
+                robot._frames = self.sharing.frames_of(i, self.names[i])
+            if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
             if "order" in self.tracker.facts:
                 self.talking.board.notes["order"] = self.tracker.facts["order"]
@@ -176,17 +172,8 @@ class Simulation:
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
         self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
-        self._recorder.open(
-            build_manifest(
-                robots=self.names,
-                seed=seed,
-                scenario=scenario_yaml,
-                name=name,
-                goal=self.stop.goal,
-                mission={"kind": mission.kind if mission else "exploration"} | facts,
-                inputs=inputs,
-            )
-        )
+        task = {"kind": mission.kind if mission else "exploration"} | facts
+        self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
         self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
