@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from covey.records import Record
 
@@ -99,7 +99,13 @@ def _kind_of(value: Any) -> str:
     return str(value.get("kind", "occupancy") if isinstance(value, dict) else getattr(value, "kind", "occupancy"))
 
 
+def _from_kind(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
 AnyMapping = Annotated[
-    Annotated[Mapping, Tag("occupancy")] | Annotated[ElevationMapping, Tag("elevation")], Discriminator(_kind_of)
+    Annotated[Mapping, Tag("occupancy")] | Annotated[ElevationMapping, Tag("elevation")],
+    Discriminator(_kind_of),
+    BeforeValidator(_from_kind),
 ]
-"""Field type of a mapping in a file: that of ``kind``, by default occupancy."""
+"""Field type of a mapping in a file: that of ``kind``, by default occupancy; a bare word is a kind."""

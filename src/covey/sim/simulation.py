@@ -10,6 +10,7 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
+from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -157,8 +158,8 @@ class Simulation:
                 robot._frames = self.sharing.frames_of(i, self.names[i])
             if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
-            if "order" in self.tracker.facts:
-                self.talking.board.notes["order"] = self.tracker.facts["order"]
+        if self.tracker is not None and NOTICE in self.tracker.facts:
+            self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
