@@ -10,7 +10,7 @@ from covey.comms.samples import Sample
 EVENT_KINDS = (
     *("collision", "left_world", "controller_failed", "fault", "recovered", "mission", "note", "tag_left"),
     *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
-    *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "ground_changed"),
+    *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "ground_changed", "order"),
 )
 """What can happen: the kinds of events that a simulation records."""
 

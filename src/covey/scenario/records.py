@@ -163,7 +163,7 @@ class Scenario(FromFile):
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
     mission: MissionRecord = Field(
         default="exploration",
-        description="What the run is about: exploration, coverage, or {patrolling: {...}}.",
+        description="What the run is about: exploration, coverage, {patrolling: {...}}, or {formation: {...}}.",
     )
     events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
     faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")

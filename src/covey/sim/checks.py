@@ -11,6 +11,7 @@ from covey.sim.events import (
     DoorEvent,
     GroundEvent,
     ObstacleEvent,
+    OrderEvent,
     RemoveEvent,
     Segment,
     Track,
@@ -75,6 +76,10 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _remove_found(record, world, declared)
     elif isinstance(record, GroundEvent):
         yield from _ground_found(record, world)
+    elif isinstance(record, OrderEvent):
+        if not world.grid.inside(world.grid.to_cells(record.order.objective_m)):
+            place = list(record.order.objective_m)
+            yield ("order", "objective_m"), f"the objective {place} lies outside the world, {_extent(world)}"
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
 

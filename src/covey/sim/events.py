@@ -1,13 +1,14 @@
 """What can happen to a world while it runs, as users declare it, and when.
 
-Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, or a change of the
-ground, such as ``crater``.
+Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``, or a
+change of the ground, such as ``crater``.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from covey.planning.orders import Order
 from covey.records import Record
 from covey.world.ground import Ground
 from covey.world.ground_edits import GroundEdit
@@ -199,10 +200,20 @@ class GroundEvent(When):
         return inputs.change_ground(self)
 
 
+class OrderEvent(When):
+    """The team is told to go somewhere else, or to stand there otherwise."""
+
+    order: Order = Field(description="What stands on the notice board from then on: {objective_m, formation, …}.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.give_order(self)
+
+
 def _kind(value: Any) -> str | None:
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "remove": "removal"}
-    kinds |= dict.fromkeys(GROUND_EDITS, "ground event")
+    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
+    kinds |= {"remove": "removal"} | dict.fromkeys(GROUND_EDITS, "ground event")
     return next((kind for key, kind in kinds.items() if key in keys), None)
 
 
@@ -211,13 +222,14 @@ WorldEvent = Annotated[
     | Annotated[WallEvent, Tag("wall event")]
     | Annotated[ObstacleEvent, Tag("obstacle event")]
     | Annotated[RemoveEvent, Tag("removal")]
-    | Annotated[GroundEvent, Tag("ground event")],
+    | Annotated[GroundEvent, Tag("ground event")]
+    | Annotated[OrderEvent, Tag("order event")],
     Discriminator(
         _kind,
         custom_error_type="event_kind",
         custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
-        "{obstacle: {path_m, radius_m}}, {remove: …}, {crater: {centre_m}} or another change of the ground, with "
-        "at_s, at_step, at_explored, every_s or rate_per_min",
+        "{obstacle: {path_m, radius_m}}, {remove: …}, {order: {objective_m}}, {crater: {centre_m}} or another change "
+        "of the ground, with at_s, at_step, at_explored, every_s or rate_per_min",
     ),
 ]
 """Any change of a world that a scenario can declare."""

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.planning.orders import NOTICE
 from covey.random import generator
 from covey.results.frame import Event
 from covey.results.run import Run
 from covey.sim.checks import as_input, check
-from covey.sim.events import DoorEvent, GroundEvent, ObstacleEvent, RemoveEvent, Track, WallEvent, When
+from covey.sim.events import DoorEvent, GroundEvent, ObstacleEvent, OrderEvent, RemoveEvent, Track, WallEvent, When
 from covey.sim.faults import Faults
 from covey.sim.schedule import Schedule
 from covey.world.changing import ChangingWorld, robot_in
@@ -66,7 +67,7 @@ class Inputs:
         self._obstacles: dict[str, Moving] = {}
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
-        self._named = 0
+        self._named = self._orders = 0
         self.ground_edits: list[tuple[int, GroundEdit]] = []
 
     def call(self, event: Any) -> None:
@@ -203,6 +204,21 @@ class Inputs:
             text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
         self.note("ground_changed", other=event.change, place=place, text=text)
         return event.plain()
+
+    def give_order(self, event: OrderEvent) -> Any:
+        """Put an order on the notice board; its number says that it is another one."""
+        self._orders += 1
+        self.sim.deciding.post(NOTICE, event.order.notice(self._orders))
+        give = getattr(self.sim.tracker, "give", None)
+        if give is not None:
+            give(event.order)
+        self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        return event.plain()
+
+    @property
+    def awaits_orders(self) -> bool:
+        """Whether the team is still to be told something, as far as that is declared."""
+        return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
 
     @property
     def standing(self) -> ChangingWorld:

@@ -157,6 +157,8 @@ class Simulation:
                 robot._frames = self.sharing.frames_of(i, self.names[i])
             if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
+            if "order" in self.tracker.facts:
+                self.talking.board.notes["order"] = self.tracker.facts["order"]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
@@ -309,6 +311,10 @@ class Simulation:
         shift or altitude; see `covey.sim.events.GroundEvent`."""
         self.do(change)
 
+    def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
+        """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
+        self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
+
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
         """Let a fault strike a robot; see `covey.sim.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
@@ -363,7 +369,9 @@ class Simulation:
         if self.status is not None:
             return
         over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
-        if self.stop.reached(frame, over and not failed) or (self._goal is not None and self._goal(self)):
+        over &= failed or not self.inputs.awaits_orders
+        done = over and not failed and getattr(self.tracker, "accomplished", True)
+        if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"
