@@ -21,9 +21,18 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name holds either what was there before or all of ``data``."""
-    unfinished = part(path)
+def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None:
+    """Write a file so that its name holds either what was there before or all of ``data``.
+
+    Args:
+        path: of the file.
+        data: what it is to hold.
+        unfinished: the name that it has until it is whole; None: that of `part`.
+
+    Raises:
+        OSError: the disk is full or cannot be written.
+    """
+    unfinished = unfinished or part(path)
     try:
         unfinished.write_bytes(data)
         os.replace(unfinished, path)

@@ -27,6 +27,7 @@ POSE_COLUMNS = (
     *("vx_m_s", "vy_m_s", "omega_rad_s"),
     *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
 )
+ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
 _INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
@@ -48,6 +49,7 @@ class Recorder:
             shares, distances, energy and collisions at every step.
         overwrite: replace a finished run in ``folder``.
         mission: columns of ``team.parquet`` that the mission adds.
+        attitude: altitude, roll and pitch are recorded with the poses.
 
     Raises:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
@@ -61,11 +63,13 @@ class Recorder:
         pose_every: int = 1,
         overwrite: bool = False,
         mission: Sequence[str] = (),
+        attitude: bool = False,
     ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
         self._mission = tuple(mission)
+        self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
         claim(self.folder, overwrite)
@@ -77,7 +81,7 @@ class Recorder:
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
-        self._poses = np.empty((len(POSE_COLUMNS), self._steps_in_block, n))
+        self._poses = np.empty((len(self._pose_columns), self._steps_in_block, n))
         self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
@@ -90,7 +94,7 @@ class Recorder:
         step = [("step", pa.int64())]
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
-            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
+            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS, *self._mission))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
@@ -110,6 +114,8 @@ class Recorder:
         if frame.step % self.pose_every == 0:
             for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
                 self._poses[3 * k : 3 * k + 3, i] = part.T
+            if frame.altitude_roll_pitch is not None:
+                self._poses[len(POSE_COLUMNS) :, i] = frame.altitude_roll_pitch.T
         else:
             self._poses[:, i] = np.nan
         shares, mission = (getattr(frame, name) for name in TEAM_COLUMNS), (frame.mission[m] for m in self._mission)
@@ -228,7 +234,7 @@ class Recorder:
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
-            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(POSE_COLUMNS)}
+            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(self._pose_columns)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
             robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
             robots["step"] = np.repeat(team["step"], n)

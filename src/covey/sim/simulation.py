@@ -17,7 +17,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.checks import known_starts_needed
+from covey.sim.checks import check_unknown_starts
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -29,7 +29,7 @@ from covey.sim.pacing import Pace, rare_collections
 from covey.sim.physics import physics_of
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
-from covey.sim.share_maps import ShareMaps
+from covey.sim.share_maps import ShareMaps, as_share_maps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
@@ -135,13 +135,10 @@ class Simulation:
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = physics_of(physics, world, self.model, self.state, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
-        sharing = sharing or ShareMaps(policy="on_request")
+        sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
-            kind = mission.kind if mission else "exploration"
-            for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
-                raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+            check_unknown_starts(self.groups, mission.kind if mission else "exploration")
         beliefs, deciding = hosting(controllers)
         self.estimating = Estimating(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
@@ -156,13 +153,14 @@ class Simulation:
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
-        if own_frames:
-            for i, robot in self._robots.items():
-                robot._frames = self.sharing.frames_of(i, self.names[i])
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
-        if self.tracker is not None:
-            for robot in self._robots.values():
+        for i, robot in self._robots.items():
+            if own_frames:
+                robot._frames = self.sharing.frames_of(i, self.names[i])
+            if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
+            if "order" in self.tracker.facts:
+                self.talking.board.notes["order"] = self.tracker.facts["order"]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
@@ -176,17 +174,8 @@ class Simulation:
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
         self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
-        self._recorder.open(
-            build_manifest(
-                robots=self.names,
-                seed=seed,
-                scenario=scenario_yaml,
-                name=name,
-                goal=self.stop.goal,
-                mission={"kind": mission.kind if mission else "exploration"} | facts,
-                inputs=inputs,
-            )
-        )
+        task = {"kind": mission.kind if mission else "exploration"} | facts
+        self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
         self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
@@ -241,6 +230,7 @@ class Simulation:
         *,
         until_s: float | None = None,
         wait: Callable[[], Any] | None = None,
+        before_step: Callable[["Simulation"], Any] | None = None,
     ) -> Run:
         """Step until the run has ended, close it, and return it.
 
@@ -248,6 +238,7 @@ class Simulation:
             speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
             until_s: stop at this simulated time [s] in any case.
             wait: what to do before each step at speed 0; the default waits for Enter.
+            before_step: gets the simulation before each step, and may send something in (`do`).
 
         Raises:
             KeyboardInterrupt: after the recorded part has been closed as interrupted.
@@ -257,6 +248,8 @@ class Simulation:
             with rare_collections():
                 while not self.done and (until_s is None or self.time < until_s - 1e-9):
                     pace.wait(self.time)
+                    if before_step is not None:
+                        before_step(self)
                     self.step()
         except KeyboardInterrupt:
             self.status = "interrupted"
@@ -315,6 +308,15 @@ class Simulation:
         """Let an obstacle appear that moves along points [m]; see `covey.sim.events.Track`."""
         self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
 
+    def change_ground(self, **change: Any) -> None:
+        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``, or a mound, trench, bank,
+        shift or altitude; see `covey.sim.events.GroundEvent`."""
+        self.do(change)
+
+    def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
+        """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
+        self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
+
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
         """Let a fault strike a robot; see `covey.sim.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
@@ -371,7 +373,9 @@ class Simulation:
         if self.status is not None:
             return
         over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
-        if self.stop.reached(frame, over and not failed) or (self._goal is not None and self._goal(self)):
+        over &= failed or not self.inputs.awaits_orders
+        done = over and not failed and getattr(self.tracker, "accomplished", True)
+        if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"

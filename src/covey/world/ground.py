@@ -4,6 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,6 +174,19 @@ class Ground:
         x, y = origin[0] + np.arange(columns) * spacing_m, origin[1] + np.arange(rows) * spacing_m
         altitude = np.ascontiguousarray(self.altitude_at(np.stack(np.meshgrid(x, y), axis=-1)))
         return self.replace(altitude=altitude, spacing_m=float(spacing_m), origin=origin)
+
+    def save(self, path: str | Path, **options: Any) -> None:
+        """Write the ground as the suffix says; see `covey.world.ground_writer.save_ground` for the options."""
+        from covey.world.ground_writer import save_ground
+
+        save_ground(self, Path(path), **options)
+
+    @staticmethod
+    def from_file(path: str | Path, **options: Any) -> "Ground":
+        """Read an image or grid of altitudes; see `covey.world.ground_files.read_ground` for the options."""
+        from covey.world.ground_files import read_ground
+
+        return read_ground(Path(path), **options)
 
     def world(self, walls: "World | None" = None) -> "World":
         """Return the world that is this ground, with walls standing on it if given.

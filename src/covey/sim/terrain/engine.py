@@ -38,9 +38,12 @@ def mujoco() -> Any:
         CoveyError: it is not installed.
     """
     try:
-        return importlib.import_module("mujoco")
+        module = importlib.import_module("mujoco")
     except ImportError as error:
         raise CoveyError("physics: terrain needs MuJoCo; install it with: pip install 'covey[terrain]'") from error
+    if module.get_mju_user_warning() is None:
+        module.set_mju_user_warning(lambda text: None)  # else it writes a log into the current folder
+    return module
 
 
 def new_spec(step_s: float) -> Any:
