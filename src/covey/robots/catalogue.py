@@ -164,8 +164,9 @@ def skid_steer(control: Control = "twist") -> RobotModel:
     """Return the four-wheeled robot of De Rango and Nahavandi 2007, for physics: terrain.
 
     Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side:
-    the paper; so is the wedge that it sees. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each wheel, 10 N m a side, with which
-    the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a Pioneer.
+    the paper; so is the wedge that it sees. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each
+    wheel, 10 N m a side, with which the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a
+    Pioneer.
 
     References:
         M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
