@@ -37,9 +37,7 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
         return None
     buffer = io.BytesIO()
     times = [round(1000 / per_second)] * (len(images) - 1) + [2500]
-    images[0].save(
-        buffer, format="GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True
-    )
+    images[0].save(buffer, format="GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
     return buffer.getvalue()
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
+from covey.results.figures.relief import tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, View
 from covey.results.figures.style import INK, rgb, robot_color
 
@@ -36,12 +37,13 @@ def film_frames(
     camera = camera or overlooking(poses[..., :3].reshape(-1, 3), (640, 400))
     colors = [robot_color(i, n) for i in range(n)]
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
-    view, drawn, palette = View(camera, 2), None, None
+    view, drawn, palette, limits = View(camera, 2), None, None, None
     for k in np.unique(np.linspace(0, len(poses) - 1, frames).round().astype(int)).tolist():
         altitude = altitude_at(int(steps[k]))
         if drawn is None or not np.array_equal(altitude, drawn):
             view, drawn = View(camera, 2), altitude
-            view.draw_ground(altitude, frame)
+            limits = limits or _limits(altitude)
+            view.draw_ground(altitude, frame, tinted(altitude, limits))
         ways = Dots(*_ways(poses[: k + 1, :, :3], colors), radius_m=0.0, smallest=_WAY_RADIUS)
         image = Image.fromarray(view.with_things([Bodies(poses[k], size_m, colors)], [ways]))
         draw = ImageDraw.Draw(image)
@@ -50,6 +52,13 @@ def film_frames(
             draw.text((image.width - 8, 5), str(captions[k]), fill=INK, font=font, anchor="ra")
         palette = palette or _palette(image, colors)
         yield image.quantize(palette=palette, dither=Image.Dither.NONE)
+
+
+def _limits(altitude: np.ndarray) -> tuple[float, float]:
+    """Return the altitudes of the first and the last tint, a little beyond all: edits stay within them mostly."""
+    low, high = float(altitude.min()), float(altitude.max())
+    beyond = 0.1 * (high - low) + 0.5
+    return low - beyond, high + beyond
 
 
 def overlooking(points: np.ndarray, size: tuple[int, int]) -> Camera:
