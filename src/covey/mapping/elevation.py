@@ -176,6 +176,15 @@ class Elevations(SharedMaps):
             self._join(int(robot), range(self.tile_changed.shape[1]))
             self._team.dirty[robot] = 1
 
+    def know_ground(self, robots: np.ndarray, ground: Any) -> None:
+        """Let robots start with the altitudes of a `covey.world.ground.Ground`, see `know`."""
+        points = self.grid.to_world(np.moveaxis(np.indices(self.grid.shape), 0, -1))
+        near = self.grid.resolution * 1e-6
+        left, right, bottom, top = ground.bounds
+        inside = (points[..., 0] > left - near) & (points[..., 0] < right + near)
+        inside &= (points[..., 1] > bottom - near) & (points[..., 1] < top + near)
+        self.know(robots, np.where(inside, ground.altitude_at(points), np.nan))
+
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are."""
         count = 0

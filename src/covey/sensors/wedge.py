@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
+from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
@@ -303,7 +304,7 @@ def see_all(
         u, v = (x - frame[0]) / frame[2], (y - frame[1]) / frame[2]
         top, left = math.floor(v + 0.5) - w // 2, math.floor(u + 0.5) - w // 2
         corner[m, 0], corner[m, 1] = top, left
-        walls = z - attitude[members[m], 0] <= wall_height and _walls_near(skip, grid_frame, x, y, reach)
+        walls = _walls_near(skip, grid_frame, x, y, reach) and z - altitude_at(altitude, frame, x, y) <= wall_height
         for a in range(w):
             for b in range(w):
                 kind[m, a, b] = NOTHING
