@@ -64,7 +64,7 @@ class FormationTracker:
         self.robots, self.within_m = robots, within_m
         self.orders_met, self.accomplished = 0, False
         self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": within_m}
-        self._values = dict.fromkeys(self.columns, np.nan)
+        self._values: dict[str, float] = dict.fromkeys(self.columns, np.nan)
         self.give(order)
 
     def give(self, order: Order) -> None:

@@ -2,6 +2,7 @@
 
 from covey.mapping.records import Mapping
 from covey.registry import Registry
+from covey.robots.chassis import Control, Wheel, WheeledChassis, skid_width_factor
 from covey.robots.model import Kinematics, RobotModel
 from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
@@ -154,4 +155,42 @@ def disc(kinematics: Kinematics = "differential", radius_m: float = 0.15) -> Rob
             Neighbours(),
         ),
         mapping=Mapping(),
+    )
+
+
+@robots.register("skid_steer")
+def skid_steer(control: Control = "twist") -> RobotModel:
+    """Return the four-wheeled robot of De Rango and Nahavandi 2007, for physics: terrain.
+
+    Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side:
+    the paper. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each wheel, 10 N m a side, with which
+    the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a Pioneer.
+
+    References:
+        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+    wheels = tuple(
+        Wheel(x_m=x, y_m=y, radius_m=0.1, width_m=0.07, mass_kg=1.0) for x in (0.12, -0.12) for y in (0.135, -0.135)
+    )
+    chassis = WheeledChassis(
+        box_m=(0.3, 0.2, 0.05),
+        box_at_m=(0.0, 0.0, 0.1),
+        mass_kg=6.0,
+        wheels=wheels,
+        control=control,
+        max_torque_n_m=10.0,
+        width_factor=skid_width_factor(0.24, 0.27),
+    )
+    return RobotModel(
+        name="skid_steer",
+        kinematics="differential",
+        footprint_m=((0.22, 0.17), (-0.22, 0.17), (-0.22, -0.17), (0.22, -0.17)),
+        max_speed_m_s=1.0,
+        max_turn_rad_s=2.0,
+        wheel_semi_axis_m=0.135,
+        acceleration_m_s2=2.0,
+        turn_acceleration_rad_s2=6.0,
+        sensors=(WHEELS, Neighbours()),
+        mapping=Mapping(),
+        chassis=chassis,
     )

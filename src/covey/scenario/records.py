@@ -24,7 +24,7 @@ from covey.sim.processes.record import Processes
 from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.doors import Door
-from covey.world.records import WorldRecord
+from covey.world.landscapes import WorldRecord
 from covey.world.starts import Start, TogetherStart
 
 if TYPE_CHECKING:

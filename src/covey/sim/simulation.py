@@ -10,6 +10,7 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
+from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -26,7 +27,7 @@ from covey.sim.inputs import Inputs
 from covey.sim.mission import Mission
 from covey.sim.observing import Observing
 from covey.sim.pacing import Pace, rare_collections
-from covey.sim.planar import PlanarPhysics
+from covey.sim.physics import physics_of
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
 from covey.sim.share_maps import ShareMaps, as_share_maps
@@ -74,6 +75,7 @@ class Simulation:
         links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
         log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
         controllers: where they run: ``in_process``, ``processes``, or a `covey.sim.processes.record.Processes`.
+        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
@@ -120,6 +122,7 @@ class Simulation:
         links_every_s: float = 1.0,
         log_messages: Log = "none",
         controllers: Controllers = "in_process",
+        physics: Literal["planar", "terrain"] = "planar",
     ):
         self.groups = as_groups(robots, controller, world, seed)
         self.world, self.seed, self.name = (world := editable(world)), seed, name
@@ -133,7 +136,7 @@ class Simulation:
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         stand(world.ground, self.state)
-        self.physics = PlanarPhysics(world, self.model, substep_s)
+        self.physics = physics_of(physics, world, self.model, self.state, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
@@ -159,8 +162,8 @@ class Simulation:
                 robot._frames = self.sharing.frames_of(i, self.names[i])
             if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
-            if "order" in self.tracker.facts:
-                self.talking.board.notes["order"] = self.tracker.facts["order"]
+        if self.tracker is not None and NOTICE in self.tracker.facts:
+            self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
@@ -343,6 +346,8 @@ class Simulation:
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
             self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
+        for kind, i in self.physics.incidents:
+            self._event(kind, i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
         for i in self.scoring.leaving(self.state.pose):
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
