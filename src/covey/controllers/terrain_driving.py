@@ -16,6 +16,8 @@ AHEAD_M = 0.8
 OFF_M = 0.75
 """Farther than this from its way a robot needs another one [m]."""
 _TURN = math.radians(35)  # farther off the bearing than this it turns on the spot
+_GRAZE = math.radians(5)  # so far into an arc it may drive
+_SIDES = math.radians(60)  # two ways around a mate that differ by less from the bearing wanted are as good
 _PATIENCE_S, _BACK_S = 5.0, 2.0
 
 
@@ -61,6 +63,8 @@ class Driver:
         self._segment = 0
         self._progress = ProgressTimer(0.3, _PATIENCE_S)
         self._back_until_s = -math.inf
+        self._bearing: float | None = None
+        self._stuck_at = (math.inf, math.inf)
 
     def take(self, robot: Robot, way: np.ndarray) -> None:
         """Begin another way."""
@@ -109,16 +113,19 @@ class Driver:
         to_x, to_y, self._segment, left_m, off_m = lookahead(self.way, self._segment, x, y, AHEAD_M)
         gap_m = math.hypot(self.way[-1, 0] - x, self.way[-1, 1] - y)
         if gap_m <= within_m:
-            self.stuck = 0
             return "there"
         if off_m > OFF_M and len(self.way) > 1 and self._segment + 2 < len(self.way):
             return "lost"
+        if math.dist(self._stuck_at, (x, y)) > 2.0:
+            self.stuck = 0
         if self._progress.expired(robot.time, x, y):
+            self._stuck_at = x, y
             self._back_until_s = robot.time + _BACK_S * robot.random.uniform(0.5, 1.5)
             self._progress.restart(self._back_until_s, x, y)
             self.stuck += 1
             return "stuck"
-        bearing = self._bearing(math.atan2(to_y - y, to_x - x), x, y, ways, mates)
+        arcs = self.disallow.arcs(x, y, mates)
+        bearing = self._bearing = self._choose(math.atan2(to_y - y, to_x - x), x, y, ways, arcs)
         if bearing is None:
             robot.drive(0.0, 0.0)
             return "driving"
@@ -126,18 +133,27 @@ class Driver:
         most = 0.6 * robot.model.max_turn_rad_s
         omega = min(max(2.0 * off, -most), most)
         v = 0.0 if abs(off) > _TURN else top * math.cos(off) * min(1.0, 0.15 + max(left_m, gap_m))
+        if any(abs(math.remainder(heading - middle, math.tau)) < 0.5 * width - _GRAZE for middle, width in arcs):
+            v = 0.0  # while it turns, it does not drive where it must not
         robot.drive(v, omega)
         return "driving"
 
-    def _bearing(
-        self, desired: float, x: float, y: float, ways: Ways, mates: Iterable[tuple[float, float]]
-    ) -> float | None:
-        """Return the allowed bearing nearest to the desired one that leads over drivable ground; None for none."""
-        arcs = self.disallow.arcs(x, y, mates)
+    def _choose(self, desired: float, x: float, y: float, ways: Ways, arcs: list[tuple[float, float]]) -> float | None:
+        """Return the allowed bearing nearest to the desired one that leads over drivable ground; None for none.
+
+        Of two that are about as near, it is the one that was taken before.
+        """
         if not arcs:
             return desired
+        good = []
         for bearing in allowed_bearings(desired, arcs):
             ahead = np.array([(x, y), (x + AHEAD_M * math.cos(bearing), y + AHEAD_M * math.sin(bearing))])
-            if bearing == desired or ways.is_clear(ahead):
-                return bearing
-        return None
+            if bearing == desired:
+                return desired
+            if ways.is_clear(ahead):
+                good.append(bearing)
+        if not good or self._bearing is None:
+            return good[0] if good else None
+        before, least = self._bearing, abs(good[0] - desired)
+        as_good = [b for b in good if abs(b - desired) < least + _SIDES]
+        return min(as_good, key=lambda b: abs(math.remainder(b - before, math.tau)))

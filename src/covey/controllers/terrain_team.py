@@ -14,7 +14,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.planning.assignment import hungarian_assignment
 from covey.planning.best_first import Ways
-from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges
+from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
 from covey.robots.controller import controller
@@ -22,6 +22,9 @@ from covey.robots.handle import Robot
 
 _ENDS = ("arrived", "enclosed", "given up")
 _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
+_SECTORS = 36
+_SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
+_REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
 _LOOK_S = 0.5  # how often a way is looked at anew
 _THINK_S = 2.0  # how often a robot that stands thinks anew
 _FACING = math.radians(6)
@@ -102,7 +105,7 @@ class TerrainTeam:
         self._given_s = self._next_s = now_s
         self._places = {}
         self._spun: list[tuple[float, float]] = []
-        self._turned, self._heading = 0.0, math.nan  # how far the robot has turned on the spot, and from where on
+        self._turn, self._heading = 0.0, math.nan  # how far the robot has still to turn on the spot, and from where on
         self._refused = Blacklist(tolerance_m=0.6)
         self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
         self.looker = Looker()
@@ -140,6 +143,7 @@ class TerrainTeam:
         leads = self._places and min(self._places) == robot.name
         facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number}
         facts["places"] = self._places if leads else {}
+        facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
         if isinstance(self.mates, Teammates):
             facts["order"] = self._notice
         return facts
@@ -216,16 +220,13 @@ class TerrainTeam:
         self._next_s = robot.time + _THINK_S
         place = self._places.get(robot.name)
         if place is None:
-            if self._has_to_spin(robot, self._ground(robot)):
-                self._start_spin(robot)
+            self._spins(robot, self._ground(robot))
             return
         grid = self._ground(robot)
         ways = self._ways = Ways(grid, self.clearance_m)
-        if self._drives_to(robot, ways, place):
+        if self._drives_to(robot, ways, place) or self._spins(robot, grid):
             return
-        if self._has_to_spin(robot, grid):
-            self._start_spin(robot)
-        elif _is_all_bad(ways, place, 0.5 * self.order.spacing_m):
+        if _is_all_bad(ways, place, self.order.spacing_m):
             text = f"enclosed: at its place ({place[0]:.1f}, {place[1]:.1f}) nobody can drive"
             self._set(robot, _Goal("enclosed", None, text))
         else:
@@ -235,10 +236,12 @@ class TerrainTeam:
         """Begin to drive to the place, if a way is known; where it is bad, to good ground beside it."""
         assert self.order is not None
         to, way = place, ways.plan(robot.pose[:2], place)
-        if way is None and ways.state(*place) > 50:
-            near = ways.vertex(*place, 0.5 * self.order.spacing_m)
-            to = place if near is None else tuple(ways.grid.to_world(near).tolist())
-            way = None if near is None else ways.plan(robot.pose[:2], to)
+        if way is None and ways.vertex(*place, 0.75 * ways.grid.resolution) is None and ways.state(*place) >= 0:
+            others = [p for name, p in self._places.items() if name != robot.name]
+            for to in _good_ground(ways, place, others, self.order.spacing_m):
+                way = ways.plan(robot.pose[:2], to)
+                if way is not None:
+                    break
         if way is None:
             return False
         self._set(robot, _Goal("place", to, f"drives to its place ({to[0]:.1f}, {to[1]:.1f})"))
@@ -252,7 +255,8 @@ class TerrainTeam:
         edges = edge_vertices(grid.cells)
         reached = np.isfinite(ways.distances(*robot.pose[:2]))
         points = grid.to_world(edges[reached[edges[:, 0], edges[:, 1]]])
-        points = _apart(points, self._refused.goals, self._refused.tolerance_m)
+        told = [tuple(p) for m in self._others.values() for p in m.facts.get("refused", ())]
+        points = _apart(points, [*self._refused.goals, *told], self._refused.tolerance_m)
         if not len(points):
             self._set(robot, _Goal("enclosed", None, "enclosed: no drivable ground leads on"))
             return
@@ -292,30 +296,37 @@ class TerrainTeam:
 
     # -- turning on the spot -------------------------------------------------------------------------------------------
 
-    def _has_to_spin(self, robot: Robot, grid: Grid) -> bool:
-        """Return whether turning here reveals more, and has not been tried here."""
-        x, y, _ = robot.pose
+    def _spins(self, robot: Robot, grid: Grid) -> bool:
+        """Begin to turn, as far as that reveals more, unless it has been tried here."""
+        x, y, heading = robot.pose
         fov_deg, range_m = sight(robot)
         if fov_deg > 350 or any(math.hypot(x - a, y - b) < 1.5 for a, b in self._spun):
             return False
         at = (y - grid.origin[1]) / grid.resolution - 0.5, (x - grid.origin[0]) / grid.resolution - 0.5
-        near = BLIND_M / grid.resolution
-        return revealed_by_turning(grid.cells, *at, near, 0.9 * range_m / grid.resolution) > 0
-
-    def _start_spin(self, robot: Robot) -> None:
-        self._spun.append((robot.pose.x, robot.pose.y))
-        self._turned, self._heading = 0.0, robot.pose.heading
+        reach = BLIND_M / grid.resolution, 0.9 * range_m / grid.resolution
+        count = revealed_by_turning(grid.cells, *at, *reach, _SECTORS)
+        self._turn = turn_to_reveal(count, heading, 0.9 * math.radians(fov_deg))
+        if self._turn == 0.0:
+            return False
+        if not self._spun:
+            self._turn = math.tau  # at the start all around, since nothing is known yet
+        self._spun.append((x, y))
+        self._heading = heading
+        self._next_s = robot.time + _SPIN_MOST_S
         self._set(robot, _Goal("spinning", None, "spinning: looks around"))
+        return True
 
     def _spin(self, robot: Robot) -> None:
-        self._turned += math.remainder(robot.pose.heading - self._heading, math.tau)
-        self._heading = robot.pose.heading
-        if abs(self._turned) >= math.tau or robot.time > self._next_s + 60.0:
+        left = abs(self._turn) - math.copysign(1.0, self._turn) * math.remainder(
+            robot.pose.heading - self._heading, math.tau
+        )
+        self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
+        if left <= 0.0 or robot.time > self._next_s:
             self._set(robot, _Goal("", None, robot.text))
             robot.stop()
             self._next_s = robot.time
             return
-        robot.drive(0.0, min(0.6 * robot.model.max_turn_rad_s, 1.0))
+        robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
 
     # -- on the way ----------------------------------------------------------------------------------------------------
 
@@ -360,8 +371,7 @@ class TerrainTeam:
             self._set(robot, _Goal("facing", self.goal.place, "turns to the facing of the formation"))
             return
         assert self.goal.place is not None
-        if self._has_to_spin(robot, self._ground(robot)):
-            self._start_spin(robot)
+        if self._spins(robot, self._ground(robot)):
             return
         self._refused.add(self.goal.place)  # it has been looked at from near by
         self._set(robot, _Goal("", None, robot.text))
@@ -374,7 +384,8 @@ class TerrainTeam:
             self._set(robot, _Goal("given up", None, f"stuck at ({x:.1f}, {y:.1f}): gives up"))
             return
         robot.note(f"stuck at ({x:.1f}, {y:.1f})")
-        self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
+        if all(math.dist(m.pose[:2], (x, y)) > 1.5 for m in self._others.values()):  # it was no mate that held it
+            self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
         self._next_s = robot.time + 3.0
 
     def _ground(self, robot: Robot) -> Grid:
@@ -395,6 +406,18 @@ def _apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: f
     for x, y in places:
         points = points[np.hypot(points[:, 0] - x, points[:, 1] - y) > apart_m]
     return points
+
+
+def _good_ground(
+    ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
+) -> list[tuple[float, float]]:
+    """Return the passable vertices, at most five, nearest to a place, within a distance and not others' [m]."""
+    rows, columns = _disc(ways.grid, *place, within_m)
+    good = ways.passable[rows, columns]
+    points = ways.grid.to_world(np.column_stack((rows[good], columns[good])))
+    points = _apart(points, others, 0.6 * within_m)
+    nearest = np.argsort(np.hypot(*(points - place).T), kind="stable")[:5]
+    return [(x, y) for x, y in points[nearest].tolist()]
 
 
 def _is_edge(grid: Grid, place: tuple[float, float]) -> bool:
