@@ -21,6 +21,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.mapping import elevation_kernels as kernels
 from covey.mapping import elevation_versions as versions
+from covey.mapping.elevation_compare import true_altitude
 from covey.mapping.elevation_kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
 from covey.mapping.elevation_versions import TileVersion
 from covey.mapping.news import News
@@ -178,12 +179,7 @@ class Elevations(SharedMaps):
 
     def know_ground(self, robots: np.ndarray, ground: Any) -> None:
         """Let robots start with the altitudes of a `covey.world.ground.Ground`, see `know`."""
-        points = self.grid.to_world(np.moveaxis(np.indices(self.grid.shape), 0, -1))
-        near = self.grid.resolution * 1e-6
-        left, right, bottom, top = ground.bounds
-        inside = (points[..., 0] > left - near) & (points[..., 0] < right + near)
-        inside &= (points[..., 1] > bottom - near) & (points[..., 1] < top + near)
-        self.know(robots, np.where(inside, ground.altitude_at(points), np.nan))
+        self.know(robots, true_altitude(ground, self.grid))
 
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are."""

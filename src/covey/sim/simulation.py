@@ -32,7 +32,6 @@ from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
 from covey.sim.share_maps import ShareMaps, as_share_maps
 from covey.sim.sharing import Sharing
-from covey.sim.standing import stand
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
 from covey.sim.talking import Talking
@@ -135,7 +134,6 @@ class Simulation:
         self.on_controller_error: OnError = on_controller_error
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
-        stand(world.ground, self.state)
         self.physics = physics_of(physics, world, self.model, self.state, substep_s)
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = as_share_maps(share_maps)
