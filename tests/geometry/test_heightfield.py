@@ -127,3 +127,29 @@ def test_steepness_is_the_largest_step_to_a_neighbour():
     holes = rough(2)
     holes[np.random.default_rng(0).random(holes.shape) < 0.3] = np.nan
     np.testing.assert_array_equal(steepness(holes), steepness_numpy(holes))
+
+
+def test_rays_end_where_those_of_mujoco_end():
+    mujoco = pytest.importorskip("mujoco")
+    field = rough(11)
+    rows, columns = field.shape
+    low, high = field.min(), field.max()
+    half = 0.5 * FRAME[2] * np.array([columns - 1, rows - 1])
+    spec = mujoco.MjSpec()
+    data = ((field - low) / (high - low)).astype(np.float32).ravel()
+    spec.add_hfield(name="ground", nrow=rows, ncol=columns, size=[*half, high - low, 1.0], userdata=data)
+    kind = mujoco.mjtGeom.mjGEOM_HFIELD
+    spec.worldbody.add_geom(type=kind, hfieldname="ground", pos=[*(FRAME[:2] + half), low])
+    model = spec.compile()
+    state = mujoco.MjData(model)
+    mujoco.mj_forward(model, state)
+    origins, directions = rays(9, 500, high + 0.01)
+    got = cast(field, FRAME, origins, directions, math.inf)
+    geom = np.zeros(1, np.int32)
+    theirs = np.array(
+        [mujoco.mj_ray(model, state, o, d, None, 1, -1, geom) for o, d in zip(origins, directions, strict=True)]
+    )
+    hit = np.isfinite(got)
+    assert hit.sum() > 40
+    np.testing.assert_array_equal(theirs >= 0, hit)
+    np.testing.assert_allclose(got[hit], theirs[hit], atol=1e-4)

@@ -21,7 +21,6 @@ from covey.sim.checks import found_in
 from covey.world.changing import door_patch, with_doors
 from covey.world.map_files import files_of
 from covey.world.placement import place
-from covey.world.records import FileWorld
 from covey.world.world import World
 
 if TYPE_CHECKING:
@@ -103,6 +102,7 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
         mission=mission_of(scenario.mission),
         stop=scenario.stop,
         radio=scenario.radio,
@@ -162,7 +162,7 @@ def set_up(scenario: Scenario) -> SetUp:
 def _world(scenario: Scenario) -> World:
     """Return the world of a scenario, the one of an earlier run where that was the same."""
     record = scenario.world
-    if isinstance(record, FileWorld):  # a file may be another one by now
+    if _map_files(record):  # a file may be another one by now
         return record.build(scenario.folder, scenario.seed)
     key = type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
     return _WORLDS.get(key, lambda: record.build(scenario.folder, scenario.seed))
@@ -195,9 +195,16 @@ def inputs(scenario: Scenario) -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
     code += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
-    world = getattr(scenario.world, "file", None)
     files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
-    return sorted({*files, *(files_of((scenario.folder / world).resolve()) if world else ())})
+    maps = [file for name in _map_files(scenario.world) for file in files_of((scenario.folder / name).resolve())]
+    return sorted({*files, *maps})
+
+
+def _map_files(record: Any) -> list[str]:
+    """Return the files that a world names: its map, its height map, and the map of the walls on it."""
+    walls = getattr(record, "walls", None)
+    found = [getattr(record, "file", None), getattr(record, "height_map", None), getattr(walls, "file", None)]
+    return [name for name in found if name]
 
 
 def _text(scenario: Scenario) -> str:

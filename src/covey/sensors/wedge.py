@@ -62,8 +62,8 @@ class WedgeReadings:
 
     def row(self, i: int) -> WedgeReading:
         """Return the reading of the i-th robot; its arrays are copies."""
-        arrays = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.corner))
-        return WedgeReading(*arrays, self.sigma_m)
+        kind, altitude, again, corner = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.corner))
+        return WedgeReading(kind, altitude, again, corner, self.sigma_m)
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
         """Let beliefs of the ground take in some of the readings.

@@ -7,8 +7,20 @@ from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.robots.controller import Program
-from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Segment, Track, WallEvent, When, WorldEvent
+from covey.sim.events import (
+    DoorEvent,
+    GroundEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    Segment,
+    Track,
+    WallEvent,
+    When,
+    WorldEvent,
+)
 from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.world.ground_edits import editable_ground
 from covey.world.world import World
 
 Found = tuple[tuple[str, ...], str]
@@ -62,6 +74,12 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _track_found(record.obstacle, world)
     elif isinstance(record, RemoveEvent):
         yield from _remove_found(record, world, declared)
+    elif isinstance(record, GroundEvent):
+        yield from _ground_found(record, world)
+    elif isinstance(record, OrderEvent):
+        if not world.grid.inside(world.grid.to_cells(record.order.objective_m)):
+            place = list(record.order.objective_m)
+            yield ("order", "objective_m"), f"the objective {place} lies outside the world, {_extent(world)}"
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
 
@@ -99,6 +117,16 @@ def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | 
         if record.remove not in names:
             hint = did_you_mean(record.remove, names)
             yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
+
+
+def _ground_found(event: GroundEvent, world: World) -> Iterator[Found]:
+    if world.ground is None:
+        yield (event.change,), "this world has no ground that could change; give it a height_map, or generate hills"
+        return
+    try:
+        event.edit(editable_ground(world.ground))
+    except InvalidValueError as error:
+        yield (event.change,), str(error)
 
 
 def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,17 +175,33 @@ class Ground:
         altitude = np.ascontiguousarray(self.altitude_at(np.stack(np.meshgrid(x, y), axis=-1)))
         return self.replace(altitude=altitude, spacing_m=float(spacing_m), origin=origin)
 
+    def save(self, path: str | Path, **options: Any) -> None:
+        """Write the ground as the suffix says; see `covey.world.ground_writer.save_ground` for the options."""
+        from covey.world.ground_writer import save_ground
+
+        save_ground(self, Path(path), **options)
+
+    @staticmethod
+    def from_file(path: str | Path, **options: Any) -> "Ground":
+        """Read an image or grid of altitudes; see `covey.world.ground_files.read_ground` for the options."""
+        from covey.world.ground_files import read_ground
+
+        return read_ground(Path(path), **options)
+
     def world(self, walls: "World | None" = None) -> "World":
         """Return the world that is this ground, with walls standing on it if given.
 
-        Without walls its cells are one around each vertex, all free, and robots may leave over the edge. With walls
-        the cells are those of ``walls``; cells beyond the ground are walls.
+        Without walls its cells are one around each vertex, free, but for those at the edge, half of which no ground
+        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells
+        beyond the ground are walls.
         """
-        from covey.world.world import FREE, WALL, World
+        from covey.world.world import FREE, OPEN, WALL, World
 
         if walls is None:
             (x, y), half = self.origin, 0.5 * self.spacing_m
-            grid = Grid(np.full(self.shape, FREE, np.uint8), self.spacing_m, (x - half, y - half, 0.0))
+            cells = np.full(self.shape, OPEN, np.uint8)
+            cells[1:-1, 1:-1] = FREE
+            grid = Grid(cells, self.spacing_m, (x - half, y - half, 0.0))
             return World(grid, self.name, "open", ground=self)
         rows, columns = walls.grid.shape
         centres = walls.grid.to_world(np.moveaxis(np.mgrid[:rows, :columns], 0, -1))

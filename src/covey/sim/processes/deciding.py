@@ -120,6 +120,12 @@ class DecidingApart(Deciding):
         self._take_uses()
         self._pace.end()
 
+    def post(self, key: str, value: Any) -> None:
+        """Put plain data on the notice board, for the robots to read in this step."""
+        super().post(key, value)
+        for apart in self.onboard.values():
+            apart.writes.append((key, value))
+
     def record_into(self, recorder: Recorder) -> None:
         """Say where to record what the processes take, and their traffic."""
         self.noting.recorder = recorder
