@@ -1,9 +1,11 @@
 """Edges of the mapped ground: which vertices, who takes which, and whether turning helps."""
 
+import math
+
 import numpy as np
 import pytest
 
-from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges
+from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
 
 
 def test_edges_are_drivable_vertices_beside_unmapped_ones_in_any_of_eight_directions():
@@ -50,16 +52,41 @@ def test_taken_points_are_three_metres_apart(seed):
 
 def test_turning_reveals_what_is_unmapped_within_reach_and_in_the_open():
     occupancy = np.zeros((21, 21), np.int8)
-    assert revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0) == 0
+    assert revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0, 36).sum() == 0
     occupancy[:, :8] = -1
     r, c = np.mgrid[:21, :21]
     near = np.hypot(r - 10, c - 10) <= 5.0
-    assert revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0) == np.count_nonzero(near & (c < 8))
+    count = revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0, 4)
+    assert count.sum() == np.count_nonzero(near & (c < 8))
+    # By quadrant: north-west (from 90 degrees on) with the row straight south of west left to the next, south-west.
+    assert count.tolist() == [
+        0,
+        np.count_nonzero(near & (c < 8) & (r > 10)),
+        np.count_nonzero(near & (c < 8) & (r <= 10)),
+        0,
+    ]
     occupancy[:, 9] = 100  # a wall from end to end
-    assert revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0) == 0
+    assert revealed_by_turning(occupancy, 10.0, 10.0, 0.5, 5.0, 36).sum() == 0
 
 
 def test_the_vertex_that_a_robot_stands_on_is_too_near_to_be_seen():
     occupancy = np.zeros((9, 9), np.int8)
     occupancy[4, 4] = -1
-    assert revealed_by_turning(occupancy, 4.1, 4.0, 0.346, 5.0) == 0
+    assert revealed_by_turning(occupancy, 4.1, 4.0, 0.346, 5.0, 36).sum() == 0
+
+
+def test_a_robot_turns_no_farther_than_it_must():
+    fov = math.radians(120)
+
+    def turn(degrees, heading=0.0):
+        count = np.zeros(36, int)
+        count[[d // 10 for d in degrees]] = 1  # sectors of 10 degrees
+        return math.degrees(turn_to_reveal(count, math.radians(heading), fov))
+
+    assert turn([]) == 0
+    assert turn([0, 50, 350, 300]) == 0  # all within 60 degrees to both sides
+    assert turn([90]) == pytest.approx(40)  # until the sector's far side, 100 degrees, is 60 degrees to the left
+    assert turn([260]) == pytest.approx(-40)
+    assert turn([100, 260]) == pytest.approx(-200)  # by the shorter side: to the right until 100 degrees
+    assert turn([90], heading=90) == 0
+    assert turn(range(0, 360, 10)) == pytest.approx(240)

@@ -89,7 +89,8 @@ def test_the_world_of_a_ground_has_a_cell_for_each_vertex():
     assert world.ground is ground
     assert world.grid.shape == ground.shape
     np.testing.assert_allclose(world.grid.to_world((3, 4)), ground.vertices()[3, 4, :2])
-    assert world.free.all()
+    assert world.free[1:-1, 1:-1].all()
+    assert world.free.sum() == world.free[1:-1, 1:-1].size
 
 
 def test_walls_stand_on_a_ground_and_close_what_lies_beyond_it():

@@ -21,6 +21,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.mapping import elevation_kernels as kernels
 from covey.mapping import elevation_versions as versions
+from covey.mapping.elevation_compare import true_altitude
 from covey.mapping.elevation_kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
 from covey.mapping.elevation_versions import TileVersion
 from covey.mapping.news import News
@@ -175,6 +176,10 @@ class Elevations(SharedMaps):
             own["mark"][known] = MEASURED
             self._join(int(robot), range(self.tile_changed.shape[1]))
             self._team.dirty[robot] = 1
+
+    def know_ground(self, robots: np.ndarray, ground: Any) -> None:
+        """Let robots start with the altitudes of a `covey.world.ground.Ground`, see `know`."""
+        self.know(robots, true_altitude(ground, self.grid))
 
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are."""

@@ -222,14 +222,13 @@ def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame
     """
     rows, columns = team.mark.shape[1], team.mark.shape[2]
     variance, drop, drop_variance, limit, test = model[0], model[1], model[2], model[3], int(model[4])
-    w = kind.shape[1]
     for m in range(robots.shape[0]):
         i, r = robots[m], picked[m]
         c, s = math.cos(poses[m, 2] - true_pose[r, 2]), math.sin(poses[m, 2] - true_pose[r, 2])
         top, bottom, left, right = rows, -1, columns, -1
         for last in range(2):
-            for p in range(w):
-                for q in range(w):
+            for p in range(kind.shape[1]):
+                for q in range(kind.shape[2]):
                     what = kind[r, p, q]
                     if what == 0 or (what == 1) == (last == 1):
                         continue

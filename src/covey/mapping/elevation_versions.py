@@ -1,7 +1,7 @@
 """Versions of tiles of evidence about the ground: what robots tell each other, and how it goes over the air.
 
 A published version is rounded to what is transmitted: an altitude to 32-bit floating point, a variance to 16 bits of
-which 7 are the mantissa. So the same is believed whether it went through bytes or not.
+which 10 are the mantissa. So the same is believed whether it went through bytes or not.
 """
 
 import struct
@@ -17,6 +17,7 @@ from covey.mapping.tiles import TILE, TILE_CELLS
 _HEAD = struct.Struct("<IHIHH")
 _NEWS = struct.Struct("<HHI")
 _CLOCK = struct.Struct("<HII")
+_LEAST = (127 - 48) << 10  # exponent and ten bits of mantissa of 2^-48 m^2
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +55,12 @@ def rounded(evidence: np.ndarray) -> np.ndarray:
 
 
 def _narrowed(variance: np.ndarray) -> np.ndarray:
-    bits = np.ascontiguousarray(variance, np.float32).view(np.uint32)
-    return np.minimum((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16, 0x7F7F).astype(np.uint16)
+    bits = np.ascontiguousarray(variance, np.float32).view(np.uint32).astype(np.int64)
+    return np.clip(((bits + 0xFFF + ((bits >> 13) & 1)) >> 13) - _LEAST, 0, 0xFFFF).astype(np.uint16)
 
 
 def _widened(short: np.ndarray) -> np.ndarray:
-    return (short.astype(np.uint32) << 16).view(np.float32)
+    return ((short.astype(np.uint32) + np.uint32(_LEAST)) << np.uint32(13)).view(np.float32)
 
 
 def encode(news: News) -> bytes:

@@ -1,6 +1,6 @@
 """`Mapping`: how a robot turns lidar scans into its belief; `ElevationMapping`: the same of altitudes of the ground."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -20,7 +20,10 @@ class Mapping(Record):
         log-odds and their bounds).
     """
 
-    kind: Literal["occupancy"] = "occupancy"
+    uses: ClassVar[tuple[str, ...]] = ("lidar",)
+    """Kinds of sensors that it maps with; of lidars the first of a robot."""
+
+    kind: ClassVar[str] = "occupancy"
     resolution_m: float = Field(default=0.1, gt=0, le=10, description="Side of a cell of the map [m].")
     hit_log_odds: float = Field(
         default=0.85, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam that ends [-]."
@@ -72,6 +75,9 @@ class ElevationMapping(Record):
         ``innovation`` with that of what the next measurement will be).
     """
 
+    uses: ClassVar[tuple[str, ...]] = ("wedge", "lidar3d", "depth_camera")
+    """Kinds of sensors that it maps with."""
+
     kind: Literal["elevation"] = "elevation"
     change_test: Literal["innovation", "paper", "none"] = Field(
         default="innovation",
@@ -99,13 +105,17 @@ def _kind_of(value: Any) -> str:
     return str(value.get("kind", "occupancy") if isinstance(value, dict) else getattr(value, "kind", "occupancy"))
 
 
-def _from_kind(value: Any) -> Any:
-    return {"kind": value} if isinstance(value, str) else value
+def _spelled_out(value: Any) -> Any:
+    """Accept a bare kind; occupancy, which has always been the kind, need not be named."""
+    given = {"kind": value} if isinstance(value, str) else value
+    if isinstance(given, dict) and given.get("kind") == "occupancy":
+        return {key: item for key, item in given.items() if key != "kind"}
+    return given
 
 
 AnyMapping = Annotated[
     Annotated[Mapping, Tag("occupancy")] | Annotated[ElevationMapping, Tag("elevation")],
     Discriminator(_kind_of),
-    BeforeValidator(_from_kind),
+    BeforeValidator(_spelled_out),
 ]
-"""Field type of a mapping in a file: that of ``kind``, by default occupancy; a bare word is a kind."""
+"""Field type of a mapping in a file: a kind, or the fields of one; without ``kind`` those of occupancy."""

@@ -26,7 +26,7 @@ class Formation(Order):
         default=None, ge=1, description="How many robots are to form up, the first ones of the team; null: all."
     )
     within_m: float = Field(
-        default=0.5, gt=0, description="A robot is at its place when its centre is this near to it [m]."
+        default=1.0, gt=0, description="A robot is at its place when its centre is this near to it [m]."
     )
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "FormationTracker":

@@ -52,6 +52,12 @@ class Ways:
         x0, y0, _ = self.grid.origin
         return (y - y0) / self.grid.resolution - 0.5, (x - x0) / self.grid.resolution - 0.5
 
+    def state(self, x: float, y: float) -> int:
+        """Return what the vertex nearest to a point [m] is; beyond the grid it is bad."""
+        row, column = self.grid.cell_at(x, y)
+        rows, columns = self.grid.shape
+        return int(self.grid.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else 100
+
     def vertex(self, x: float, y: float, within_m: float) -> tuple[int, int] | None:
         """Return row and column of the passable vertex nearest to a point within a distance [m]; None for none."""
         row, column = self.at(x, y)

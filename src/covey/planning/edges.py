@@ -67,8 +67,8 @@ def share_edges(points: np.ndarray, objective: np.ndarray, robots: np.ndarray, a
 
 
 @kernel
-def revealed_by_turning(occupancy, row, column, near, far):
-    """Return how many unmapped vertices around a place a robot that turns there may see, all lengths in cells.
+def revealed_by_turning(occupancy, row, column, near, far, bins):
+    """Return how many unmapped vertices around a place a robot that turns there may see, by bearing; lengths in cells.
 
     Those count that lie between ``near`` and ``far``, with no bad vertex on the straight line to them, which may hide
     them: what is behind is for another place to see.
@@ -77,9 +77,13 @@ def revealed_by_turning(occupancy, row, column, near, far):
         occupancy: int8 (rows, columns).
         row, column: where the robot stands, with fractions.
         near, far: from where to where it sees.
+        bins: so many equal sectors are told apart.
+
+    Returns:
+        int64 (bins,), the first from bearing 0 (along the columns) counter-clockwise.
     """
     rows, columns = occupancy.shape
-    count = 0
+    count = np.zeros(bins, np.int64)
     for r in range(max(math.ceil(row - far), 0), min(math.floor(row + far) + 1, rows)):
         for c in range(max(math.ceil(column - far), 0), min(math.floor(column + far) + 1, columns)):
             dr, dc = r - row, c - column
@@ -93,5 +97,31 @@ def revealed_by_turning(occupancy, row, column, near, far):
                     hidden = True
                     break
             if not hidden:
-                count += 1
+                count[int((math.atan2(dr, dc) / math.tau) % 1.0 * bins) % bins] += 1
     return count
+
+
+def turn_to_reveal(count: np.ndarray, heading: float, fov: float) -> float:
+    """Return the least turn on the spot that brings all sectors with something to reveal into view [rad].
+
+    Args:
+        count: what there is to be seen in each of equal sectors, see `revealed_by_turning`.
+        heading: where the middle of the field of view is now [rad].
+        fov: its width [rad].
+
+    Returns:
+        Counter-clockwise positive; 0 when all that there is lies in view already.
+
+    Examples:
+        >>> round(turn_to_reveal(np.array([0, 1, 0, 0]), 0.0, math.pi / 2) / math.pi, 3)  # to the north-west
+        0.75
+    """
+    half, sector = 0.5 * fov, math.tau / len(count)
+    left = right = 0.0
+    for k in np.flatnonzero(count).tolist():
+        start = math.remainder(k * sector - heading, math.tau) % math.tau  # of the sector, counter-clockwise from ahead
+        end = start + sector
+        if end <= half + 1e-9 or start >= math.tau - half - 1e-9:
+            continue
+        left, right = max(left, end - half), max(right, math.tau - start - half)
+    return left if left <= right else -right

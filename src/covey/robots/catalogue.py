@@ -1,6 +1,6 @@
 """The robots that ship: each a function that returns a `RobotModel`, with the source of its numbers."""
 
-from covey.mapping.records import Mapping
+from covey.mapping.records import ElevationMapping, Mapping
 from covey.registry import Registry
 from covey.robots.chassis import Caster, Control, FlyingChassis, Wheel, WheeledChassis, skid_width_factor, track_wheels
 from covey.robots.model import Kinematics, RobotModel
@@ -10,6 +10,7 @@ from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import GmappingNoise, Odometry
 from covey.sensors.proximity import Proximity
+from covey.sensors.wedge import Wedge
 
 robots: Registry = Registry("robot")
 
@@ -195,8 +196,9 @@ def skid_steer(control: Control = "twist") -> RobotModel:
     """Return the four-wheeled robot of De Rango and Nahavandi 2007, for physics: terrain.
 
     Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side:
-    the paper. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each wheel, 10 N m a side, with which
-    the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a Pioneer.
+    the paper; so is the wedge that it sees. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each
+    wheel, 10 N m a side, with which the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a
+    Pioneer.
 
     References:
         M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -224,8 +226,8 @@ def skid_steer(control: Control = "twist") -> RobotModel:
         wheel_semi_axis_m=0.135,
         acceleration_m_s2=2.0,
         turn_acceleration_rad_s2=6.0,
-        sensors=(WHEELS, Neighbours()),
-        mapping=Mapping(),
+        sensors=(Wedge(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
         chassis=chassis,
     )
 

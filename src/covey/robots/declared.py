@@ -55,4 +55,4 @@ class Declared:
         return getattr(self._robot, name)
 
 
-_SENSORS = ("lidar", "proximity", "bumper", "odometry", "neighbours")
+_SENSORS = ("lidar", "proximity", "bumper", "odometry", "neighbours", "wedge", "lidar3d", "depth_camera")

@@ -102,6 +102,7 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
         mission=mission_of(scenario.mission),
         stop=scenario.stop,
         radio=scenario.radio,

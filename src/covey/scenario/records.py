@@ -158,6 +158,11 @@ class Scenario(FromFile):
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
     doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
+    physics: Literal["planar", "terrain"] | None = Field(
+        default=None,
+        description="planar: discs in the plane; terrain: bodies in three dimensions, with masses and wheels (needs "
+        "the extra terrain); null: terrain in a world with ground, else planar.",
+    )
     radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")

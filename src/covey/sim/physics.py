@@ -86,7 +86,9 @@ def physics_of(name: str, world: World, model: TeamModel, state: TeamState, subs
     """
     if name == "planar":
         from covey.sim.planar import PlanarPhysics
+        from covey.sim.standing import stand
 
+        stand(world.ground, state)
         return PlanarPhysics(world, model, substep_s)
     if name != "terrain":
         raise InvalidValueError(f"physics is {name!r}; give planar or terrain")

@@ -16,6 +16,7 @@ from covey.errors import InvalidValueError
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.crowd import advance
 from covey.sim.physics import Contacts, Incident
+from covey.sim.standing import stand
 
 _PARTNERS = 8  # remembered contacts per robot with robots of a larger index; six equal discs fit around one
 _NO_TRACE = np.empty((0, 0, 3))
@@ -89,5 +90,6 @@ class PlanarPhysics:
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
+        stand(getattr(world, "ground", None), state)
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
         return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep)

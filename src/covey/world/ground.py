@@ -191,14 +191,17 @@ class Ground:
     def world(self, walls: "World | None" = None) -> "World":
         """Return the world that is this ground, with walls standing on it if given.
 
-        Without walls its cells are one around each vertex, all free, and robots may leave over the edge. With walls
-        the cells are those of ``walls``; cells beyond the ground are walls.
+        Without walls its cells are one around each vertex, free, but for those at the edge, half of which no ground
+        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells
+        beyond the ground are walls.
         """
-        from covey.world.world import FREE, WALL, World
+        from covey.world.world import FREE, OPEN, WALL, World
 
         if walls is None:
             (x, y), half = self.origin, 0.5 * self.spacing_m
-            grid = Grid(np.full(self.shape, FREE, np.uint8), self.spacing_m, (x - half, y - half, 0.0))
+            cells = np.full(self.shape, OPEN, np.uint8)
+            cells[1:-1, 1:-1] = FREE
+            grid = Grid(cells, self.spacing_m, (x - half, y - half, 0.0))
             return World(grid, self.name, "open", ground=self)
         rows, columns = walls.grid.shape
         centres = walls.grid.to_world(np.moveaxis(np.mgrid[:rows, :columns], 0, -1))

@@ -1,0 +1,58 @@
+"""What the robots of a team tell each other about themselves, on the notice board or over the radio."""
+
+from typing import Any
+
+from covey.controllers.teammates import Mate, Teammates
+from covey.errors import UnknownNameError
+from covey.geometry import Pose
+from covey.robots.handle import Robot
+
+OVER = ("board", "radio")
+
+
+class BoardMates:
+    """The same as `Teammates`, on the notice board: everybody reads it, whatever the radio does.
+
+    Each robot keeps one notice under its name: when, its pose, where it is going and what else its strategy tells.
+
+    Args:
+        every_s: time between two notices [s]; something new is told at once.
+        forget_s: how long a notice holds [s].
+    """
+
+    def __init__(self, every_s: float = 0.2, forget_s: float = 10.0):
+        self.every_s, self.forget_s = every_s, forget_s
+        self.mates: dict[str, Mate] = {}
+        self._told: Any = None
+        self._next_s = self._read_s = 0.0
+
+    def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
+        """Read the others' notices, and renew the own one when it is time; to be called at every step."""
+        if robot.time >= self._read_s - 1e-9:
+            self._read_s = robot.time + self.every_s
+            for name in robot.team:
+                notice = robot.board.get(name) if name != robot.name else None
+                if isinstance(notice, dict) and "pose" in notice:
+                    told = dict(notice)
+                    time_s, pose, heads_for = told.pop("time_s"), Pose(*told.pop("pose")), told.pop("goal")
+                    self.mates[name] = Mate(time_s, pose, heads_for, told)
+        if robot.time >= self._next_s - 1e-9 or (goal, facts) != self._told:
+            v, _, omega = robot.twist
+            own = {"time_s": robot.time, "pose": tuple(robot.pose), "velocity": (v, omega), "goal": goal}
+            robot.board[robot.name] = own | facts
+            self._told, self._next_s = (goal, facts), robot.time + self.every_s
+
+    def others(self, robot: Robot) -> dict[str, Mate]:
+        """Return what is known of the mates whose notices are not too old, by name, sorted."""
+        return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
+
+
+def mates_over(what: str) -> "BoardMates | Teammates":
+    """Return what tells and remembers notices: over the ``board`` or the ``radio``.
+
+    Raises:
+        UnknownNameError: it is neither.
+    """
+    if what not in OVER:
+        raise UnknownNameError("way to tell notices", what, OVER)
+    return BoardMates() if what == "board" else Teammates(every_s=0.5)
