@@ -14,6 +14,7 @@ from covey.results.figures.landscape import (
     Ways,
     knowledge_curve,
     landscape_page,
+    markers,
     truth_map,
 )
 from covey.results.figures.landscape_film import film_frames, overlooking
@@ -145,6 +146,19 @@ def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
     assert -15.5 <= left < -9
     assert 2 < right < 8  # it shows what is mapped, not all of the 30 m
     assert truth_map(ground.altitude, ground.frame, ways).axes[0].get_xlim() == (-15.5, 15.5)
+
+
+def test_markers_stand_at_the_believed_altitude_lifted_when_above_the_ground():
+    ground, belief = known()
+    altitude = belief.altitude.copy()
+    altitude[10, 20] = ground.altitude[10, 20] - 5.0  # the drop
+    dots = markers(Knowledge(altitude, belief.interval, belief.marks), ground.altitude, ground.frame)
+    there = np.argwhere(~np.isnan(altitude))
+    np.testing.assert_allclose(dots.points[:, :2], ground.vertices()[there[:, 0], there[:, 1], :2])
+    lifted = dots.points[:, 2] - ground.altitude[there[:, 0], there[:, 1]]
+    drop = (there == (10, 20)).all(axis=1)
+    np.testing.assert_allclose(lifted, np.where(drop, -5.0, 0.51))
+    assert (dots.colors[drop] == style.rgb(DROP_COLOR)).all()
 
 
 def test_pages_of_nothing_known_and_of_a_flat_ground():

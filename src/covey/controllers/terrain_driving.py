@@ -67,9 +67,10 @@ class Driver:
         self._stuck_at = (math.inf, math.inf)
 
     def take(self, robot: Robot, way: np.ndarray) -> None:
-        """Begin another way."""
+        """Begin another way; one to the same goal is no excuse for making no progress."""
+        if not len(self.way) or math.dist(self.way[-1], way[-1]) > AHEAD_M:
+            self._progress.restart(robot.time, *robot.pose[:2])
         self.way, self._segment = np.ascontiguousarray(way), 0
-        self._progress.restart(robot.time, *robot.pose[:2])
 
     def stop(self, robot: Robot) -> None:
         """Drop the way and stand."""

@@ -25,6 +25,8 @@ _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to 
 _SECTORS = 36
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
+_STAND = ("arrived", "facing", "enclosed", "given up")
+_AROUND_M = 20.0  # a way leads around mates that stand within this distance
 _LOOK_S = 0.5  # how often a way is looked at anew
 _THINK_S = 2.0  # how often a robot that stands thinks anew
 _FACING = math.radians(6)
@@ -220,17 +222,18 @@ class TerrainTeam:
         self._next_s = robot.time + _THINK_S
         place = self._places.get(robot.name)
         if place is None:
-            self._spins(robot, self._ground(robot))
+            self._spins(robot, self._ground(robot).grid)
             return
-        grid = self._ground(robot)
-        ways = self._ways = Ways(grid, self.clearance_m)
-        if self._drives_to(robot, ways, place) or self._spins(robot, grid):
+        if self._drives_to(robot, self._ground(robot, around_mates=True), place):
+            return
+        ways = self._ways = self._ground(robot)
+        if self._drives_to(robot, ways, place) or self._spins(robot, ways.grid):
             return
         if _is_all_bad(ways, place, self.order.spacing_m):
             text = f"enclosed: at its place ({place[0]:.1f}, {place[1]:.1f}) nobody can drive"
             self._set(robot, _Goal("enclosed", None, text))
         else:
-            self._map(robot, grid, ways, place)
+            self._map(robot, ways, place)
 
     def _drives_to(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> bool:
         """Begin to drive to the place, if a way is known; where it is bad, to good ground beside it."""
@@ -249,9 +252,10 @@ class TerrainTeam:
         self._next_s = robot.time + _LOOK_S
         return True
 
-    def _map(self, robot: Robot, grid: Grid, ways: Ways, place: tuple[float, float]) -> None:
+    def _map(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> None:
         """Go to the edge of the map that falls to this robot, or say that there is none."""
         assert self.order is not None
+        grid = ways.grid
         edges = edge_vertices(grid.cells)
         reached = np.isfinite(ways.distances(*robot.pose[:2]))
         points = grid.to_world(edges[reached[edges[:, 0], edges[:, 1]]])
@@ -275,7 +279,7 @@ class TerrainTeam:
             self._set(robot, _Goal("waiting", None, "waits: others map all edges"))
             return
         x, y = points[mine].tolist()
-        way = ways.plan(robot.pose[:2], (x, y))
+        way = self._plan(robot, ways, (x, y))
         if way is None:
             self._refused.add((x, y))
             self._next_s = robot.time
@@ -336,7 +340,7 @@ class TerrainTeam:
         assert self.goal.place is not None
         if self._ways is None or robot.time >= self._next_s - 1e-9:
             self._next_s = robot.time + _LOOK_S
-            ways = self._ways = Ways(self._ground(robot), self.clearance_m)
+            ways = self._ways = self._ground(robot)
             place = self._places.get(robot.name)
             if self.goal.kind == "edge" and place is not None and self._drives_to(robot, ways, place):
                 return
@@ -344,7 +348,7 @@ class TerrainTeam:
                 self._think(robot)
                 return
             if not ways.is_clear(self.driver.left(robot)):
-                way = ways.plan(robot.pose[:2], self.goal.place)
+                way = self._plan(robot, ways, self.goal.place)
                 if way is None:
                     self._think(robot)
                     return
@@ -371,7 +375,7 @@ class TerrainTeam:
             self._set(robot, _Goal("facing", self.goal.place, "turns to the facing of the formation"))
             return
         assert self.goal.place is not None
-        if self._spins(robot, self._ground(robot)):
+        if self._spins(robot, self._ground(robot).grid):
             return
         self._refused.add(self.goal.place)  # it has been looked at from near by
         self._set(robot, _Goal("", None, robot.text))
@@ -388,7 +392,12 @@ class TerrainTeam:
             self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
         self._next_s = robot.time + 3.0
 
-    def _ground(self, robot: Robot) -> Grid:
+    def _plan(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> np.ndarray | None:
+        """Return a way to a place, around mates that stand if there is one."""
+        way = self._ground(robot, around_mates=True).plan(robot.pose[:2], place)
+        return ways.plan(robot.pose[:2], place) if way is None else way
+
+    def _ground(self, robot: Robot, around_mates: bool = False) -> Ways:
         """Return the map as the robot plans on it: with what it stands on, and without what held it lately."""
         assert robot.map is not None
         grid = robot.map.grid
@@ -398,7 +407,11 @@ class TerrainTeam:
         self._hard = [place for place in self._hard if place[2] > robot.time]
         for x, y, _ in self._hard:
             cells[_disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))] = 100
-        return grid.with_cells(cells)
+        if around_mates:
+            for x, y in (m.pose[:2] for m in self._others.values() if m.facts.get("state") in _STAND):
+                if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
+                    cells[_disc(grid, x, y, 0.5)] = 100
+        return Ways(grid.with_cells(cells), self.clearance_m)
 
 
 def _apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: float) -> np.ndarray:

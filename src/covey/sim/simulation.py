@@ -185,6 +185,8 @@ class Simulation:
         )
         task = {"kind": mission.kind if mission else "exploration"} | facts
         self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
+        if spatial:
+            self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()

@@ -11,8 +11,9 @@ from matplotlib.lines import Line2D
 
 from covey.results.figures import furniture, style
 from covey.results.figures.relief import ALTITUDES, shaded
+from covey.results.figures.scene import Dots
 
-DROP_COLOR, OBSTACLE_COLOR = "#2C5FA8", "#7A1F2B"
+MEASURED_COLOR, DROP_COLOR, OBSTACLE_COLOR = "#5E93D6", "#2C5FA8", "#7A1F2B"
 _MEASURED, _DROP, _OBSTACLE = 1, 2, 3
 _POINTS = 4000
 
@@ -131,6 +132,25 @@ def knowledge_curve(
         entries.append(Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label="ground changes"))
     furniture.legend(upper, entries, handle_length=1.6)
     return picture
+
+
+def markers(
+    known: Knowledge, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
+) -> Dots:
+    """Return a ball for each mapped vertex at its believed altitude, for `scene.still`; by colour what it is.
+
+    Those that would not lie below the ground are lifted, so that they do not hide in it, nor robots in them.
+
+    References:
+        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the map
+        display).
+    """
+    rows, columns = np.nonzero((known.marks > 0) & ~np.isnan(known.altitude))
+    z = known.altitude[rows, columns].astype(np.float64)
+    z += np.where(z > altitude[rows, columns] - radius_m, lift_m, 0.0)
+    colors = np.array([style.rgb(c) for c in ("#000000", MEASURED_COLOR, DROP_COLOR, OBSTACLE_COLOR)], np.uint8)
+    points = np.column_stack((frame[0] + columns * frame[2], frame[1] + rows * frame[2], z))
+    return Dots(points, colors[known.marks[rows, columns]], radius_m)
 
 
 def _view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:

@@ -80,14 +80,13 @@ def _ways(points: np.ndarray, colors: Sequence[str]) -> tuple[np.ndarray, np.nda
 
 
 def _palette(image: Image.Image, colors: Sequence[str]) -> Image.Image:
-    """Return an image whose palette has the colours of another one, of the robots, of text and of shadows.
+    """Return an image whose palette has the colours of another one, of the robots and of text.
 
     One entry stays free: for what does not change from image to image, so that a GIF need not hold it again.
     """
     own = np.array([rgb(c) for c in (INK, "#FFFFFF", *colors[:32])], np.uint8)
-    dark = (np.linspace(0.25, 0.7, 8)[:, None] * rgb("#8A8060")).astype(np.uint8)
-    free = 255 - len(own) - len(dark)
-    scene = (image.quantize(free, dither=Image.Dither.NONE).getpalette() or [])[: 3 * free]
+    free = 255 - len(own)
+    scene = image.quantize(free, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).getpalette() or []
     shared = Image.new("P", (1, 1))
-    shared.putpalette(scene + np.concatenate((own, dark)).ravel().tolist())
+    shared.putpalette(scene[: 3 * free] + own.ravel().tolist())
     return shared

@@ -13,7 +13,7 @@ from covey.robots.model import RobotModel
 from covey.robots.team import TeamModel
 from covey.sim.motion import MAX_SPEED, MAX_TURN, MAX_WHEEL
 from covey.sim.terrain.drives import TORQUE
-from covey.sim.terrain.engine import GAP_M, GROUND, HULL, WALL, mujoco
+from covey.sim.terrain.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
 
 SAG_M = 0.0008
 """How far robots sink into the ground under their weight [m], before which they touch it."""
@@ -42,6 +42,9 @@ class Bodies:
         figures: float64 (m, 4), see `covey.sim.terrain.drives.steer`.
         points: float64 (n, k, 3), points all over the parts that touch the ground [m], in the frame of the robot.
         point_count: int64 (n,), points used.
+        gain: float64 (m,), torque per speed [N m s] with which each holds a speed, for the engine.
+        most: float64 (m,), its largest torque [N m].
+        top: float64 (m,), its top speed [rad/s].
         owner: int64 (geoms,), the robot whose hull a geom is; -2 for a wall, -1 for all else.
     """
 
@@ -55,12 +58,15 @@ class Bodies:
     turns: np.ndarray
     robots: np.ndarray
     figures: np.ndarray
+    gain: np.ndarray
+    most: np.ndarray
+    top: np.ndarray
     points: np.ndarray
     point_count: np.ndarray
     owner: np.ndarray
 
 
-def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
+def add_robot(spec: Any, i: int, model: RobotModel) -> None:
     """Put robot i into a model: a free body whose origin is on the level ground below the middle of the robot.
 
     Its wheels and its box touch the ground; a hull, as its body in the plane, walls and other robots.
@@ -75,7 +81,15 @@ def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
         height, mass = _add_wheeled(body, i, chassis)
     else:
         height, mass = _attach_file(spec, body, i, chassis)
-    hull = {"name": f"{i} hull", "mass": 0, "contype": HULL, "conaffinity": HULL | WALL, "condim": 1, "gap": GAP_M}
+    hull = {
+        "name": f"{i} hull",
+        "mass": 0,
+        "contype": HULL,
+        "conaffinity": HULL | WALL,
+        "condim": 1,
+        "gap": GAP_M,
+        "solref": BUMP,
+    }
     if len(model.body_discs) == 1 and model.body_discs[0][:2] == (0.0, 0.0):
         size = [model.body_discs[0][2], 0.5 * height, 0.0]
         body.add_geom(type=mj.mjtGeom.mjGEOM_CYLINDER, size=size, pos=[0, 0, 0.5 * height], **hull)
@@ -84,8 +98,8 @@ def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
         mesh.uservert = np.array([[x, y, z] for x, y in _outline(model) for z in (0.0, height)]).ravel()
         body.add_geom(type=mj.mjtGeom.mjGEOM_MESH, meshname=f"{i} hull", **hull)
     motors = _motors(chassis, i)
-    for name, figures in motors:
-        _add_motor(spec, name, chassis, figures, len(motors), mass, limits)
+    for name, (_, _, radius, share) in motors:
+        _add_motor(spec, name, chassis.max_torque_n_m / share, _ROTORS * mass * radius * radius / len(motors))
 
 
 def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, float]:
@@ -160,17 +174,19 @@ def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[fl
     return high - low, float(alone.body_mass.sum())
 
 
-def _add_motor(spec: Any, joint: str, chassis: Driven, figures: Any, wheels: int, mass: float, limits: np.ndarray):
-    """Add the motor of a wheel: it holds a speed, or gives a torque that falls to nothing at the top speed."""
-    mj, (_, half, radius, share) = mujoco(), figures
-    torque, top = chassis.max_torque_n_m / share, top_wheel_speed(limits, half) / radius
+def _add_motor(spec: Any, joint: str, most: float, inertia: float) -> None:
+    """Add the motor of a wheel: it gives the torque that it is told, and what `covey.sim.terrain.drives` has it hold.
+
+    Args:
+        most: its largest torque [N m].
+        inertia: of motor and gear as the wheel has it [kg m2].
+    """
+    mj = mujoco()
     motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
-    motor.forcelimited, motor.forcerange = True, [-torque, torque]
+    motor.forcelimited, motor.forcerange = True, [-most, most]
     motor.gaintype, motor.biastype = mj.mjtGain.mjGAIN_FIXED, mj.mjtBias.mjBIAS_AFFINE
-    rotor = _ROTORS * mass * radius * radius / wheels
-    spec.joint(joint).armature = rotor
-    gain = _HOLDS * rotor / spec.option.timestep if chassis.control == "twist" else torque / top
-    motor.gainprm[0], motor.biasprm[2] = gain if chassis.control == "twist" else 1.0, -gain
+    spec.joint(joint).armature = inertia
+    motor.gainprm[0] = 1.0
 
 
 def top_wheel_speed(limits: np.ndarray, half_track_m: float) -> float:
@@ -218,6 +234,8 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         forwards = math.copysign(1.0, data.xaxis[engine.joint(name).id][1])
         row[2:] *= forwards
     robots = np.array([i for i, *_ in motors], np.int64)
+    turns = np.array([engine.joint(name).dofadr[0] for _, name, _ in motors], np.int64)
+    tops = [top_wheel_speed(model.limits[i], b) / abs(r) for i, (_, b, r, _) in zip(robots, figures, strict=True)]
     return Bodies(
         position=position,
         velocity=velocity,
@@ -226,9 +244,12 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         control=control,
         max_torque=torque,
         motor=motor,
-        turns=np.array([engine.joint(name).dofadr[0] for _, name, _ in motors], np.int64),
+        turns=turns,
         robots=robots,
         figures=figures,
+        gain=_HOLDS * engine.dof_armature[turns] / engine.opt.timestep,
+        most=engine.actuator_forcerange[motor, 1].copy(),
+        top=np.array(tops),
         points=points,
         point_count=np.array([len(part) for part in parts]),
         owner=owner,

@@ -15,6 +15,9 @@ GROUND, WALL, HULL = 1, 2, 4
 STEP_S = 0.005
 """The longest step of the engine [s]; a longer substep is divided evenly."""
 
+BUMP = [0.02, 2.0]
+"""How hulls meet walls and each other: the engine's usual time constant [s], damped twice as much, to bounce less."""
+
 GAP_M = 0.002
 """A contact with a wall or a robot ends when the gap is wider than this [m], as in the plane."""
 
