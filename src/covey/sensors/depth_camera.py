@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -49,7 +49,8 @@ class DepthCamera(SensorRecord):
         Raises:
             InvalidValueError: the world has no ground.
         """
-        return _bundle(self).read(self.kind, truth, members, keys, sample)
+        record: Any = self
+        return _bundle(record).read(self.kind, truth, members, keys, sample)
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.mapping.belief import Beliefs
 from covey.mapping.compare import KnownShare, KnownShareApart, ground_truth
 from covey.mapping.records import ElevationMapping
 from covey.mapping.unknown_starts import union_apart
@@ -201,4 +202,5 @@ class Scoring:
         if self.estimating.frames is None:
             return team.beliefs.grid.with_cells(team.beliefs.union())
         places = [self.estimating.place(i) for i in team.members.tolist()]
+        assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)
