@@ -181,7 +181,7 @@ class TerrainTeam:
         if robot.text != goal.text:
             robot.note(goal.text)
         if goal.kind not in ("place", "edge"):
-            self.driver.way = self.driver.way[:0]
+            self.driver.stop(robot)
 
     # -- who takes which place -----------------------------------------------------------------------------------------
 
@@ -327,7 +327,6 @@ class TerrainTeam:
         self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
         if left <= 0.0 or robot.time > self._next_s:
             self._set(robot, _Goal("", None, robot.text))
-            robot.stop()
             self._next_s = robot.time
             return
         robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
