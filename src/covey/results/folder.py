@@ -11,7 +11,7 @@ FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
-FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "metrics.json", "manifest.json")
+FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FIGURES = "figures"
 _PICTURES = {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"}
 

@@ -15,6 +15,7 @@ from covey.errors import InvalidValueError, RunFolderError
 from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
+from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
 from covey.results.run import Run, Scratch
@@ -69,6 +70,7 @@ class Recorder:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
         self._mission = tuple(mission)
+        self._attitude = attitude
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
@@ -114,7 +116,7 @@ class Recorder:
         if frame.step % self.pose_every == 0:
             for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
                 self._poses[3 * k : 3 * k + 3, i] = part.T
-            if frame.altitude_roll_pitch is not None:
+            if self._attitude:
                 self._poses[len(POSE_COLUMNS) :, i] = frame.altitude_roll_pitch.T
         else:
             self._poses[:, i] = np.nan
@@ -168,12 +170,13 @@ class Recorder:
                 self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
             self._tables[name].write(columns)
 
-    def close(self, status: str, maps: Maps | None = None) -> Run:
+    def close(self, status: str, maps: Maps | None = None, landscape: Landscape | None = None) -> Run:
         """Finish the folder and return it.
 
         Args:
             status: how the run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped`` or ``failed``.
             maps: what was explored and believed at the end.
+            landscape: the ground, how it changed, and what was believed of it at the end.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -193,6 +196,8 @@ class Recorder:
             self._radio.finish()
             if maps is not None:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
+            if landscape is not None:
+                write_whole(self.folder / "ground.npz", landscape.to_bytes())
             self.manifest["goal_status"] = status
             write_json(self.folder / "manifest.json", self.manifest)
             run = Run(self.folder, incomplete=True)

@@ -1,5 +1,6 @@
 """`Chassis`: what a robot is in three dimensions: masses, wheels, how they are driven; or that it flies."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -24,6 +25,9 @@ class Wheel(Record):
     radius_m: float = Field(gt=0, description="Radius [m].")
     width_m: float = Field(gt=0, description="Width [m].")
     mass_kg: float = Field(gt=0, description="Mass [kg].")
+    tyre: Literal["flat", "round"] = Field(
+        default="round", description="round: it touches level ground in its middle; flat: over its whole width."
+    )
 
     @model_validator(mode="after")
     def _has_a_side(self) -> Self:
@@ -103,25 +107,34 @@ Chassis = Annotated[WheeledChassis | FlyingChassis | FileChassis, Field(discrimi
 """Field type of a chassis in a file, told apart by its ``kind``."""
 
 
-def skid_width_factor(wheelbase_m: float, track_m: float) -> float:
-    """Return by how much wider than it is the track of a skid-steer robot of four equal wheels acts on the spot.
+def skid_width_factor(axles_m: Sequence[float], half_track_m: float) -> float:
+    """Return by how much wider than it is the track of a skid-steer robot acts when it turns on the spot.
 
-    Each wheel's patch slides by (w W/2 - s) along and w L/2 across while the robot turns at w with its sides at -+ s.
-    Under Coulomb friction and equal loads the moment W/2 (w W/2 - s) + L/2 (w L/2) vanishes, so s = w W/2 (1 + L²/W²).
+    While it turns at w with its sides at -+ s, the patch of a wheel at (x, b) slips by w b - s along and w x across.
+    Under Coulomb friction and equal loads, s is where the moment, the sum of (w x² + b (w b - s)) / slip over the
+    wheels of a side, vanishes; the factor is s / (w b). For two axles it is 1 + (x / b)².
 
     Args:
-        wheelbase_m: L, distance between the axles [m].
-        track_m: W, distance between the middles of left and right wheels [m].
+        axles_m: where the axles are, forward of the middle [m].
+        half_track_m: b, distance of the wheels from the middle [m].
 
     References:
         A. Mandow, J. L. Martínez, J. Morales, J. L. Blanco, A. García-Cerezo, J. González: Experimental kinematics for
         wheeled skid-steer mobile robots. IROS 2007 (the symmetric model with one such factor, there measured).
 
     Examples:
-        >>> skid_width_factor(0.24, 0.24)
+        >>> round(skid_width_factor((0.12, -0.12), 0.12), 9)
         2.0
     """
-    return 1.0 + (wheelbase_m / track_m) ** 2
+    from scipy.optimize import brentq
+
+    x, b = np.asarray(axles_m, float), half_track_m
+
+    def moment(factor: float) -> float:
+        along = b - factor * b
+        return float(np.sum((x**2 + b * along) / np.hypot(along, x)))
+
+    return brentq(moment, 1.0 + 1e-9, 2.0 + 2.0 * float(np.max(x**2)) / b**2)  # pyright: ignore
 
 
 def track_wheels(count: int, length_m: float, half_track_m: float, radius_m: float, width_m: float, mass_kg: float):
@@ -134,7 +147,7 @@ def track_wheels(count: int, length_m: float, half_track_m: float, radius_m: flo
     """
     places = [length_m * (k / (count - 1) - 0.5) for k in range(count)]
     return tuple(
-        Wheel(x_m=x, y_m=side * half_track_m, radius_m=radius_m, width_m=width_m, mass_kg=mass_kg / count)
+        Wheel(x_m=x, y_m=side * half_track_m, radius_m=radius_m, width_m=width_m, mass_kg=mass_kg / count, tyre="flat")
         for side in (1, -1)
         for x in places
     )

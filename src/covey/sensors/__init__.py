@@ -2,7 +2,9 @@
 
 from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import Sensor, look_down, maes_360, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.lidar import Lidar
+from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
@@ -12,7 +14,9 @@ from covey.sensors.wedge import Wedge
 
 __all__ = [
     "Bumper",
+    "DepthCamera",
     "Lidar",
+    "Lidar3D",
     "Neighbours",
     "Odometry",
     "Proximity",

@@ -8,7 +8,9 @@ from pydantic import Field, SerializeAsAny, WrapValidator
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.registry import Registry
 from covey.sensors.bumper import Bumper
+from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.lidar import Lidar
+from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
@@ -25,6 +27,8 @@ _KINDS = {
     "odometry": Odometry,
     "neighbours": Neighbours,
     "wedge": Wedge,
+    "lidar3d": Lidar3D,
+    "depth_camera": DepthCamera,
 }
 for _name, _kind in _KINDS.items():
     sensors.register(_name)(_kind)
@@ -87,7 +91,12 @@ def _from_name(value: Any, handler: Any) -> Any:
 
 
 Sensor = Annotated[
-    SerializeAsAny[Annotated[Lidar | Proximity | Bumper | Odometry | Neighbours | Wedge, Field(discriminator="kind")]],
+    SerializeAsAny[
+        Annotated[
+            Lidar | Proximity | Bumper | Odometry | Neighbours | Wedge | Lidar3D | DepthCamera,
+            Field(discriminator="kind"),
+        ]
+    ],
     WrapValidator(_from_name),
 ]
 """Field type of a sensor in a file: ``sick_lms500``, ``{kind: sick_lms500, rate_hz: 50}``, ``{kind: lidar, ...}``."""

@@ -225,35 +225,35 @@ def is_hidden(altitude, u, v, z, row, column):
     du, dv, dz = column - u, row - v, altitude[row, column] - z
     if du != 0.0:
         low, high = (math.floor(u) + 1, column) if du > 0.0 else (column + 1, math.ceil(u))
+        aside, up = dv / du, dz / du
         for j in range(max(low, 0), min(high, columns)):
-            t = (j - u) / du
-            y = v + t * dv
+            y = v + (j - u) * aside
             i = min(int(y), rows - 2)
-            if y >= 0.0 and y <= rows - 1.0:
+            if y >= 0.0 and i + 1.0 >= y:
                 a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j] - a) > z + t * dz + 1e-9:
+                if a + (y - i) * (altitude[i + 1, j] - a) > z + (j - u) * up + 1e-9:
                     return True
     if dv != 0.0:
         low, high = (math.floor(v) + 1, row) if dv > 0.0 else (row + 1, math.ceil(v))
+        aside, up = du / dv, dz / dv
         for i in range(max(low, 0), min(high, rows)):
-            t = (i - v) / dv
-            x = u + t * du
+            x = u + (i - v) * aside
             j = min(int(x), columns - 2)
-            if x >= 0.0 and x <= columns - 1.0:
+            if x >= 0.0 and j + 1.0 >= x:
                 a = altitude[i, j]
-                if a + (x - j) * (altitude[i, j + 1] - a) > z + t * dz + 1e-9:
+                if a + (x - j) * (altitude[i, j + 1] - a) > z + (i - v) * up + 1e-9:
                     return True
     d, dd = u - v, du - dv  # the diagonals, by column less row
     if dd != 0.0:
         low, high = (math.floor(d) + 1, column - row) if dd > 0.0 else (column - row + 1, math.ceil(d))
-        for k in range(low, high):
-            t = (k - d) / dd
-            y = v + t * dv
+        aside, up = dv / dd, dz / dd
+        for k in range(max(low, 1 - rows), min(high, columns)):
+            y = v + (k - d) * aside
             i = min(int(y), rows - 2)
             j = i + k
-            if y >= 0.0 and y <= rows - 1.0 and j >= 0 and j < columns - 1:
+            if y >= 0.0 and i + 1.0 >= y and j >= 0 and j < columns - 1:
                 a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j + 1] - a) > z + t * dz + 1e-9:
+                if a + (y - i) * (altitude[i + 1, j + 1] - a) > z + (k - d) * up + 1e-9:
                     return True
     return False
 
@@ -292,8 +292,9 @@ def see_all(
     """Fill the arrays of `WedgeReadings`; altitude, frame: of the ground; place, limits: see `Wedge`."""
     rows, columns = altitude.shape
     wide, up, down, reach = math.cos(limits[0]), limits[1], limits[2], limits[3]
-    sin_up, sin_down, tan_down, tan_up = math.sin(up), math.sin(down), math.tan(down), math.tan(up)
-    reach_down, reach_up = reach * math.cos(down), reach * math.cos(up)
+    tan_down, tan_up = math.tan(down), math.tan(up)
+    steep_down, steep_up, wide_wide = math.sin(down) ** 2, math.sin(up) ** 2, wide * wide
+    reach_down, reach_up, reach_reach = reach * math.cos(down), reach * math.cos(up), reach * reach
     near = place[2] / tan_down if tan_down > 0.0 else math.inf  # where level ground comes into view
     sigma, occlusion, marks = limits[4], limits[5] != 0.0, limits[7] != 0.0
     w = kind.shape[1]
@@ -312,24 +313,30 @@ def see_all(
                 i, j = top + a, left + b
                 if i < 0 or i >= rows or j < 0 or j >= columns:
                     continue
-                dx, dy, dz = frame[0] + j * frame[2] - x, frame[1] + i * frame[2] - y, altitude[i, j] - z
+                dx, dy = frame[0] + j * frame[2] - x, frame[1] + i * frame[2] - y
+                if dx * dx + dy * dy > reach_reach:
+                    continue
+                dz = altitude[i, j] - z
                 ahead = at[1, 0] * dx + at[1, 1] * dy + at[1, 2] * dz
                 side = at[2, 0] * dx + at[2, 1] * dy + at[2, 2] * dz
-                flat = math.sqrt(ahead * ahead + side * side)
-                if ahead < wide * flat:
+                flat = ahead * ahead + side * side
+                is_narrow = ahead >= 0.0 and ahead * ahead >= wide_wide * flat
+                if not (is_narrow if wide >= 0.0 else (ahead >= 0.0 or ahead * ahead <= wide_wide * flat)):
                     continue
                 rise = at[3, 0] * dx + at[3, 1] * dy + at[3, 2] * dz
-                away = math.sqrt(flat * flat + rise * rise)
+                away = flat + rise * rise
                 what, edge = SEEN, 0.0
-                if rise < -sin_down * away:
+                if rise < 0.0 and rise * rise > steep_down * away:
+                    flat = math.sqrt(flat)
                     what, edge = BELOW, -tan_down * flat
                     if not (marks and near <= flat <= reach_down):
                         continue
-                elif rise > sin_up * away:
+                elif rise > 0.0 and rise * rise > steep_up * away:
+                    flat = math.sqrt(flat)
                     what, edge = ABOVE, tan_up * flat
                     if not (marks and flat <= reach_up):
                         continue
-                elif away > reach:
+                elif away > reach_reach:
                     continue
                 if occlusion and is_hidden(altitude, u, v, z, i, j):
                     continue
@@ -338,7 +345,7 @@ def see_all(
                     if behind > 0.0:
                         if not marks or behind > frame[2] * 0.75:
                             continue
-                        what, edge = ABOVE, max(tan_up * flat, rise)
+                        what, edge = ABOVE, max(tan_up * math.sqrt(ahead * ahead + side * side), rise)
                 kind[m, a, b] = what
                 if what == SEEN:
                     n0, n1 = normal2(keys[m], sample, i * columns + j)
@@ -381,7 +388,7 @@ def kinds_reference(
     flat = np.hypot(ahead, side)
     bearing, elevation = np.arctan2(side, ahead), np.arctan2(rise, flat)
     half, up, down, reach = limits[:4]
-    inside = np.abs(bearing) <= half
+    inside = (np.abs(bearing) <= half) & (np.hypot(away[..., 0], away[..., 1]) <= reach)
     below = (elevation < -down) & (flat <= reach * math.cos(down)) & (limits[7] != 0) & (flat >= near)
     above = (elevation > up) & (flat <= reach * math.cos(up)) & (limits[7] != 0)
     seen = (elevation >= -down) & (elevation <= up) & (np.hypot(flat, rise) <= reach)

@@ -22,7 +22,6 @@ from covey.sim.events import DoorEvent, GroundEvent, ObstacleEvent, OrderEvent, 
 from covey.sim.faults import Faults
 from covey.sim.schedule import Schedule
 from covey.world.changing import ChangingWorld, robot_in
-from covey.world.ground_edits import GroundEdit
 from covey.world.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ class Inputs:
 
     Attributes:
         faults: what is wrong with robots.
-        ground_edits: how the ground changed so far, each with the step whose begin it was.
 
     Raises:
         InvalidValueError: a record is wrong, or names what there is not.
@@ -68,7 +66,6 @@ class Inputs:
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
-        self.ground_edits: list[tuple[int, GroundEdit]] = []
 
     def call(self, event: Any) -> None:
         """Let something happen in the next step.
@@ -193,7 +190,7 @@ class Inputs:
         except InvalidValueError as error:
             self.note("refused", other=event.change, text=str(error))
             return None
-        self.ground_edits.append((self.sim.clock.step + 1, edit))
+        self.sim.surveying.edited(self.sim.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)
         text = "nothing changed"
         place = (np.nan, np.nan)

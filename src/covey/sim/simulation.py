@@ -10,6 +10,7 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
+from covey.mapping.elevation import ElevationBelief
 from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
@@ -34,6 +35,7 @@ from covey.sim.share_maps import ShareMaps, as_share_maps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
+from covey.sim.surveying import Surveying
 from covey.sim.talking import Talking
 from covey.sim.teams import as_groups
 from covey.world.edits import editable
@@ -163,6 +165,8 @@ class Simulation:
         if self.tracker is not None and NOTICE in self.tracker.facts:
             self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
+        mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
+        self.surveying = Surveying(world.ground, mapped, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
         self.commands = np.zeros((len(self.names), 3))
@@ -174,9 +178,15 @@ class Simulation:
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
-        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
+        columns = (*columns, *self.surveying.columns)
+        spatial = physics == "terrain" or world.ground is not None
+        self._recorder = Recorder(
+            folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns, attitude=spatial
+        )
         task = {"kind": mission.kind if mission else "exploration"} | facts
         self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
+        if spatial:
+            self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
@@ -276,7 +286,8 @@ class Simulation:
             self._recorder.manifest |= self.deciding.facts
             if self.estimating.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
-            self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
+            maps = self.scoring.maps(self.inputs.changed)
+            self._run = self._recorder.close(self.status, maps, self.surveying.landscape(self.names))
         return self._run
 
     # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
@@ -351,6 +362,8 @@ class Simulation:
 
     def _score(self) -> None:
         self.scoring.score(self.sensing)
+        for i, change, (x, y), text in self.surveying.measure():
+            self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         if self.tracker is not None:
             for i, text in self.tracker.measure(self.time, self.state.pose, ~self.state.halted):
                 self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)

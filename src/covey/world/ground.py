@@ -192,7 +192,8 @@ class Ground:
         """Return the world that is this ground, with walls standing on it if given.
 
         Without walls its cells are one around each vertex, free, but for those at the edge, half of which no ground
-        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells beyond the ground are walls.
+        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells
+        beyond the ground are walls.
         """
         from covey.world.world import FREE, OPEN, WALL, World
 

@@ -13,8 +13,13 @@ from covey.robots.model import RobotModel
 from covey.robots.team import TeamModel
 from covey.sim.motion import MAX_SPEED, MAX_TURN, MAX_WHEEL
 from covey.sim.terrain.drives import TORQUE
-from covey.sim.terrain.engine import GAP_M, GROUND, HULL, SOFT, WALL, mujoco
+from covey.sim.terrain.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
 
+SAG_M = 0.0008
+"""How far robots sink into the ground under their weight [m], before which they touch it."""
+
+_DAMPING = 0.12  # of their bouncing on it, as a share of the critical one
+_SOFTNESS = 9.0  # of contacts for the solver: compliance over inverse mass
 _ROTORS = 0.5  # inertia of all motors and gears, seen at the rims of the wheels, over the mass of the robot
 _HOLDS = 0.5  # of the error of its speed that the motor of a free wheel takes away in a step of the engine
 _SCRAPES = 0.4  # friction of a box on the ground
@@ -37,6 +42,9 @@ class Bodies:
         figures: float64 (m, 4), see `covey.sim.terrain.drives.steer`.
         points: float64 (n, k, 3), points all over the parts that touch the ground [m], in the frame of the robot.
         point_count: int64 (n,), points used.
+        gain: float64 (m,), torque per speed [N m s] with which each holds a speed, for the engine.
+        most: float64 (m,), its largest torque [N m].
+        top: float64 (m,), its top speed [rad/s].
         owner: int64 (geoms,), the robot whose hull a geom is; -2 for a wall, -1 for all else.
     """
 
@@ -50,12 +58,15 @@ class Bodies:
     turns: np.ndarray
     robots: np.ndarray
     figures: np.ndarray
+    gain: np.ndarray
+    most: np.ndarray
+    top: np.ndarray
     points: np.ndarray
     point_count: np.ndarray
     owner: np.ndarray
 
 
-def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
+def add_robot(spec: Any, i: int, model: RobotModel) -> None:
     """Put robot i into a model: a free body whose origin is on the level ground below the middle of the robot.
 
     Its wheels and its box touch the ground; a hull, as its body in the plane, walls and other robots.
@@ -70,7 +81,15 @@ def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
         height, mass = _add_wheeled(body, i, chassis)
     else:
         height, mass = _attach_file(spec, body, i, chassis)
-    hull = {"name": f"{i} hull", "mass": 0, "contype": HULL, "conaffinity": HULL | WALL, "condim": 1, "gap": GAP_M}
+    hull = {
+        "name": f"{i} hull",
+        "mass": 0,
+        "contype": HULL,
+        "conaffinity": HULL | WALL,
+        "condim": 1,
+        "gap": GAP_M,
+        "solref": BUMP,
+    }
     if len(model.body_discs) == 1 and model.body_discs[0][:2] == (0.0, 0.0):
         size = [model.body_discs[0][2], 0.5 * height, 0.0]
         body.add_geom(type=mj.mjtGeom.mjGEOM_CYLINDER, size=size, pos=[0, 0, 0.5 * height], **hull)
@@ -79,14 +98,14 @@ def add_robot(spec: Any, i: int, model: RobotModel, limits: np.ndarray) -> None:
         mesh.uservert = np.array([[x, y, z] for x, y in _outline(model) for z in (0.0, height)]).ravel()
         body.add_geom(type=mj.mjtGeom.mjGEOM_MESH, meshname=f"{i} hull", **hull)
     motors = _motors(chassis, i)
-    for name, figures in motors:
-        _add_motor(spec, name, chassis, figures, len(motors), mass, limits)
+    for name, (_, _, radius, share) in motors:
+        _add_motor(spec, name, chassis.max_torque_n_m / share, _ROTORS * mass * radius * radius / len(motors))
 
 
 def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, float]:
     """Add box, wheels and casters; return the height [m] and the mass [kg] of the whole."""
     mj = mujoco()
-    ground = {"contype": 0, "conaffinity": GROUND, **SOFT}
+    ground = {"contype": 0, "conaffinity": GROUND, "priority": 1, "margin": SAG_M}
     half = [0.5 * side for side in chassis.box_m]
     body.add_geom(
         type=mj.mjtGeom.mjGEOM_BOX,
@@ -100,13 +119,15 @@ def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, flo
     for caster in chassis.casters:
         at = [caster.x_m, caster.y_m, caster.radius_m]
         size = [caster.radius_m, 0, 0]
-        body.add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=size, pos=at, mass=0, condim=1, priority=1, **ground)
+        body.add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=size, pos=at, mass=0, condim=1, **ground)
     for k, wheel in enumerate(chassis.wheels):
         child = body.add_body(name=f"{i} wheel {k}", pos=[wheel.x_m, wheel.y_m, wheel.radius_m])
         child.add_joint(name=f"{i} wheel {k}", type=mj.mjtJoint.mjJNT_HINGE, axis=[0, 1, 0])
-        size, across = [wheel.radius_m, 0.5 * wheel.width_m, 0], [math.sqrt(0.5), math.sqrt(0.5), 0, 0]
+        round_, half_width, across = wheel.tyre == "round", 0.5 * wheel.width_m, [math.sqrt(0.5), math.sqrt(0.5), 0, 0]
+        shape = mj.mjtGeom.mjGEOM_ELLIPSOID if round_ else mj.mjtGeom.mjGEOM_CYLINDER
+        size = [wheel.radius_m, wheel.radius_m if round_ else half_width, half_width if round_ else 0]
         child.add_geom(
-            type=mj.mjtGeom.mjGEOM_CYLINDER,
+            type=shape,
             size=size,
             quat=across,
             mass=wheel.mass_kg,
@@ -147,23 +168,25 @@ def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[fl
             child.delete(actuator)
     for geom in child.geoms:
         geom.contype, geom.conaffinity = 0, GROUND if geom.contype or geom.conaffinity else 0
-        geom.friction, geom.solref, geom.solimp = [chassis.friction, 0, 0], SOFT["solref"], SOFT["solimp"]
+        geom.friction, geom.priority, geom.margin = [chassis.friction, 0, 0], 1, SAG_M
     frame = body.add_frame(pos=[0, 0, -low])
     spec.attach(child, prefix=f"{i}/", frame=frame)
     return high - low, float(alone.body_mass.sum())
 
 
-def _add_motor(spec: Any, joint: str, chassis: Driven, figures: Any, wheels: int, mass: float, limits: np.ndarray):
-    """Add the motor of a wheel: it holds a speed, or gives a torque that falls to nothing at the top speed."""
-    mj, (_, half, radius, share) = mujoco(), figures
-    torque, top = chassis.max_torque_n_m / share, top_wheel_speed(limits, half) / radius
+def _add_motor(spec: Any, joint: str, most: float, inertia: float) -> None:
+    """Add the motor of a wheel: it gives the torque that it is told, and what `covey.sim.terrain.drives` has it hold.
+
+    Args:
+        most: its largest torque [N m].
+        inertia: of motor and gear as the wheel has it [kg m2].
+    """
+    mj = mujoco()
     motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
-    motor.forcelimited, motor.forcerange = True, [-torque, torque]
+    motor.forcelimited, motor.forcerange = True, [-most, most]
     motor.gaintype, motor.biastype = mj.mjtGain.mjGAIN_FIXED, mj.mjtBias.mjBIAS_AFFINE
-    rotor = _ROTORS * mass * radius * radius / wheels
-    spec.joint(joint).armature = rotor
-    gain = _HOLDS * rotor / spec.option.timestep if chassis.control == "twist" else torque / top
-    motor.gainprm[0], motor.biasprm[2] = gain if chassis.control == "twist" else 1.0, -gain
+    spec.joint(joint).armature = inertia
+    motor.gainprm[0] = 1.0
 
 
 def top_wheel_speed(limits: np.ndarray, half_track_m: float) -> float:
@@ -196,6 +219,7 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         position[i], velocity[i], body[i] = joint.qposadr[0], joint.dofadr[0], joint.bodyid[0]
         data.qpos[position[i] : position[i] + 7] = (0, 0, 0, 1, 0, 0, 0)
         owner[names.index(f"{i} hull")] = i
+        soften(engine, i, float(engine.body_subtreemass[body[i]]))
         if kind.control == "torque":
             control[i], torque[i] = TORQUE, kind.max_torque_n_m
     mujoco().mj_kinematics(engine, data)
@@ -210,6 +234,8 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         forwards = math.copysign(1.0, data.xaxis[engine.joint(name).id][1])
         row[2:] *= forwards
     robots = np.array([i for i, *_ in motors], np.int64)
+    turns = np.array([engine.joint(name).dofadr[0] for _, name, _ in motors], np.int64)
+    tops = [top_wheel_speed(model.limits[i], b) / abs(r) for i, (_, b, r, _) in zip(robots, figures, strict=True)]
     return Bodies(
         position=position,
         velocity=velocity,
@@ -218,13 +244,39 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         control=control,
         max_torque=torque,
         motor=motor,
-        turns=np.array([engine.joint(name).dofadr[0] for _, name, _ in motors], np.int64),
+        turns=turns,
         robots=robots,
         figures=figures,
+        gain=_HOLDS * engine.dof_armature[turns] / engine.opt.timestep,
+        most=engine.actuator_forcerange[motor, 1].copy(),
+        top=np.array(tops),
         points=points,
         point_count=np.array([len(part) for part in parts]),
         owner=owner,
     )
+
+
+def soften(engine: Any, i: int, mass: float) -> None:
+    """Make the contacts of robot i with the ground as soft as tyres, however many there are.
+
+    In the engine's convex friction a contact that slides at v is lifted as if by friction x b v, with b its damping. By
+    the engine's usual contacts a skid-steer robot therefore hops at a step of 5 ms, and turns at 0.4 times the rate
+    that Coulomb's law gives. Contacts carry their load without being lifted up to g / (2 friction damping omega), with
+    omega = sqrt(g / sag): 0.45 m/s here.
+
+    References:
+        E. Todorov: Convex and analytically-invertible dynamics with contacts and constraints. ICRA 2014 (the model).
+    """
+    body, g = engine.joint(f"{i}").bodyid[0], float(np.linalg.norm(engine.opt.gravity))
+    mine = [k for k in range(engine.ngeom) if engine.body_rootid[engine.geom_bodyid[k]] == body]
+    mine = [k for k in mine if engine.geom_conaffinity[k] & GROUND]
+    omega, feet = math.sqrt(g / SAG_M), max(1, len(mine) - 1)
+    stiffness, damping = _SOFTNESS * omega * omega, 2.0 * _SOFTNESS * _DAMPING * omega
+    for k in mine:
+        compliance = _SOFTNESS * feet / (mass * engine.body_invweight0[engine.geom_bodyid[k], 0])
+        impedance = 1.0 / (1.0 + compliance)
+        engine.geom_solimp[k] = (impedance, impedance, 0.001, 0.5, 2.0)
+        engine.geom_solref[k] = (-stiffness * impedance, -damping * impedance)
 
 
 def _motors(chassis: WheeledChassis | FileChassis, i: int) -> list[tuple[str, tuple[float, float, float, int]]]:

@@ -51,3 +51,33 @@ def steer(team, motors, past, clock, dt, commands, halted, drive, drives, contro
                 controls[k, m] = (drives[k, i, 0] - side * drives[k, i, 2] * figures[m, 1]) / figures[m, 2]
             else:
                 controls[k, m] = (drives[k, i, 0] if side > 0.0 else drives[k, i, 1]) / figures[m, 3]
+
+
+@kernel
+def regulate(motors, wanted, halted, speed, integral, share, torque):
+    """Fill in the torque [N m] that each motor gives for a substep, less what it takes back as its wheel speeds up.
+
+    A motor that holds a speed: a proportional-integral regulator, whose proportional part on the wheel's speed is up to
+    the engine, which knows it at each of its steps. A torque is given as it is wanted, but falls to nothing over the
+    last tenth below the top speed.
+
+    Args:
+        motors: whose each is, int64 (m,); by torque, uint8 (m,); gain of the speed [N m s], largest torque [N m] and
+            top speed [rad/s], float64 (m,).
+        wanted: float64 (m,), speeds [rad/s] or torques [N m].
+        halted: bool (n,), these hold their wheels.
+        speed: float64 (m,), of the wheels [rad/s].
+        integral: float64 (m,), torque [N m], in place.
+        share: of an error of the speed that the integral part takes in a substep.
+        torque: float64 (m,), out.
+    """
+    robots, by_torque, gain, most, top = motors
+    for m in range(robots.shape[0]):
+        if by_torque[m] and not halted[robots[m]]:
+            forwards = most[m] * min(max(10.0 * (1.0 - speed[m] / top[m]), 0.0), 1.0)
+            backwards = most[m] * min(max(10.0 * (1.0 + speed[m] / top[m]), 0.0), 1.0)
+            torque[m], integral[m] = min(max(wanted[m], -backwards), forwards), 0.0
+        else:
+            integral[m] += gain[m] * share * (wanted[m] - speed[m])
+            integral[m] = min(max(integral[m], -most[m]), most[m])
+            torque[m] = gain[m] * wanted[m] + integral[m]

@@ -15,17 +15,11 @@ GROUND, WALL, HULL = 1, 2, 4
 STEP_S = 0.005
 """The longest step of the engine [s]; a longer substep is divided evenly."""
 
+BUMP = [0.02, 2.0]
+"""How hulls meet walls and each other: the engine's usual time constant [s], damped twice as much, to bounce less."""
+
 GAP_M = 0.002
 """A contact with a wall or a robot ends when the gap is wider than this [m], as in the plane."""
-
-SOFT = {"solref": [0.07, 0.3], "solimp": [0.1, 0.1, 0.001, 0.5, 2.0]}
-"""Contacts with the ground: soft springs, as tyres are; wheels sink in by about 2 mm.
-
-In the engine's convex friction a contact that slides at v is lifted as if by friction x b v, with b the damping of the
-contact (2 / (0.1 x 0.07 s) here). Harder contacts therefore lose the ground: at 5 ms a skid-steer robot with the usual
-ones hops, and turns at 0.4 times the rate that Coulomb's law gives. With an impedance of 0.1 the load is larger than
-that push up to slips of 0.4 m/s, and it turns at 0.95 to 1 times that rate.
-"""
 
 _BASE_M = 1.0  # how far the height field's solid reaches below its lowest altitude
 
@@ -65,7 +59,7 @@ def new_spec(step_s: float) -> Any:
 def add_ground(spec: Any, ground: Ground | None) -> None:
     """Put the ground into a model: a height field that has room for all altitudes it may ever have, or a plane."""
     shape = mujoco().mjtGeom
-    touch = {"name": "ground", "contype": GROUND, "conaffinity": 0, "condim": 3, "friction": [0.0, 0.0, 0.0], **SOFT}
+    touch = {"name": "ground", "contype": GROUND, "conaffinity": 0, "condim": 3, "friction": [0.0, 0.0, 0.0]}
     if ground is None:
         spec.worldbody.add_geom(type=shape.mjGEOM_PLANE, size=[0, 0, 1], **touch)
         return

@@ -10,7 +10,7 @@ from covey.errors import CoveyError, InvalidValueError
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.physics import Contacts, Incident
 from covey.sim.terrain.bodies import add_robot, bind
-from covey.sim.terrain.drives import TORQUE, steer
+from covey.sim.terrain.drives import TORQUE, regulate, steer
 from covey.sim.terrain.engine import STEP_S, add_ground, mujoco, new_spec, set_altitudes
 from covey.sim.terrain.footing import anything_near, follow, read, stand
 from covey.sim.terrain.incidents import Incidents
@@ -53,7 +53,7 @@ class TerrainPhysics:
         add_ground(self._spec, world.ground)
         add_walls(self._spec, world)
         for i in range(n):
-            add_robot(self._spec, i, model.models[model.model_id[i]], model.limits[i])
+            add_robot(self._spec, i, model.models[model.model_id[i]])
         self._engine = self._spec.compile()
         self._data = mujoco().MjData(self._engine)
         self._bind()
@@ -120,6 +120,7 @@ class TerrainPhysics:
         self.place(state)
         self._keep_up(state)
         self._vanish()
+        self._hold(state.halted)
         model, bodies, data, n = self._model, self._bodies, self._data, len(self._model)
         drives, controls = np.empty((substeps, n, 3)), np.empty((substeps, len(bodies.motor)))
         team = model.kinematics, model.limits, self._delay, bodies.control
@@ -127,9 +128,10 @@ class TerrainPhysics:
         steer(team, motors, self._past, self._clock, dt, commands, state.halted, state.drive, drives, controls)
         self._clock += substeps
         near, q = self._anything_near(state, substeps), np.empty((substeps, self._engine.nq))
-        advance = mujoco().mj_step
+        advance, share, torque = mujoco().mj_step, dt / _INTEGRAL_S, np.empty(len(bodies.motor))
         for k in range(substeps):
-            data.ctrl[bodies.motor] = self._regulate(controls[k])
+            regulate(self._motors, controls[k], state.halted, data.qvel[bodies.turns], self._integral, share, torque)
+            data.ctrl[bodies.motor] = torque
             advance(self._engine, data, self._per_substep)
             q[k] = data.qpos
             if near:
@@ -177,17 +179,17 @@ class TerrainPhysics:
     def _bind(self) -> None:
         """Find everything in the engine's arrays, which are new ones."""
         self._bodies = bind(self._engine, self._model)
-        motor, robots = self._bodies.motor, self._bodies.robots
-        self._most = self._engine.actuator_forcerange[motor, 1] / self._engine.actuator_gainprm[motor, 0]
-        self._integrates = np.where(self._bodies.control[robots] == TORQUE, 0.0, self._substep_s / _INTEGRAL_S)
+        bodies = self._bodies
+        by_torque = bodies.control[bodies.robots] == TORQUE
+        self._motors = bodies.robots, by_torque.astype(np.uint8), bodies.gain, bodies.most, bodies.top
         if self._world.ground is not None:
             set_altitudes(self._engine, self._world.ground)
 
-    def _regulate(self, wanted: np.ndarray) -> np.ndarray:
-        """Return what motors are told so that wheels turn at the wanted speeds [rad/s] under any load."""
-        error = self._integrates * (wanted - self._data.qvel[self._bodies.turns])
-        np.clip(self._integral + error, -self._most, self._most, out=self._integral)
-        return wanted + self._integral
+    def _hold(self, halted: np.ndarray) -> None:
+        """Let the engine hold the speeds of all wheels but those that a torque drives."""
+        robots, by_torque, gain, _, _ = self._motors
+        free = (by_torque > 0) & ~halted[robots]
+        self._engine.actuator_biasprm[self._bodies.motor, 2] = np.where(free, 0.0, -gain)
 
     def _vanish(self) -> None:
         """Take what has vanished out of the way."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.kernel import kernel
-from covey.sim.terrain.engine import WALL, mujoco
+from covey.sim.terrain.engine import BUMP, WALL, mujoco
 from covey.world.ground import Ground
 from covey.world.world import World
 
@@ -92,7 +92,15 @@ def _fence(spec: Any, ground: Ground) -> None:
 def _box(spec: Any, name: str, at: Any, half: Any, turn: Any) -> None:
     kind = mujoco().mjtGeom.mjGEOM_BOX
     spec.worldbody.add_geom(
-        name=name, type=kind, pos=list(at), size=list(half), quat=turn, contype=WALL, conaffinity=0, condim=1
+        name=name,
+        type=kind,
+        pos=list(at),
+        size=list(half),
+        quat=turn,
+        contype=WALL,
+        conaffinity=0,
+        condim=1,
+        solref=BUMP,
     )
 
 
