@@ -117,7 +117,7 @@ def shift(ground: Ground, place: Patch, by_m: float) -> GroundEdit:
     return _edit_patch(ground, place, _part(ground, place) + by_m, "the shift")
 
 
-def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float) -> GroundEdit:
+def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float, *, ejecta: bool = False) -> GroundEdit:
     """Dig a bowl, a paraboloid: the altitude at the distance r < R of its centre falls by depth * (1 - (r / R)^2).
 
     Args:
@@ -125,12 +125,25 @@ def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float) -> 
         centre_m: x, y [m]; it may lie beyond the edge.
         depth_m: in the middle [m].
         radius_m: of the rim, R [m].
+        ejecta: what is removed flies as rocks and stays where they fall, see `covey.world.ejecta`; else it vanishes.
 
     References:
         M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the tool; it
         gives no formula).
     """
-    return _bowl(ground, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
+    if not ejecta:
+        return _bowl(ground, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
+    from covey.world.ejecta import landed, spread
+
+    after = editable_ground(ground)
+    dug = _bowl(after, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
+    volume = float((dug.before - dug.after).sum()) * ground.spacing_m**2
+    spread(after.altitude, after.frame, landed(after.altitude, after.frame, centre_m, radius_m, volume), volume)
+    changed = after.altitude != ground.altitude
+    changed[dug.row, dug.column] = True  # so that there is a rectangle in any case
+    rows, columns = np.nonzero(changed)
+    r0, r1, c0, c1 = int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
+    return edit_ground(ground, r0, c0, after.altitude[r0:r1, c0:c1], "the crater with its ejecta")
 
 
 def mound(ground: Ground, centre_m: Point, height_m: float, radius_m: float) -> GroundEdit:

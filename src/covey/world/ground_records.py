@@ -60,15 +60,18 @@ class ShiftAltitude(_Place):
 
 
 class Crater(Record):
-    """A bowl, a paraboloid; what was there vanishes."""
+    """A bowl, a paraboloid."""
 
     centre_m: Point = Field(description="x, y of its middle [m].")
     depth_m: Metres = Field(default=1.0, description="Depth in the middle [m].")
     radius_m: Metres = Field(default=5.0, description="Radius of its rim [m].")
+    ejecta: bool = Field(
+        default=False, description="What is removed flies as rocks and stays where they fall; else it vanishes."
+    )
 
     def edit(self, ground: Ground) -> GroundEdit:
         """Do it on an editable ground."""
-        return ground_edits.crater(ground, self.centre_m, self.depth_m, self.radius_m)
+        return ground_edits.crater(ground, self.centre_m, self.depth_m, self.radius_m, ejecta=self.ejecta)
 
 
 class Mound(Record):
