@@ -9,14 +9,12 @@ from PIL import Image
 
 from covey.results.figures import landscape, style
 from covey.results.figures.animation import save_images
-from covey.results.figures.landscape_film import film_frames, overlooking
-from covey.results.figures.scene import Bodies, Dots, still
+from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
+from covey.results.figures.scene import Bodies, still
 from covey.results.folder import write_whole
 from covey.results.landscape import Believed, Landscape
 from covey.results.run import Run
 
-MARKER_M = 0.12
-"""Radius of the marker of a believed vertex in the perspective view [m]."""
 _MEASURED = 1
 _SIZE = (1280, 720)
 
@@ -27,9 +25,8 @@ def belief_maps(run: Run) -> style.Picture | None:
     if found is None:
         return None
     ground, _, believed = found
-    known = landscape.Knowledge(believed.altitude.astype(float), believed.interval.astype(float), believed.marks)
-    frame = np.array([*ground.frame[:2], ground.spacing_m])
-    return landscape.landscape_page(ground.truth, frame, known, landscape.Ways(run.poses[..., :2], run.names))
+    ways = landscape.Ways(run.poses[..., :2], run.names)
+    return landscape.landscape_page(ground.truth, _frame(ground), _known(believed), ways)
 
 
 def belief_curve(run: Run) -> style.Picture | None:
@@ -52,17 +49,9 @@ def perspective(run: Run) -> Image.Image | None:
         return None
     poses, found, n = _poses(run), _most(run), len(run.names)
     colors = [style.robot_color(i, n) for i in range(n)]
-    ways = poses[:: max(1, len(poses) // 3000), :, :3].reshape(-1, 3)
-    tones = np.stack([style.rgb(color) for color in colors]).astype(np.uint8)
-    dots = [Dots(ways, np.tile(tones, (len(ways) // n, 1)), 0.03, 1.0)]
+    dots = [ways_as_dots(poses[..., :3], colors)]
     if found is not None:
-        believed = found[2]
-        rows, columns = np.nonzero(believed.marks == _MEASURED)
-        x0, y0 = ground.frame[:2].tolist()
-        points = np.column_stack(
-            (x0 + columns * ground.spacing_m, y0 + rows * ground.spacing_m, believed.altitude[rows, columns])
-        )
-        dots.append(Dots(points, np.full((len(points), 3), style.rgb("#FFFFFF"), np.uint8), MARKER_M))
+        dots.append(landscape.markers(_known(found[2]), ground.truth, _frame(ground)))
     camera = overlooking(poses[..., :3].reshape(-1, 3), _SIZE)
     bodies = [Bodies(poses[-1], _size(run), colors)]
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=bodies, dots=dots))
@@ -95,6 +84,15 @@ def _most(run: Run) -> tuple[Landscape, str, Believed] | None:
         return None
     name = max(ground.beliefs, key=lambda name: int((ground.beliefs[name].marks == _MEASURED).sum()))
     return (ground, name, ground.beliefs[name]) if (ground.beliefs[name].marks == _MEASURED).any() else None
+
+
+def _known(believed: Believed) -> landscape.Knowledge:
+    return landscape.Knowledge(believed.altitude.astype(float), believed.interval.astype(float), believed.marks)
+
+
+def _frame(ground: Landscape) -> np.ndarray:
+    """Return x, y of vertex [0, 0] and the spacing of the vertices of the beliefs [m]."""
+    return np.array([*ground.frame[:2], ground.spacing_m])
 
 
 def _poses(run: Run) -> np.ndarray:

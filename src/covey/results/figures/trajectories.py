@@ -4,7 +4,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, ground, style
+from covey.results.figures import furniture, ground, landscape, style
+from covey.results.figures.relief import shaded
+from covey.results.maps import FREE, OPEN
 from covey.results.run import Run
 
 _POINTS = 4000
@@ -30,8 +32,7 @@ def view_of(run: Run) -> tuple[float, float, float, float]:
 
 def draw_trajectories(axes: Axes, run: Run) -> None:
     """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
-    if run.maps is not None:
-        ground.show_cells(axes, run.maps.truth, ground.truth_pixels(run.maps.truth))
+    _draw_place(axes, run)
     poses, n = run.poses, len(run.names)
     stride = max(1, -(-len(poses) // _POINTS))
     for i in range(n if len(poses) else 0):
@@ -48,3 +49,15 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
     ]
     furniture.legend(axes, [*marks, furniture.patch(style.WALL_COLOR, "wall")])
     furniture.scale_bar(axes)
+
+
+def _draw_place(axes: Axes, run: Run) -> None:
+    """Draw the world as it is at the end: its cells, over the hill-shaded ground where it has one."""
+    if run.maps is None:
+        return
+    pixels = ground.truth_pixels(run.maps.truth)
+    if run.landscape is not None:
+        landscape.show(axes, shaded(run.landscape.altitude, float(run.landscape.frame[2])), run.landscape.frame)
+        passable = np.isin(run.maps.truth.cells, (FREE, OPEN))
+        pixels = np.dstack((pixels, np.where(passable, 0, 255).astype(np.uint8)))
+    ground.show_cells(axes, run.maps.truth, pixels)
