@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from covey.results.figures import furniture, style
 from covey.results.figures.relief import ALTITUDES, shaded
 from covey.results.figures.scene import Dots
+from covey.results.landscape import Believed
 
 MEASURED_COLOR, DROP_COLOR, OBSTACLE_COLOR = "#5E93D6", "#2C5FA8", "#7A1F2B"
 _NOISE_M = 0.05
@@ -32,33 +33,16 @@ class Ways:
     names: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """What is held to be true about the vertices of a ground, arrays of (rows, columns).
-
-    Attributes:
-        altitude: [m], NaN where nothing is known.
-        interval: half the 95 % interval [m].
-        marks: 0 nothing, 1 measured, 2 a drop, 3 an obstacle.
-    """
-
-    altitude: np.ndarray
-    interval: np.ndarray
-    marks: np.ndarray
-
-
 def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None) -> style.Picture:
     """Return the hill-shaded ground with the ways of the robots; arguments as of `landscape_page`."""
-    picture, axes = furniture.map_picture(_view(altitude, frame), right_in=0.62)
+    picture, axes = furniture.map_picture(vertices_view(altitude, frame), right_in=0.62)
     _draw_altitudes(axes, altitude, frame, ways)
     _bar(axes, ScalarMappable(Normalize(altitude.min(), altitude.max()), ALTITUDES), "altitude [m]")
     furniture.scale_bar(axes)
     return picture
 
 
-def landscape_page(
-    altitude: np.ndarray, frame: np.ndarray, known: Knowledge, ways: Ways | None = None
-) -> style.Picture:
+def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: Ways | None = None) -> style.Picture:
     """Return four maps across the page: the truth, the belief, its error, and its 95 % interval.
 
     They show what is mapped and what is around it.
@@ -137,7 +121,7 @@ def knowledge_curve(
 
 
 def markers(
-    known: Knowledge, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
+    known: Believed, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
 ) -> Dots:
     """Return a ball for each mapped vertex at its believed altitude, for `scene.still`; by colour what it is.
 
@@ -155,16 +139,16 @@ def markers(
     return Dots(points, colors[known.marks[rows, columns]], radius_m)
 
 
-def _view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:
+def vertices_view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m], half a spacing beyond the vertices."""
     rows, columns = altitude.shape[:2]
     x, y, s = (float(v) for v in frame)
     return x - 0.5 * s, x + (columns - 0.5) * s, y - 0.5 * s, y + (rows - 0.5) * s
 
 
-def _around_known(known: Knowledge, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
+def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] around what is mapped and where the robots were, a tenth of it beyond."""
-    left, right, bottom, top = _view(known.marks, frame)
+    left, right, bottom, top = vertices_view(known.marks, frame)
     rows, columns = np.nonzero(known.marks)
     points = np.column_stack((frame[0] + columns * frame[2], frame[1] + rows * frame[2]))
     if ways is not None:
@@ -181,15 +165,20 @@ def _around_known(known: Knowledge, frame: np.ndarray, ways: Ways | None) -> tup
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
-def show(axes: Axes, values: np.ndarray, frame: np.ndarray, **options) -> None:
-    """Draw values or colours of vertices, (rows, columns) or (rows, columns, 3), at their places."""
+def _show(axes: Axes, values: np.ndarray, frame: np.ndarray, interpolation: str = "nearest", **options) -> None:
     limits = axes.get_xlim(), axes.get_ylim()
-    axes.imshow(values, origin="lower", extent=_view(values, frame), interpolation="nearest", **options)
+    extent = vertices_view(values, frame)
+    axes.imshow(values, origin="lower", extent=extent, interpolation=interpolation, **options)
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
+def show_relief(axes: Axes, altitude: np.ndarray, frame: np.ndarray) -> None:
+    """Draw the hill-shaded ground into axes in metres; what they show stays."""
+    _show(axes, shaded(altitude, float(frame[2])), frame, interpolation="bilinear")
+
+
 def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: Ways | None) -> None:
-    show(axes, shaded(altitude, float(frame[2])), frame)
+    show_relief(axes, altitude, frame)
     if ways is None or not len(ways.points):
         return
     n, stride = len(ways.names), max(1, -(-len(ways.points) // _POINTS))
@@ -202,37 +191,37 @@ def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: W
         furniture.name_points(axes, ways.points[-1], ways.names, [style.robot_color(i, n) for i in range(n)])
 
 
-def _draw_belief(axes: Axes, known: Knowledge, frame: np.ndarray, limits: tuple[float, float]) -> None:
+def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[float, float]) -> None:
     """Draw what is believed; where nothing was measured but a drop or an obstacle is, its mark."""
     measured = np.where(known.marks == _MEASURED, known.altitude, np.nan).astype(np.float64)
     pixels = shaded(measured, float(frame[2]), limits)
     for mark, color in ((_DROP, DROP_COLOR), (_OBSTACLE, OBSTACLE_COLOR)):
         pixels[known.marks == mark] = style.rgb(color)
-    show(axes, pixels, frame)
+    _show(axes, pixels, frame)
     entries = [("drop", DROP_COLOR), ("obstacle", OBSTACLE_COLOR), ("not mapped", style.UNKNOWN_COLOR)]
     furniture.legend(axes, [furniture.patch(color, name) for name, color in entries])
 
 
-def _draw_error(axes: Axes, altitude: np.ndarray, known: Knowledge, frame: np.ndarray) -> None:
+def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.ndarray) -> None:
     """Draw the error: linear up to 5 cm, logarithmic beyond where some is much larger, as after a change."""
     error = np.where(known.marks == _MEASURED, known.altitude - altitude, np.nan)
     some = np.abs(error[~np.isnan(error)])
     most = furniture.round_length(max(1.2 * float(some.max()), 0.02)) if some.size else 0.1
     axes.set_facecolor(style.UNKNOWN_COLOR)
     norm = Normalize(-most, most) if most <= 4 * _NOISE_M else SymLogNorm(_NOISE_M, vmin=-most, vmax=most)
-    show(axes, error, frame, cmap="RdBu_r", norm=norm)
+    _show(axes, error, frame, cmap="RdBu_r", norm=norm)
     ticks = [t for t in (0.02, 0.05, 0.2, 0.5, 2.0, 5.0) if t <= most] if most > 4 * _NOISE_M else None
     ticks = None if ticks is None else [*(-t for t in reversed(ticks)), 0.0, *ticks]
     _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief less truth [m]", extend="both", ticks=ticks)
 
 
-def _draw_interval(axes: Axes, known: Knowledge, frame: np.ndarray) -> None:
+def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:
     interval = np.where(known.marks == 0, np.nan, known.interval)
     some = interval[~np.isnan(interval) & (interval > 0)]
     low, high = (float(some.min()), float(some.max())) if some.size else (0.01, 1.0)
     axes.set_facecolor(style.UNKNOWN_COLOR)
     norm = LogNorm(low, max(high, 1.5 * low))
-    show(axes, interval, frame, cmap="viridis_r", norm=norm)
+    _show(axes, interval, frame, cmap="viridis_r", norm=norm)
     ticks = [f * 10.0**power for power in range(-4, 3) for f in (1, 2, 5)]
     ticks = [t for t in ticks if low <= t <= norm.vmax]
     _bar(axes, ScalarMappable(norm, "viridis_r"), "± 95 % interval [m]", ticks=ticks)

@@ -26,7 +26,7 @@ def belief_maps(run: Run) -> style.Picture | None:
         return None
     ground, _, believed = found
     ways = landscape.Ways(run.poses[..., :2], run.names)
-    return landscape.landscape_page(ground.truth, _frame(ground), _known(believed), ways)
+    return landscape.landscape_page(ground.truth, _frame(ground), believed, ways)
 
 
 def belief_curve(run: Run) -> style.Picture | None:
@@ -51,7 +51,7 @@ def perspective(run: Run) -> Image.Image | None:
     colors = [style.robot_color(i, n) for i in range(n)]
     dots = [ways_as_dots(poses[..., :3], colors)]
     if found is not None:
-        dots.append(landscape.markers(_known(found[2]), ground.truth, _frame(ground)))
+        dots.append(landscape.markers(found[2], ground.truth, _frame(ground)))
     camera = overlooking(poses[..., :3].reshape(-1, 3), _SIZE)
     bodies = [Bodies(poses[-1], _size(run), colors)]
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=bodies, dots=dots))
@@ -84,10 +84,6 @@ def _most(run: Run) -> tuple[Landscape, str, Believed] | None:
         return None
     name = max(ground.beliefs, key=lambda name: int((ground.beliefs[name].marks == _MEASURED).sum()))
     return (ground, name, ground.beliefs[name]) if (ground.beliefs[name].marks == _MEASURED).any() else None
-
-
-def _known(believed: Believed) -> landscape.Knowledge:
-    return landscape.Knowledge(believed.altitude.astype(float), believed.interval.astype(float), believed.marks)
 
 
 def _frame(ground: Landscape) -> np.ndarray:

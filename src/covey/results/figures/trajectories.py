@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, ground, landscape, style
-from covey.results.figures.relief import shaded
-from covey.results.maps import FREE, OPEN
+from covey.results.figures import furniture, ground, style
+from covey.results.figures.landscape import show_relief, vertices_view
+from covey.results.maps import WALL
 from covey.results.run import Run
 
 _POINTS = 4000
@@ -21,6 +21,8 @@ def trajectories(run: Run) -> style.Picture:
 
 def view_of(run: Run) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] of the world, or around the robots' ways when no maps were kept."""
+    if run.landscape is not None:
+        return _around_ways(run)
     if run.maps is not None:
         return ground.cropped(run.maps)
     points = run.poses[..., :2].reshape(-1, 2)
@@ -30,9 +32,30 @@ def view_of(run: Run) -> tuple[float, float, float, float]:
     return left, right, bottom, top
 
 
+def _around_ways(run: Run) -> tuple[float, float, float, float]:
+    """Return left, right, bottom, top [m] of the part of the ground on which the robots were, and some more."""
+    assert run.landscape is not None
+    left, right, bottom, top = vertices_view(run.landscape.altitude, run.landscape.frame)
+    points = run.poses[..., :2].reshape(-1, 2)
+    if not len(points):
+        return left, right, bottom, top
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = (low + high) / 2, np.maximum((high - low) * 0.6, 0.4 * float((high - low).max())) + 2.0
+    return (
+        max(left, middle[0] - half[0]), min(right, middle[0] + half[0]),
+        max(bottom, middle[1] - half[1]), min(top, middle[1] + half[1]),
+    )  # fmt: skip
+
+
 def draw_trajectories(axes: Axes, run: Run) -> None:
     """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
-    _draw_place(axes, run)
+    if run.landscape is not None:
+        show_relief(axes, run.landscape.altitude, run.landscape.frame)
+    if run.maps is not None:
+        pixels = ground.truth_pixels(run.maps.truth)
+        if run.landscape is not None:  # only the walls that stand on it
+            pixels = np.dstack((pixels, np.where(run.maps.truth.cells == WALL, 255, 0).astype(np.uint8)))
+        ground.show_cells(axes, run.maps.truth, pixels)
     poses, n = run.poses, len(run.names)
     stride = max(1, -(-len(poses) // _POINTS))
     for i in range(n if len(poses) else 0):
@@ -49,15 +72,3 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
     ]
     furniture.legend(axes, [*marks, furniture.patch(style.WALL_COLOR, "wall")])
     furniture.scale_bar(axes)
-
-
-def _draw_place(axes: Axes, run: Run) -> None:
-    """Draw the world as it is at the end: its cells, over the hill-shaded ground where it has one."""
-    if run.maps is None:
-        return
-    pixels = ground.truth_pixels(run.maps.truth)
-    if run.landscape is not None:
-        landscape.show(axes, shaded(run.landscape.altitude, float(run.landscape.frame[2])), run.landscape.frame)
-        passable = np.isin(run.maps.truth.cells, (FREE, OPEN))
-        pixels = np.dstack((pixels, np.where(passable, 0, 255).astype(np.uint8)))
-    ground.show_cells(axes, run.maps.truth, pixels)
