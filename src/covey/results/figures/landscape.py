@@ -226,5 +226,8 @@ def _bar(axes: Axes, values: ScalarMappable, label: str, extend: str = "neither"
     place = picture.add_axes((box.x1 + 0.06 / width, box.y0, 0.09 / width, box.height))
     bar = picture.colorbar(values, cax=place, extend=extend)
     bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5, which="both")
+    if isinstance(values.norm, LogNorm):  # as 0.003, which is narrower than 3 x 10^-3
+        for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
+            formatted(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else "")
     bar.set_label(label, fontsize=style.FONT, labelpad=2, color=style.INK)
     bar.outline.set_linewidth(0.5)  # pyright: ignore
