@@ -5,7 +5,7 @@ from covey.registry import Registry
 from covey.robots.chassis import Caster, Control, FlyingChassis, Wheel, WheeledChassis, skid_width_factor, track_wheels
 from covey.robots.model import Kinematics, RobotModel
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import GmappingNoise, Odometry
@@ -258,8 +258,8 @@ def tracked(control: Control = "twist") -> RobotModel:
         wheel_semi_axis_m=0.135,
         acceleration_m_s2=2.0,
         turn_acceleration_rad_s2=6.0,
-        sensors=(WHEELS, Neighbours()),
-        mapping=Mapping(),
+        sensors=(Wedge(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
         chassis=chassis,
     )
 
@@ -277,7 +277,7 @@ def aerial_scout(height_m: float = 8.0) -> RobotModel:
         max_speed_m_s=4.0,
         max_turn_rad_s=2.0,
         acceleration_m_s2=3.0,
-        sensors=(WHEELS, Neighbours()),
-        mapping=Mapping(),
+        sensors=(look_down(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
         chassis=FlyingChassis(kind="flying", height_m=height_m),
     )
