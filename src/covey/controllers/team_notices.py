@@ -1,5 +1,6 @@
 """What the robots of a team tell each other about themselves, on the notice board or over the radio."""
 
+import math
 from typing import Any
 
 from covey.controllers.teammates import Mate, Teammates
@@ -8,6 +9,7 @@ from covey.geometry import Pose
 from covey.robots.handle import Robot
 
 OVER = ("board", "radio")
+_DRIVES_ON_S = 0.5
 
 
 class BoardMates:
@@ -45,6 +47,13 @@ class BoardMates:
     def others(self, robot: Robot) -> dict[str, Mate]:
         """Return what is known of the mates whose notices are not too old, by name, sorted."""
         return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
+
+
+def where_now(mate: Mate, time_s: float) -> tuple[float, float]:
+    """Return where a mate is by now [m], when it has driven on as it told; it is given half a second for that."""
+    x, y, heading = mate.pose
+    way_m = mate.facts.get("velocity", (0.0, 0.0))[0] * min(time_s - mate.time_s, _DRIVES_ON_S)
+    return x + way_m * math.cos(heading), y + way_m * math.sin(heading)
 
 
 def mates_over(what: str) -> "BoardMates | Teammates":

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from covey.controllers.terrain_driving import Driver
-from covey.errors import InvalidValueError
 from covey.robots.handle import Robot
 
 BLIND_M = 0.75
@@ -32,11 +31,7 @@ class Looker:
         self._seen_s = np.empty((0, 0))
 
     def sees_ahead(self, robot: Robot, driver: Driver) -> tuple[float, float] | None:
-        """Turn to what lies ahead on the way and is not seen; return its place [m] once looking there did not help.
-
-        Raises:
-            InvalidValueError: the robot holds no belief about altitudes.
-        """
+        """Turn to what lies ahead on the way and is not seen; return its place [m] once looking there did not help."""
         self._look(robot)
         assert robot.map is not None
         x, y, _ = robot.pose
@@ -62,12 +57,8 @@ class Looker:
 
     def _look(self, robot: Robot) -> None:
         """Keep when the robot itself last saw each vertex [s]."""
-        last_seen = getattr(robot.map, "last_seen", None)
-        if last_seen is None:
-            raise InvalidValueError(
-                "look_before_leap needs a robot that believes in altitudes; give its robot a wedge and "
-                "`mapping: {kind: elevation}`, or order leap_of_faith"
-            )
+        assert robot.map is not None
+        last_seen = robot.map.last_seen
         if self._seen_s.shape != last_seen.shape:
             self._seen_s = np.full(last_seen.shape, -math.inf)
         self._seen_s[(last_seen >= 0) & (last_seen == last_seen.max())] = robot.time

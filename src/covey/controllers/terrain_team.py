@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.controllers.team_notices import mates_over
+from covey.controllers.team_notices import mates_over, where_now
 from covey.controllers.teammates import Mate, Teammates
 from covey.controllers.terrain_driving import Disallow, Driver
 from covey.controllers.terrain_looking import BLIND_M, Looker, sight
@@ -26,6 +26,8 @@ _SECTORS = 36
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
 _STAND = ("arrived", "facing", "enclosed", "given up")
+_GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
+_DEAL_S = 10.0  # and at most so often again, when robots block each other
 _AROUND_M = 20.0  # a way leads around mates that stand within this distance
 _LOOK_S = 0.5  # how often a way is looked at anew
 _THINK_S = 2.0  # how often a robot that stands thinks anew
@@ -75,7 +77,7 @@ class TerrainTeam:
         d_outer_m: float = 2.0,
         d_inner_m: float = 1.0,
         w_max_deg: float = 180.0,
-        within_m: float = 0.3,
+        within_m: float = 0.2,
         speed: float = 0.8,
         over: str = "board",
     ):
@@ -111,7 +113,8 @@ class TerrainTeam:
         self._refused = Blacklist(tolerance_m=0.6)
         self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
         self.looker = Looker()
-        self._asked_s = -math.inf
+        self._asked_s = self._blocked_s = self._dealt_s = -math.inf
+        self._count = 0  # how many places there are
 
     # -- one step ----------------------------------------------------------------------------------------------------
 
@@ -145,6 +148,7 @@ class TerrainTeam:
         leads = self._places and min(self._places) == robot.name
         facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number}
         facts["places"] = self._places if leads else {}
+        facts["blocked_s"] = self._blocked_s
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
         if isinstance(self.mates, Teammates):
             facts["order"] = self._notice
@@ -181,31 +185,38 @@ class TerrainTeam:
         if robot.text != goal.text:
             robot.note(goal.text)
         if goal.kind not in ("place", "edge"):
-            self.driver.way = self.driver.way[:0]
+            self.driver.stop(robot)
 
     # -- who takes which place -----------------------------------------------------------------------------------------
 
     def _take_place(self, robot: Robot) -> None:
         """Deal out the places, if it falls to this robot; who leads is the first by name that is heard."""
-        team = self._team(robot)
+        team, before = self._team(robot), self._places.get(robot.name)
         leader = min(team)
         if leader == robot.name:
-            lost = self._places.keys() - team.keys()
-            if (not self._places and robot.time >= self._given_s + 0.5 - 1e-9) or lost or team.keys() - self._places:
+            told_s = [m.facts.get("blocked_s", -math.inf) for m in self._others.values()]
+            blocked_s = max([*told_s, self._blocked_s])
+            if robot.time >= self._given_s + _GATHER_S - 1e-9 and (
+                team.keys() != self._places.keys() or blocked_s > self._dealt_s + _DEAL_S
+            ):
                 self._deal(robot, team)
-        else:
-            told = self._others[leader].facts.get("places")
-            if told:
-                self._places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
+        elif told := self._others[leader].facts.get("places"):
+            self._places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
+        if self._places.get(robot.name) != before and self.goal.kind in ("place", "facing", "arrived"):
+            self._set(robot, _Goal("", None, robot.text))
+            self._next_s = robot.time
 
     def _deal(self, robot: Robot, team: dict[str, tuple[float, float]]) -> None:
-        if robot.time < self._given_s + 0.5 - 1e-9:
-            return
+        """Deal out the places by the Hungarian method.
+
+        A robot pays the square of its distance: so nobody has to pass one who stands, but they move up.
+        """
         assert self.order is not None
-        count = max(len(team), len(self._places))  # who is lost leaves a gap
-        slots = self.order.slots(count)
+        self._dealt_s = robot.time
+        self._count = max(self._count, len(team), len(self._places))  # who is lost leaves a gap
+        slots = self.order.slots(self._count)
         names = sorted(team)
-        costs = np.hypot(*(np.array([team[n] for n in names])[:, None] - slots[None]).transpose(2, 0, 1))
+        costs = ((np.array([team[n] for n in names])[:, None] - slots[None]) ** 2).sum(axis=2)
         chosen = hungarian_assignment(costs)
         self._places = {name: (float(slots[k, 0]), float(slots[k, 1])) for name, k in zip(names, chosen, strict=True)}
 
@@ -327,7 +338,6 @@ class TerrainTeam:
         self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
         if left <= 0.0 or robot.time > self._next_s:
             self._set(robot, _Goal("", None, robot.text))
-            robot.stop()
             self._next_s = robot.time
             return
         robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
@@ -360,7 +370,7 @@ class TerrainTeam:
                 self._next_s = robot.time
             if self.looker.looks:
                 return
-        mates = [m.pose[:2] for m in self._others.values() if m.facts.get("state") != "scouting"]
+        mates = [where_now(m, robot.time) for m in self.mates.mates.values() if m.facts.get("state") != "scouting"]
         within_m = self.within_m if self.goal.kind == "place" else 2.0 * self.within_m
         state = self.driver.go(robot, self._ways, mates, within_m)
         if state == "there":
@@ -388,7 +398,9 @@ class TerrainTeam:
             self._set(robot, _Goal("given up", None, f"stuck at ({x:.1f}, {y:.1f}): gives up"))
             return
         robot.note(f"stuck at ({x:.1f}, {y:.1f})")
-        if all(math.dist(m.pose[:2], (x, y)) > 1.5 for m in self._others.values()):  # it was no mate that held it
+        if any(math.dist(m.pose[:2], (x, y)) < 1.5 for m in self.mates.mates.values()):
+            self._blocked_s = robot.time  # by a mate
+        else:
             self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
         self._next_s = robot.time + 3.0
 
@@ -408,7 +420,9 @@ class TerrainTeam:
         for x, y, _ in self._hard:
             cells[_disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))] = 100
         if around_mates:
-            for x, y in (m.pose[:2] for m in self._others.values() if m.facts.get("state") in _STAND):
+            silent = [m for n, m in self.mates.mates.items() if n not in self._others]
+            stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
+            for x, y in (m.pose[:2] for m in silent + stand):
                 if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
                     cells[_disc(grid, x, y, 0.5)] = 100
         return Ways(grid.with_cells(cells), self.clearance_m)

@@ -76,9 +76,10 @@ class Ways:
         """Return the waypoints from a point to another [m], float64 (k, 2), both included; None when there is no way.
 
         Where the line to the goal itself would come too near to a bad vertex, the way ends at the vertex beside it.
+        Unmapped goals have no way.
         """
         first, last = self.vertex(*start, START_M), self.vertex(*goal, 0.75 * self.grid.resolution)
-        if first is None or last is None:
+        if first is None or last is None or self.state(*goal) < 0:
             return None
         chain = best_first(self.passable, first, last, self._cuts)
         if not len(chain):
