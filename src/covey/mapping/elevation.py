@@ -7,7 +7,7 @@ version *replaces* the older one of that robot, so merging is commutative, assoc
 the others, leaving out what was last confirmed before anybody found the vertex changed.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
     2007.
 """
 

@@ -4,7 +4,7 @@ The evidence that one robot has about one vertex is a normal distribution of its
 it last found it changed, and what kind of knowledge that is; see `EVIDENCE`.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
     (Kalman fusion per vertex, the test for a change by four more measurements, drops and obstacles).
 """
 
