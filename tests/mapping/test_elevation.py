@@ -10,6 +10,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.mapping.elevation import Elevations
 from covey.mapping.elevation_compare import (
+    compare,
     detection_delay_s,
     errors,
     false_resets,
@@ -100,6 +101,9 @@ def test_still_ground_is_found_changed_as_often_as_was_published_for_each_test(t
     error = errors(beliefs[0], np.zeros((64, 64)))
     assert rmse_m(error) == pytest.approx(rmse, rel=0.04)
     assert false_resets(beliefs.resets, np.zeros((64, 64), bool)) == beliefs.resets.sum()
+    assert compare(beliefs[0], np.zeros((64, 64))) == pytest.approx(
+        (rmse_m(error), max_error_m(error), interval_coverage(error, beliefs[0].interval()), 1.0)
+    )
     if test == "none":
         assert interval_coverage(error, beliefs[0].interval()) == pytest.approx(0.95, abs=0.015)
         assert max_error_m(error) == np.abs(error).max()
@@ -232,6 +236,8 @@ def test_a_robot_that_knows_the_ground_starts_with_it():
     assert np.isnan(truth).sum() == 64 * 64 - 2000
     np.testing.assert_allclose(beliefs[1].altitude(), truth)
     assert np.isnan(beliefs[0].altitude()).all()
+    assert compare(beliefs[0], truth)[3] == 0.0
+    assert compare(beliefs[1], truth)[:1] + compare(beliefs[1], truth)[2:] == (0.0, 1.0, 1.0)
     assert Elevations.covering(ground, ["a"], ElevationMapping(spacing_m=0.5)).grid.shape == (96, 128)
 
 

@@ -10,7 +10,6 @@ from covey.results.figures.animation import save_images
 from covey.results.figures.landscape import (
     DROP_COLOR,
     OBSTACLE_COLOR,
-    Knowledge,
     Ways,
     knowledge_curve,
     landscape_page,
@@ -20,6 +19,7 @@ from covey.results.figures.landscape import (
 from covey.results.figures.landscape_film import film_frames, overlooking
 from covey.results.figures.relief import SUN, hill_shade, shaded, tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, still
+from covey.results.landscape import Believed
 from covey.world.ground_edits import crater, editable_ground
 from covey.world.ground_generators import flat, hills
 
@@ -129,7 +129,7 @@ def known():
     marks = np.where(np.hypot(x - 12, y - 10) < 7, 1, 0)
     marks[10, 20], marks[12, 20] = 2, 3
     altitude = np.where(marks == 1, ground.altitude + 0.01, np.nan)
-    return ground, Knowledge(altitude, np.where(marks == 1, 0.02, 1.0), marks)
+    return ground, Believed(altitude, np.where(marks == 1, 0.02, 1.0), marks, np.zeros_like(marks))
 
 
 def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
@@ -152,7 +152,7 @@ def test_markers_stand_at_the_believed_altitude_lifted_when_above_the_ground():
     ground, belief = known()
     altitude = belief.altitude.copy()
     altitude[10, 20] = ground.altitude[10, 20] - 5.0  # the drop
-    dots = markers(Knowledge(altitude, belief.interval, belief.marks), ground.altitude, ground.frame)
+    dots = markers(belief._replace(altitude=altitude), ground.altitude, ground.frame)
     there = np.argwhere(~np.isnan(altitude))
     np.testing.assert_allclose(dots.points[:, :2], ground.vertices()[there[:, 0], there[:, 1], :2])
     lifted = dots.points[:, 2] - ground.altitude[there[:, 0], there[:, 1]]
@@ -163,8 +163,9 @@ def test_markers_stand_at_the_believed_altitude_lifted_when_above_the_ground():
 
 def test_pages_of_nothing_known_and_of_a_flat_ground():
     ground = flat(size_m=(9, 9))
-    nothing = Knowledge(np.full((10, 10), np.nan), np.full((10, 10), np.nan), np.zeros((10, 10), int))
-    for belief in (nothing, Knowledge(ground.altitude, np.full((10, 10), 0.01), np.ones((10, 10), int))):
+    nothing = Believed(*2 * [np.full((10, 10), np.nan)], *2 * [np.zeros((10, 10), int)])
+    ones = np.ones((10, 10), int)
+    for belief in (nothing, Believed(ground.altitude, 0.01 * ones, ones, 0 * ones)):
         assert landscape_page(ground.altitude, ground.frame, belief).to_bytes("png")
     assert truth_map(ground.altitude, ground.frame).to_bytes("png")
 

@@ -14,8 +14,8 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.mapping.belief import Beliefs
 from covey.mapping.evidence import TILE
+from covey.mapping.shared_maps import SharedMaps
 from covey.recent import Recent
 
 EITHER = 50
@@ -166,7 +166,7 @@ class KnownShare:
     It equals `map_completeness` of each belief, and of a map that knows what any of them knows.
     """
 
-    def __init__(self, beliefs: Beliefs, truth: GroundTruth):
+    def __init__(self, beliefs: SharedMaps, truth: GroundTruth):
         n, tiles = beliefs.tile_changed.shape
         self._beliefs, self._truth = beliefs, truth
         self._version = np.full(n, -1, np.int64)
@@ -190,7 +190,7 @@ class KnownShareApart:
         explorable: cells of the world (bool).
     """
 
-    def __init__(self, beliefs: Beliefs, places: list[Grid], explorable: Grid):
+    def __init__(self, beliefs: SharedMaps, places: list[Grid], explorable: Grid):
         points = explorable.to_world(np.argwhere(explorable.cells))
         self._beliefs, self._cells = beliefs, []
         for place in places:
@@ -214,6 +214,7 @@ def count_known(occupancy, weights, changed, version, tiles):
         tiles: int64 (n + 1, tiles), sums of each robot and of the union.
     """
     n, per_row = occupancy.shape[0], occupancy.shape[2] // TILE
+    known = np.empty(TILE, np.uint8)
     for tile in range(changed.shape[1]):
         top, left = tile // per_row * TILE, tile % per_row * TILE
         any_changed = False
@@ -222,15 +223,20 @@ def count_known(occupancy, weights, changed, version, tiles):
                 any_changed = True
                 total = 0
                 for row in range(top, top + TILE):
-                    for column in range(left, left + TILE):
-                        total += weights[row, column] if occupancy[i, row, column] >= 0 else 0
+                    cells, weight = occupancy[i, row, left : left + TILE], weights[row, left : left + TILE]
+                    for k in range(TILE):
+                        total += weight[k] if cells[k] >= 0 else 0
                 tiles[i, tile] = total
         if any_changed:
             total = 0
             for row in range(top, top + TILE):
-                for column in range(left, left + TILE):
-                    for i in range(n):
-                        if occupancy[i, row, column] >= 0:
-                            total += weights[row, column]
-                            break
+                for k in range(TILE):
+                    known[k] = 0
+                for i in range(n):
+                    cells = occupancy[i, row, left : left + TILE]
+                    for k in range(TILE):
+                        known[k] |= cells[k] >= 0
+                weight = weights[row, left : left + TILE]
+                for k in range(TILE):
+                    total += weight[k] if known[k] != 0 else 0
             tiles[n, tile] = total

@@ -285,6 +285,11 @@ class ElevationBelief(SharedMap):
         """Return the variances of `altitude` [m^2], float64; NaN where nothing is known; a copy."""
         return np.where(self.marks() > 0, self.beliefs._team.variance[self.robot], np.nan)
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean [m] and variance [m^2] of the altitudes, live read-only views; anything where no mark is."""
+        team = self.beliefs._team
+        return read_only(team.mean[self.robot]), read_only(team.variance[self.robot])
+
     def interval(self) -> np.ndarray:
         """Return half the 95 % interval of `altitude` [m], float64; NaN where nothing is known; a copy."""
         return INTERVAL * np.sqrt(self.variance())

@@ -6,12 +6,13 @@ References:
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.mapping.elevation_kernels import MEASURED
+from covey.kernel import kernel
+from covey.mapping.elevation_kernels import INTERVAL, MEASURED
 
 
 def true_altitude(ground: Any, grid: Grid) -> np.ndarray:
@@ -27,6 +28,44 @@ def true_altitude(ground: Any, grid: Grid) -> np.ndarray:
     inside = (points[..., 0] > left - near) & (points[..., 0] < right + near)
     inside &= (points[..., 1] > bottom - near) & (points[..., 1] < top + near)
     return np.where(inside, ground.altitude_at(points), np.nan)
+
+
+class Comparison(NamedTuple):
+    """How good a belief is: `rmse_m`, `max_error_m`, `interval_coverage`, and the share of vertices it has measured."""
+
+    rmse_m: float
+    max_error_m: float
+    interval_coverage: float
+    measured_share: float
+
+
+def compare(belief: Any, truth: np.ndarray) -> Comparison:
+    """Return how well a belief agrees with the truth, as the functions below, all in one go.
+
+    Args:
+        belief: `covey.mapping.elevation.ElevationBelief`.
+        truth: see `true_altitude`.
+    """
+    return Comparison(*_compare(belief.marks(), *belief.moments(), truth))
+
+
+@kernel
+def _compare(mark, mean, variance, truth):
+    total, measured, inside, squares, most = 0, 0, 0, 0.0, 0.0
+    for i in range(truth.shape[0]):
+        for j in range(truth.shape[1]):
+            if truth[i, j] != truth[i, j]:
+                continue
+            total += 1
+            if mark[i, j] == MEASURED:
+                off = mean[i, j] - truth[i, j]
+                measured += 1
+                squares += off * off
+                most = max(most, abs(off))
+                inside += off * off <= INTERVAL * INTERVAL * variance[i, j]
+    if measured == 0:
+        return math.nan, math.nan, math.nan, 0.0 if total else math.nan
+    return math.sqrt(squares / measured), most, inside / measured, measured / total
 
 
 def errors(belief: Any, truth: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from covey.registry import Registry
 from covey.robots.chassis import Caster, Control, FlyingChassis, Wheel, WheeledChassis, skid_width_factor, track_wheels
 from covey.robots.model import Kinematics, RobotModel
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import GmappingNoise, Odometry
@@ -258,7 +258,7 @@ def tracked(control: Control = "twist") -> RobotModel:
         wheel_semi_axis_m=0.135,
         acceleration_m_s2=2.0,
         turn_acceleration_rad_s2=6.0,
-        sensors=(Wedge(mount_x_m=0.2), WHEELS, Neighbours()),
+        sensors=(Wedge(), WHEELS, Neighbours()),
         mapping=ElevationMapping(),
         chassis=chassis,
     )
@@ -268,13 +268,8 @@ def tracked(control: Control = "twist") -> RobotModel:
 def aerial_scout(height_m: float = 8.0) -> RobotModel:
     """Return a robot that flies at a height above the ground as it is told, 4 m/s in any direction, touching nothing.
 
-    Its figures are those of no aircraft in particular: a disc of 0.25 m, 3 m/s2 and 2 rad/s. It maps the ground right
-    below it, 45 degrees to all sides.
+    Its figures are those of no aircraft in particular: a disc of 0.25 m, 3 m/s2 and 2 rad/s.
     """
-    look = Wedge(
-        fov_deg=90, elevation_deg=45, declination_deg=45, range_m=1.7 * height_m, height_m=0, mount_x_m=0,
-        mount_pitch_deg=90, level=True,
-    )  # fmt: skip
     return RobotModel(
         name="aerial_scout",
         kinematics="holonomic",
@@ -282,7 +277,7 @@ def aerial_scout(height_m: float = 8.0) -> RobotModel:
         max_speed_m_s=4.0,
         max_turn_rad_s=2.0,
         acceleration_m_s2=3.0,
-        sensors=(look, WHEELS, Neighbours()),
+        sensors=(look_down(), WHEELS, Neighbours()),
         mapping=ElevationMapping(),
         chassis=FlyingChassis(kind="flying", height_m=height_m),
     )

@@ -58,7 +58,6 @@ class Driven(Record):
         ge=1,
         description="How much wider than it is the robot's track acts when it turns, because its wheels slip sideways.",
     )
-    friction: float = Field(default=0.8, gt=0, description="Coefficient of friction of its wheels on the ground.")
 
 
 class WheeledChassis(Driven):
@@ -70,6 +69,7 @@ class WheeledChassis(Driven):
     mass_kg: float = Field(gt=0, description="Mass of the box [kg].")
     wheels: tuple[Wheel, ...] = Field(min_length=2, description="The driven wheels.")
     casters: tuple[Caster, ...] = Field(default=(), description="What else it stands on.")
+    friction: float = Field(default=0.8, gt=0, description="Coefficient of friction of its wheels on the ground.")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

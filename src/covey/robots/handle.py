@@ -85,7 +85,7 @@ class Robot:
         self.pose = home
         self.time = 0.0
         self.readings: dict[str, Any] = {}
-        self.map: Belief | None = None
+        self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""

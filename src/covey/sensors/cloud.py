@@ -42,6 +42,17 @@ class CloudReadings:
         """Return the cloud of the i-th robot; its arrays are copies."""
         return CloudReading(self.ranges[i].copy(), self.points[i].copy(), self.sigma_m)
 
+    def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which points have been hit: rows of the readings, int64 (k,), and x, y [m] in the world, (k, 2).
+
+        Args:
+            poses: of the robots, the truth, (m, 3).
+        """
+        row, at = np.nonzero(np.isfinite(self.points[..., 0]))
+        (ahead, left), (x, y, heading) = self.points[row, at, :2].T, poses[row].T
+        c, s = np.cos(heading), np.sin(heading)
+        return row, np.column_stack((x + c * ahead - s * left, y + s * ahead + c * left))
+
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
         """Let beliefs of the ground take in some of the clouds, see `covey.sensors.wedge.WedgeReadings.into`."""
         beliefs.see_points(robots, rows, poses, self.points, self.sigma_m, step)

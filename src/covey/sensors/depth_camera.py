@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -36,13 +36,21 @@ class DepthCamera(SensorRecord):
     )
     rate_hz: float = Field(default=5.0, gt=0, le=1e6, description="Samples per second [Hz].")
 
+    @property
+    def view(self) -> tuple[float, float, float, float]:
+        """Range, height above the ground [m], highest and lowest direction that it sees straight ahead [rad]."""
+        half = math.atan(math.tan(math.radians(0.5 * self.fov_deg)) * self.height / self.width)
+        pitch = math.radians(self.mount_pitch_deg)
+        return self.range_m, self.height_m, half - pitch, -half - pitch
+
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> CloudReadings:
         """Return one cloud of each member, see `SensorRecord.read`; the pixels go row by row, from the top left on.
 
         Raises:
             InvalidValueError: the world has no ground.
         """
-        return _bundle(self).read(self.kind, truth, members, keys, sample)
+        record: Any = self
+        return _bundle(record).read(self.kind, truth, members, keys, sample)
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -47,13 +47,20 @@ class Lidar3D(SensorRecord):
             )
         return self
 
+    @property
+    def view(self) -> tuple[float, float, float, float]:
+        """Range, height above the ground [m], highest and lowest direction that it sees straight ahead [rad]."""
+        pitch = self.mount_pitch_deg
+        return self.range_m, self.height_m, *np.radians((self.elevation_deg - pitch, -self.declination_deg - pitch))
+
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> CloudReadings:
         """Return one cloud of each member, see `SensorRecord.read`; the rays go ring by ring, from the lowest on.
 
         Raises:
             InvalidValueError: the world has no ground.
         """
-        return _bundle(self).read(self.kind, truth, members, keys, sample)
+        record: Any = self
+        return _bundle(record).read(self.kind, truth, members, keys, sample)
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
+from covey.geometry.sight import is_hidden
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.sensors.sensor import SensorRecord
@@ -64,6 +65,12 @@ class WedgeReadings:
         """Return the reading of the i-th robot; its arrays are copies."""
         kind, altitude, again, corner = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.corner))
         return WedgeReading(kind, altitude, again, corner, self.sigma_m)
+
+    def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which vertices have really been seen: rows of the readings, int64 (k,), and x, y [m], (k, 2)."""
+        row, a, b = np.nonzero(self.kind == SEEN)
+        vertices = self.corner[row] + np.column_stack((a, b))
+        return row, self.frame[:2] + vertices[:, ::-1] * self.frame[2]
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
         """Let beliefs of the ground take in some of the readings.
@@ -147,6 +154,12 @@ class Wedge(SensorRecord):
         return WedgeReadings(kind, altitude, again, corner, self.sigma_m, ground.frame, truth.pose[members])
 
     @property
+    def view(self) -> tuple[float, float, float, float]:
+        """Range, height above the ground [m], highest and lowest direction that it sees straight ahead [rad]."""
+        pitch = self.mount_pitch_deg
+        return self.range_m, self.height_m, *np.radians((self.elevation_deg - pitch, -self.declination_deg - pitch))
+
+    @property
     def _place(self) -> np.ndarray:
         """x, y, z [m], heading, pitch [rad] on the body."""
         angles = math.radians(self.mount_heading_deg), math.radians(self.mount_pitch_deg)
@@ -207,55 +220,6 @@ def placed(pose, attitude, place, level, out):
     out[0, 0] += pose[0]
     out[0, 1] += pose[1]
     out[0, 2] += attitude[0]
-
-
-@kernel
-def is_hidden(altitude, u, v, z, row, column):
-    """Return whether the ground rises above the straight line from a point to one of its vertices.
-
-    Along the line the height above the ground is linear between the lines of the lattice and the diagonals, so it is
-    enough to look where it crosses these.
-
-    Args:
-        altitude: float64 (rows, columns) [m].
-        u, v, z: the point, in columns and rows of the lattice, and its altitude [m].
-        row, column: the vertex.
-    """
-    rows, columns = altitude.shape
-    du, dv, dz = column - u, row - v, altitude[row, column] - z
-    if du != 0.0:
-        low, high = (math.floor(u) + 1, column) if du > 0.0 else (column + 1, math.ceil(u))
-        aside, up = dv / du, dz / du
-        for j in range(max(low, 0), min(high, columns)):
-            y = v + (j - u) * aside
-            i = min(int(y), rows - 2)
-            if y >= 0.0 and i + 1.0 >= y:
-                a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j] - a) > z + (j - u) * up + 1e-9:
-                    return True
-    if dv != 0.0:
-        low, high = (math.floor(v) + 1, row) if dv > 0.0 else (row + 1, math.ceil(v))
-        aside, up = du / dv, dz / dv
-        for i in range(max(low, 0), min(high, rows)):
-            x = u + (i - v) * aside
-            j = min(int(x), columns - 2)
-            if x >= 0.0 and j + 1.0 >= x:
-                a = altitude[i, j]
-                if a + (x - j) * (altitude[i, j + 1] - a) > z + (i - v) * up + 1e-9:
-                    return True
-    d, dd = u - v, du - dv  # the diagonals, by column less row
-    if dd != 0.0:
-        low, high = (math.floor(d) + 1, column - row) if dd > 0.0 else (column - row + 1, math.ceil(d))
-        aside, up = dv / dd, dz / dd
-        for k in range(max(low, 1 - rows), min(high, columns)):
-            y = v + (k - d) * aside
-            i = min(int(y), rows - 2)
-            j = i + k
-            if y >= 0.0 and i + 1.0 >= y and j >= 0 and j < columns - 1:
-                a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j + 1] - a) > z + (k - d) * up + 1e-9:
-                    return True
-    return False
 
 
 @kernel

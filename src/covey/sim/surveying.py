@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from covey.mapping.elevation import ElevationBelief
-from covey.mapping.elevation_compare import errors, interval_coverage, max_error_m, rmse_m, true_altitude
+from covey.mapping.elevation_compare import compare, true_altitude
 from covey.mapping.elevation_kernels import MEASURED
 from covey.results.landscape import Believed, Change, Landscape
 from covey.sim.clock import Clock
@@ -107,10 +107,7 @@ class Surveying:
         spacing = belief.grid.resolution
         if spacing not in self._truth:
             self._truth[spacing] = true_altitude(self._ground, belief.grid)
-        truth = self._truth[spacing]
-        error = errors(belief, truth)
-        share = np.count_nonzero(np.isfinite(error)) / np.count_nonzero(np.isfinite(truth))
-        return rmse_m(error), max_error_m(error), interval_coverage(error, belief.interval()), share
+        return compare(belief, self._truth[spacing])
 
     def _touched(self, change: Change, belief: ElevationBelief) -> np.ndarray:
         """Return the vertices of a belief where an edit moved the ground by enough, int64 (k, 2)."""

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from covey.results.figures import furniture, style
 from covey.results.figures.relief import ALTITUDES, shaded
 from covey.results.figures.scene import Dots
+from covey.results.landscape import Believed
 
 MEASURED_COLOR, DROP_COLOR, OBSTACLE_COLOR = "#5E93D6", "#2C5FA8", "#7A1F2B"
 _MEASURED, _DROP, _OBSTACLE = 1, 2, 3
@@ -31,33 +32,16 @@ class Ways:
     names: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """What is held to be true about the vertices of a ground, arrays of (rows, columns).
-
-    Attributes:
-        altitude: [m], NaN where nothing is known.
-        interval: half the 95 % interval [m].
-        marks: 0 nothing, 1 measured, 2 a drop, 3 an obstacle.
-    """
-
-    altitude: np.ndarray
-    interval: np.ndarray
-    marks: np.ndarray
-
-
 def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None) -> style.Picture:
     """Return the hill-shaded ground with the ways of the robots; arguments as of `landscape_page`."""
-    picture, axes = furniture.map_picture(_view(altitude, frame), right_in=0.62)
+    picture, axes = furniture.map_picture(vertices_view(altitude, frame), right_in=0.62)
     _draw_altitudes(axes, altitude, frame, ways)
     _bar(axes, ScalarMappable(Normalize(altitude.min(), altitude.max()), ALTITUDES), "altitude [m]")
     furniture.scale_bar(axes)
     return picture
 
 
-def landscape_page(
-    altitude: np.ndarray, frame: np.ndarray, known: Knowledge, ways: Ways | None = None
-) -> style.Picture:
+def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: Ways | None = None) -> style.Picture:
     """Return four maps across the page: the truth, the belief, its error, and its 95 % interval.
 
     They show what is mapped and what is around it.
@@ -135,7 +119,7 @@ def knowledge_curve(
 
 
 def markers(
-    known: Knowledge, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
+    known: Believed, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
 ) -> Dots:
     """Return a ball for each mapped vertex at its believed altitude, for `scene.still`; by colour what it is.
 
@@ -153,16 +137,16 @@ def markers(
     return Dots(points, colors[known.marks[rows, columns]], radius_m)
 
 
-def _view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:
+def vertices_view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m], half a spacing beyond the vertices."""
     rows, columns = altitude.shape[:2]
     x, y, s = (float(v) for v in frame)
     return x - 0.5 * s, x + (columns - 0.5) * s, y - 0.5 * s, y + (rows - 0.5) * s
 
 
-def _around_known(known: Knowledge, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
+def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] around what is mapped and where the robots were, a tenth of it beyond."""
-    left, right, bottom, top = _view(known.marks, frame)
+    left, right, bottom, top = vertices_view(known.marks, frame)
     rows, columns = np.nonzero(known.marks)
     points = np.column_stack((frame[0] + columns * frame[2], frame[1] + rows * frame[2]))
     if ways is not None:
@@ -181,12 +165,17 @@ def _around_known(known: Knowledge, frame: np.ndarray, ways: Ways | None) -> tup
 
 def _show(axes: Axes, values: np.ndarray, frame: np.ndarray, **options) -> None:
     limits = axes.get_xlim(), axes.get_ylim()
-    axes.imshow(values, origin="lower", extent=_view(values, frame), interpolation="nearest", **options)
+    axes.imshow(values, origin="lower", extent=vertices_view(values, frame), interpolation="nearest", **options)
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
-def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: Ways | None) -> None:
+def show_relief(axes: Axes, altitude: np.ndarray, frame: np.ndarray) -> None:
+    """Draw the hill-shaded ground into axes in metres; what they show stays."""
     _show(axes, shaded(altitude, float(frame[2])), frame)
+
+
+def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: Ways | None) -> None:
+    show_relief(axes, altitude, frame)
     if ways is None or not len(ways.points):
         return
     n, stride = len(ways.names), max(1, -(-len(ways.points) // _POINTS))
@@ -199,7 +188,7 @@ def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: W
         furniture.name_points(axes, ways.points[-1], ways.names, [style.robot_color(i, n) for i in range(n)])
 
 
-def _draw_belief(axes: Axes, known: Knowledge, frame: np.ndarray, limits: tuple[float, float]) -> None:
+def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[float, float]) -> None:
     """Draw what is believed; where nothing was measured but a drop or an obstacle is, its mark."""
     measured = np.where(known.marks == _MEASURED, known.altitude, np.nan).astype(np.float64)
     pixels = shaded(measured, float(frame[2]), limits)
@@ -210,7 +199,7 @@ def _draw_belief(axes: Axes, known: Knowledge, frame: np.ndarray, limits: tuple[
     furniture.legend(axes, [furniture.patch(color, name) for name, color in entries])
 
 
-def _draw_error(axes: Axes, altitude: np.ndarray, known: Knowledge, frame: np.ndarray) -> None:
+def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.ndarray) -> None:
     error = np.where(known.marks == _MEASURED, known.altitude - altitude, np.nan)
     some = np.abs(error[~np.isnan(error)])
     most = furniture.round_length(max(float(np.quantile(some, 0.999)), 0.02)) if some.size else 0.1
@@ -220,7 +209,7 @@ def _draw_error(axes: Axes, altitude: np.ndarray, known: Knowledge, frame: np.nd
     _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief less truth [m]", extend="both")
 
 
-def _draw_interval(axes: Axes, known: Knowledge, frame: np.ndarray) -> None:
+def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:
     interval = np.where(known.marks == 0, np.nan, known.interval)
     some = interval[~np.isnan(interval) & (interval > 0)]
     low, high = (float(some.min()), float(some.max())) if some.size else (0.01, 1.0)
@@ -237,5 +226,8 @@ def _bar(axes: Axes, values: ScalarMappable, label: str, extend: str = "neither"
     place = picture.add_axes((box.x1 + 0.06 / width, box.y0, 0.09 / width, box.height))
     bar = picture.colorbar(values, cax=place, extend=extend)
     bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5, which="both")
+    if isinstance(values.norm, LogNorm):  # as 0.003, which is narrower than 3 x 10^-3
+        for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
+            formatted(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else "")
     bar.set_label(label, fontsize=style.FONT, labelpad=2, color=style.INK)
     bar.outline.set_linewidth(0.5)  # pyright: ignore

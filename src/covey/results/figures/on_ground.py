@@ -15,8 +15,6 @@ from covey.results.folder import write_whole
 from covey.results.landscape import Believed, Landscape
 from covey.results.run import Run
 
-MARKER_M = 0.12
-"""Radius of the marker of a believed vertex in the perspective view [m]."""
 _MEASURED = 1
 _SIZE = (1280, 720)
 
@@ -27,9 +25,8 @@ def belief_maps(run: Run) -> style.Picture | None:
     if found is None:
         return None
     ground, _, believed = found
-    known = landscape.Knowledge(believed.altitude.astype(float), believed.interval.astype(float), believed.marks)
     frame = np.array([*ground.frame[:2], ground.spacing_m])
-    return landscape.landscape_page(ground.truth, frame, known, landscape.Ways(run.poses[..., :2], run.names))
+    return landscape.landscape_page(ground.truth, frame, believed, landscape.Ways(run.poses[..., :2], run.names))
 
 
 def belief_curve(run: Run) -> style.Picture | None:
@@ -56,13 +53,8 @@ def perspective(run: Run) -> Image.Image | None:
     tones = np.stack([style.rgb(color) for color in colors]).astype(np.uint8)
     dots = [Dots(ways, np.tile(tones, (len(ways) // n, 1)), 0.03, 1.0)]
     if found is not None:
-        believed = found[2]
-        rows, columns = np.nonzero(believed.marks == _MEASURED)
-        x0, y0 = ground.frame[:2].tolist()
-        points = np.column_stack(
-            (x0 + columns * ground.spacing_m, y0 + rows * ground.spacing_m, believed.altitude[rows, columns])
-        )
-        dots.append(Dots(points, np.full((len(points), 3), style.rgb("#FFFFFF"), np.uint8), MARKER_M))
+        frame = np.array([*ground.frame[:2], ground.spacing_m])
+        dots.append(landscape.markers(found[2], ground.truth, frame))
     camera = overlooking(poses[..., :3].reshape(-1, 3), _SIZE)
     bodies = [Bodies(poses[-1], _size(run), colors)]
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=bodies, dots=dots))

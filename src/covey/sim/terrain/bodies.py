@@ -16,7 +16,7 @@ from covey.sim.terrain.drives import TORQUE
 from covey.sim.terrain.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
 
 SAG_M = 0.0008
-"""How far robots sink into the ground under their weight [m], before which they touch it."""
+"""How far robots sink into the ground under their weight [m]; wheels are built half as much larger, to roll right."""
 
 _DAMPING = 0.12  # of their bouncing on it, as a share of the critical one
 _SOFTNESS = 9.0  # of contacts for the solver: compliance over inverse mass
@@ -105,7 +105,7 @@ def add_robot(spec: Any, i: int, model: RobotModel) -> None:
 def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, float]:
     """Add box, wheels and casters; return the height [m] and the mass [kg] of the whole."""
     mj = mujoco()
-    ground = {"contype": 0, "conaffinity": GROUND, "priority": 1, "margin": SAG_M}
+    ground = {"contype": 0, "conaffinity": GROUND, "priority": 1}
     half = [0.5 * side for side in chassis.box_m]
     body.add_geom(
         type=mj.mjtGeom.mjGEOM_BOX,
@@ -125,7 +125,8 @@ def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, flo
         child.add_joint(name=f"{i} wheel {k}", type=mj.mjtJoint.mjJNT_HINGE, axis=[0, 1, 0])
         round_, half_width, across = wheel.tyre == "round", 0.5 * wheel.width_m, [math.sqrt(0.5), math.sqrt(0.5), 0, 0]
         shape = mj.mjtGeom.mjGEOM_ELLIPSOID if round_ else mj.mjtGeom.mjGEOM_CYLINDER
-        size = [wheel.radius_m, wheel.radius_m if round_ else half_width, half_width if round_ else 0]
+        radius = wheel.radius_m + 0.5 * SAG_M
+        size = [radius, radius if round_ else half_width, half_width if round_ else 0]
         child.add_geom(
             type=shape,
             size=size,
@@ -168,7 +169,7 @@ def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[fl
             child.delete(actuator)
     for geom in child.geoms:
         geom.contype, geom.conaffinity = 0, GROUND if geom.contype or geom.conaffinity else 0
-        geom.friction, geom.priority, geom.margin = [chassis.friction, 0, 0], 1, SAG_M
+        geom.priority = 1
     frame = body.add_frame(pos=[0, 0, -low])
     spec.attach(child, prefix=f"{i}/", frame=frame)
     return high - low, float(alone.body_mass.sum())

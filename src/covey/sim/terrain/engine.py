@@ -52,7 +52,7 @@ def new_spec(step_s: float) -> Any:
     option.timestep = step_s
     option.cone = mj.mjtCone.mjCONE_ELLIPTIC
     option.impratio = 1000.0
-    option.ccd_tolerance = 1e-4
+    option.ccd_tolerance, option.tolerance, option.ls_iterations = 1e-4, 1e-6, 20
     return spec
 
 
