@@ -214,6 +214,7 @@ def count_known(occupancy, weights, changed, version, tiles):
         tiles: int64 (n + 1, tiles), sums of each robot and of the union.
     """
     n, per_row = occupancy.shape[0], occupancy.shape[2] // TILE
+    known = np.empty(TILE, np.uint8)
     for tile in range(changed.shape[1]):
         top, left = tile // per_row * TILE, tile % per_row * TILE
         any_changed = False
@@ -222,15 +223,20 @@ def count_known(occupancy, weights, changed, version, tiles):
                 any_changed = True
                 total = 0
                 for row in range(top, top + TILE):
-                    for column in range(left, left + TILE):
-                        total += weights[row, column] if occupancy[i, row, column] >= 0 else 0
+                    cells, weight = occupancy[i, row, left : left + TILE], weights[row, left : left + TILE]
+                    for k in range(TILE):
+                        total += weight[k] if cells[k] >= 0 else 0
                 tiles[i, tile] = total
         if any_changed:
             total = 0
             for row in range(top, top + TILE):
-                for column in range(left, left + TILE):
-                    for i in range(n):
-                        if occupancy[i, row, column] >= 0:
-                            total += weights[row, column]
-                            break
+                for k in range(TILE):
+                    known[k] = 0
+                for i in range(n):
+                    cells = occupancy[i, row, left : left + TILE]
+                    for k in range(TILE):
+                        known[k] |= cells[k] >= 0
+                weight = weights[row, left : left + TILE]
+                for k in range(TILE):
+                    total += weight[k] if known[k] != 0 else 0
             tiles[n, tile] = total

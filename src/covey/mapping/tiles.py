@@ -133,8 +133,7 @@ def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, 
 
 def _length(now: int, used: int, needed: int) -> int:
     """Return the length of an array with room for ``needed`` more; some, so that room is not made too often."""
-    room = max(needed, used // 4)
-    return now if now - used >= room else used + room
+    return now if now - used >= max(needed, used // 4) else used + max(needed, used // 2)
 
 
 def _resized(array: np.ndarray, length: int) -> np.ndarray:

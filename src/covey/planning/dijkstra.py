@@ -173,6 +173,10 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
     head[level % _BUCKETS] = 0
     cell_of[0], next_of[0], come_of[0] = source, -1, 0.0
     entries, waiting = 1, 1
+    goals = np.full(targets.shape[0], -1, np.int32)
+    for k in range(goals.size):
+        if 0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns:
+            goals[k] = targets[k, 0] * columns + targets[k, 1]
     while waiting > 0:
         entry = head[level % _BUCKETS]
         if entry < 0:
@@ -189,16 +193,18 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
         c = u - r * columns
         if masked and wanted[u] != 0 and here < hit_cost:
             hit, hit_cost = u, here
-        for k in range(targets.shape[0]):
-            if targets[k, 0] == r and targets[k, 1] == c:
-                if here < hit_cost:
-                    if hit != u:
-                        other_cost = hit_cost
-                    hit, hit_cost = u, here
-                    if targets.shape[0] > 1:  # one that costs the same may lie in the next bucket by rounding
-                        last_level = int(scale * (hit_cost + _margin(hit_cost)))
-                elif hit != u:
-                    other_cost = min(other_cost, here)
+        is_goal = False
+        for k in range(goals.size):
+            is_goal |= goals[k] == u
+        if is_goal:
+            if here < hit_cost:
+                if hit != u:
+                    other_cost = hit_cost
+                hit, hit_cost = u, here
+                if goals.size > 1:  # one that costs the same may lie in the next bucket by rounding
+                    last_level = int(scale * (hit_cost + _margin(hit_cost)))
+            elif hit != u:
+                other_cost = min(other_cost, here)
         at_edge = r == 0 or c == 0 or r == rows - 1 or c == columns - 1
         half = 0.5 * min(price[u], np.float32(50.0))
         for m in range(8):

@@ -21,7 +21,7 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     """Update the tracks of other robots, in place, with one neighbour reading.
 
     Velocities are differences of successive sightings, freed of the own motion and smoothed; the own pose is not
-    used, so its noise does not matter.
+    used, so its noise does not matter. Returns how many rows there are up to the last that is not free.
 
     Args:
         tracks: float64 (k, 8), see `TRACK_X`.
@@ -73,6 +73,7 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
             tracks[row, 6] = heading[i]
         elif moving:
             tracks[row, 6] = math.atan2(tracks[row, 3], tracks[row, 2])
+    used = 0
     for k in range(tracks.shape[0]):
         if tracks[k, 5] > 0.0 and tracks[k, 5] != math.inf:
             if tracks[k, 5] > MEMORY_S:
@@ -80,6 +81,9 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
             else:
                 tracks[k, 0] += tracks[k, 2] * elapsed
                 tracks[k, 1] += tracks[k, 3] * elapsed
+        if tracks[k, 5] != math.inf:
+            used = k + 1
+    return used
 
 
 @kernel

@@ -24,10 +24,10 @@ class ProgressTimer:
 
     def expired(self, time_s: float, x: float, y: float) -> bool:
         """Take in where the robot is; return whether the time is up."""
-        if not math.hypot(x - self._x, y - self._y) < self.distance_m:
-            self.restart(time_s, x, y)
-            return False
-        return time_s - self._time > self.timeout_s
+        if math.hypot(x - self._x, y - self._y) < self.distance_m:
+            return time_s - self._time > self.timeout_s
+        self._time, self._x, self._y = time_s, x, y
+        return False
 
     def waited(self, time_s: float) -> float:
         """Return the time since the last progress [s]."""

@@ -60,12 +60,15 @@ class Navigator:
         keep = 2.0 * (self.radius + self.driving.robot_margin_m)
         self._avoidance = np.array([self.radius + self.driving.wall_margin_m, keep + 0.04, 3.0, 0.8, 0.25, 0.15])
         self._tracks = np.full((_TRACKS, 8), math.inf)
+        self._others = self._tracks[:0]  # up to the last that is in use
         self._points = np.empty((_POINTS, 2))
         self._way = np.empty((PATH_SAMPLES, 2))
         self._count = 0
         self._time: float | None = None
         self._sighting: Any = None
         self._scan: Any = None
+        self._angles: Any = None
+        self._seen = (1.0, -1.0)
         self._scan_count, self._elapsed, self._twist = 0, 0.0, _STAND
         self._belief: Any = None
         self._place: Any = None
@@ -86,7 +89,7 @@ class Navigator:
         self._goal, self._heading = (float(goal_xy[0]), float(goal_xy[1])), heading
         self._tolerance = self.driving.tolerance_m if tolerance_m is None else tolerance_m
         self._checked_version = -1
-        self._narrow = route.NO_NARROW
+        self._narrow: list[list[float]] = []
         self._planned, self._waits, self._short, self._jammed = False, False, False, False
         self._jams = 0
         self._plan_time, self._lost_s = -math.inf, math.inf
@@ -125,10 +128,11 @@ class Navigator:
             neighbours: the newest neighbour reading, or None.
             time_s: simulated time [s], growing from call to call.
         """
-        x, y, heading = float(pose[0]), float(pose[1]), float(pose[2])
-        v, w = float(twist[0]), float(twist[2])
+        x, y, heading = pose
+        v, _, w = twist
         self._see(twist, neighbours, time_s)
-        self._remember(x, y, heading, time_s)
+        if time_s >= self._remember_s:
+            self._remember(x, y, heading, time_s)
         if self._mode == "idle":
             return _STAND, self.state
         if self.work is not None:
@@ -152,28 +156,30 @@ class Navigator:
     def _see(self, twist: Any, neighbours: Any, time_s: float) -> None:
         """Take in a neighbour reading."""
         elapsed = self.limits.period if self._time is None else time_s - self._time
-        self._time = time_s
-        self._elapsed, self._twist = elapsed, (float(twist[0]), float(twist[1]), float(twist[2]))
+        self._time, self._elapsed, self._twist = time_s, elapsed, twist
         if neighbours is None:
             return
-        fresh = neighbours is not self._sighting
-        if len(neighbours.ranges) and neighbours.ranges[0] < _NEAR_M:  # the nearest comes first
-            self._met_s = time_s
+        ranges, sighting = neighbours.ranges, self._sighting
         self._sighting = neighbours
-        track(
+        if len(ranges):
+            if ranges[0] < _NEAR_M:  # the nearest comes first
+                self._met_s = time_s
+        elif not len(self._others):
+            return
+        used = track(
             self._tracks,
-            neighbours.identities if fresh else _NOBODY,
-            neighbours.ranges,
+            _NOBODY if neighbours is sighting else neighbours.identities,
+            ranges,
             neighbours.bearings,
             neighbours.headings,
-            *self._twist,
+            *twist,
             elapsed,
         )
+        if used != len(self._others):
+            self._others = self._tracks[:used]
 
     def _remember(self, x: float, y: float, heading: float, time_s: float) -> None:
         """Remember where the robots near by are: what the map will show there is no wall."""
-        if time_s < self._remember_s:
-            return
         self._remember_s = time_s + 0.5
         if time_s >= self._forget_s:
             self._forget_s = time_s + 5.0
@@ -181,7 +187,7 @@ class Navigator:
             for place in [place for place, _ in old]:
                 del self._been[place]
         c, s = math.cos(heading), math.sin(heading)
-        for row in self._tracks.tolist():
+        for row in self._others.tolist():
             if row[5] < math.inf:
                 ox, oy = x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]
                 if math.hypot(ox - x, oy - y) < _NEAR_M:
@@ -191,7 +197,7 @@ class Navigator:
 
     def _look(self, lidar: Any, belief: Any, x: float, y: float, heading: float) -> None:
         """Collect the obstacle points that matter now."""
-        points, tracks, other = self._points, self._tracks, self.radius + 0.12
+        points, tracks, other = self._points, self._others, self.radius + 0.12
         self._count, seen_from, seen_to, place = 0, 1.0, -1.0, ()
         if belief is not None:
             if belief is not self._belief:
@@ -201,7 +207,9 @@ class Navigator:
             place = belief.occupancy(), grid.resolution, x0, y0, x, y, heading, min(self._reach, 1.0)
         if lidar is not None:
             angles, (mx, my, yaw) = lidar.angles, lidar.mount.tolist()
-            seen_from, seen_to = yaw + float(angles[0]), yaw + float(angles[-1])
+            if angles is not self._angles:
+                self._angles, self._seen = angles, (yaw + float(angles[0]), yaw + float(angles[-1]))
+            seen_from, seen_to = self._seen
             if lidar is not self._scan:
                 self._scan = lidar
                 scan = points, lidar.ranges, angles, mx, my, yaw, self._reach, 0.04, tracks, other
@@ -310,7 +318,7 @@ class Navigator:
             for begin, end in self._narrow:
                 if s > end or begin - s > right_of_way.AHEAD_M:
                     continue
-                others = right_of_way.others_of(self._tracks, x, y, heading)
+                others = right_of_way.others_of(self._others, x, y, heading)
                 if not len(others):
                     break
                 decision = right_of_way.may_enter(self.line, begin, end, s, others, self.identity, stalled)
@@ -344,7 +352,7 @@ class Navigator:
                 course - heading,
                 self._points,
                 self._count,
-                self._tracks,
+                self._others,
                 float(self._avoidance[0]),
                 float(self._avoidance[1]),
             )
@@ -360,14 +368,14 @@ class Navigator:
         """Return whether robots that still move are in the way, and have not been for very long."""
         if self._roaming.waited(time_s) > _TURN * self._roaming.timeout_s:
             return False
-        for row in self._tracks:
+        for row in self._others:
             if row[5] < math.inf and math.hypot(row[0], row[1]) < _QUEUE_M and row[7] < self.driving.stuck_after_s:
                 return True
         return False
 
     def _must_yield(self, stalled: float) -> bool:
         """Return whether a robot with the right of way is close, or this one has waited for very long."""
-        for row in self._tracks:
+        for row in self._others:
             if (
                 row[5] < math.inf
                 and math.hypot(row[0], row[1]) < 4.0 * self.radius
@@ -409,7 +417,7 @@ class Navigator:
         """Plan the way from here; return what is wrong, or an empty string."""
         self._segment, self._off, self._plan_time, self._planned, self._jammed = 0, 0.0, time_s, True, False
         if belief is None:
-            self.line, self._narrow = route.straight((x, y), self._goal)
+            self.line, self._narrow = route.straight((x, y), self._goal).line, []
             self._length = math.hypot(self._goal[0] - x, self._goal[1] - y)
             return ""
         self._checked_version = belief.version
@@ -419,7 +427,8 @@ class Navigator:
         if isinstance(planned, str):
             self._planned = False
             return planned
-        self.line, self._narrow = planned
+        self.line, narrow = planned
+        self._narrow = narrow.tolist()
         self._length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
         end = self.line[-1]
         self._short = math.hypot(self._goal[0] - end[0], self._goal[1] - end[1]) > self._tolerance
@@ -432,7 +441,7 @@ class Navigator:
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""
         c, s = math.cos(heading), math.sin(heading)
-        tracks = self._tracks.tolist()
+        tracks = self._others.tolist()
         seen = [(x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]) for row in tracks if row[5] < math.inf]
         return np.array(seen, float).reshape(-1, 2)
 
@@ -451,7 +460,7 @@ class Navigator:
             goal_distance,
             self._points,
             self._count,
-            self._tracks,
+            self._others,
             self._avoidance,
         )
         shift = vx = vy = 0.0
@@ -466,7 +475,7 @@ class Navigator:
         if self.limits.kinematics == "holonomic":
             rate = 0.5 * self._turn_gain * math.atan2(vy, vx) if self.limits.max_turn > 0.0 else 0.0
             vx, vy, _ = holonomic_window(
-                *self._twist[:2], vx, vy, self._points, self._count, self._tracks, self._window, self._way
+                *self._twist[:2], vx, vy, self._points, self._count, self._others, self._window, self._way
             )
             return vx, vy, rate
         wanted = math.hypot(vx, vy)
@@ -483,5 +492,5 @@ class Navigator:
 
     def _safe(self, v: float, w: float, want_v: float, want_w: float) -> Command:
         """Return the safe command nearest to the wanted one."""
-        v, w, _ = dynamic_window(v, w, want_v, want_w, self._points, self._count, self._tracks, self._window, self._way)
+        v, w, _ = dynamic_window(v, w, want_v, want_w, self._points, self._count, self._others, self._window, self._way)
         return v, 0.0, w

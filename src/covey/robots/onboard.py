@@ -62,9 +62,11 @@ class Onboard:
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
+        self._remembers = program.sees is None  # what nobody may look at is not kept
         if program.sees is not None:
             robot.face = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
+        self._run = self._runner.step
 
     def step(self) -> Twist:
         """Let the controller act; return the commanded twist.
@@ -77,10 +79,10 @@ class Onboard:
             robot._command = STILL
             return STILL
         if robot._work is None:
-            self._runner.step(robot)
+            self._run(robot)
         else:
             before = searched()
-            self._runner.step(robot)
+            self._run(robot)
             robot._work.add("search", (searched() - before) / 1e6)
         if robot.finished:
             robot._command = STILL
@@ -92,7 +94,8 @@ class Onboard:
             finite = False
         if not finite:
             raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
-        robot.history.append((robot.time, robot.readings, command))
+        if self._remembers:
+            robot.history.append((robot.time, robot.readings, command))
         return command
 
     def close(self) -> None:

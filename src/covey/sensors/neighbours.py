@@ -58,13 +58,18 @@ class NeighboursReadings:
 
     def row(self, i: int) -> NeighboursReading:
         """Return the reading of the i-th robot; its arrays are copies."""
-        n = int(self.count[i])
+        n = self.count.item(i)
+        if n == 0:
+            return NeighboursReading(_NOTHING, _NOTHING, _NOBODY, _NOTHING)
         return NeighboursReading(
             self.ranges[i, :n].copy(),
             self.bearings[i, :n].copy(),
             self.identities[i, :n].copy(),
             self.headings[i, :n].copy(),
         )
+
+
+_NOTHING, _NOBODY = np.empty(0), np.empty(0, np.int64)
 
 
 class Neighbours(SensorRecord):
