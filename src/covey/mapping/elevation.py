@@ -7,7 +7,7 @@ version *replaces* the older one of that robot, so merging is commutative, assoc
 the others, leaving out what was last confirmed before anybody found the vertex changed.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
     2007.
 """
 
@@ -45,6 +45,7 @@ class Elevations(SharedMaps):
     Attributes:
         grid: a cell around each vertex; its cells are not used. The yaw is 0.
         frame: float64 (3,), x, y of vertex [0, 0] and the spacing [m].
+        shape: rows and columns of vertices that there are; beyond them nothing can be driven on.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 drivable, 100 not.
         resets: uint16 (n, rows, columns), how often a robot found a vertex changed.
         measured: int64 (n,), how many measurements of vertices each took in.
@@ -61,7 +62,7 @@ class Elevations(SharedMaps):
         spacing_m: float = 1.0,
         mapping: ElevationMapping | None = None,
     ):
-        self.names, self.mapping = list(names), mapping or ElevationMapping()
+        self.names, self.mapping, self.shape = list(names), mapping or ElevationMapping(), shape
         if not self.names or min(shape) < 1 or not spacing_m > 0:
             raise InvalidValueError(
                 f"beliefs of {len(self.names)} robots about {shape[0]} x {shape[1]} vertices {spacing_m!r} m apart; "
@@ -82,6 +83,7 @@ class Elevations(SharedMaps):
             resets=np.zeros(size, np.uint16),
             measured=np.zeros(n, np.int64),
         )
+        self._team.occupancy[:, shape[0] :], self._team.occupancy[:, :, shape[1] :] = 100, 100  # there is no ground
         self.occupancy, self.version, self.tile_changed = self._team.occupancy, self._team.version, self._team.turned
         self.resets, self.measured = self._team.resets, self._team.measured
         self.clock = np.zeros((n, n), np.int64)
@@ -240,7 +242,7 @@ class Elevations(SharedMaps):
 
     def union(self) -> np.ndarray:
         """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
-        everybody = Elevations(["union"], self.grid.shape, (0.0, 0.0), self.grid.resolution, self.mapping)
+        everybody = Elevations(["union"], self.shape, (0.0, 0.0), self.grid.resolution, self.mapping)
         for tile in range(self.tile_changed.shape[1]):
             parts = np.stack([self._tile(own, tile) for own in self._team.own])
             if parts["mark"].any():

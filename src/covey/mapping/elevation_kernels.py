@@ -4,7 +4,7 @@ The evidence that one robot has about one vertex is a normal distribution of its
 it last found it changed, and what kind of knowledge that is; see `EVIDENCE`.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
     (Kalman fusion per vertex, the test for a change by four more measurements, drops and obstacles).
 """
 
@@ -193,7 +193,9 @@ def judge(team, i, top, bottom, left, right, limit):
     mark, mean, states = team.mark[i], team.mean[i], team.occupancy[i]
     for a in range(max(top - 1, 0), min(bottom + 2, rows)):
         for b in range(max(left - 1, 0), min(right + 2, columns)):
-            state = -1 if mark[a, b] == UNKNOWN else (0 if mark[a, b] == MEASURED else 100)
+            if mark[a, b] == UNKNOWN:
+                continue
+            state = 0 if mark[a, b] == MEASURED else 100
             if state == 0:
                 for p in range(max(a - 1, 0), min(a + 2, rows)):
                     for q in range(max(b - 1, 0), min(b + 2, columns)):

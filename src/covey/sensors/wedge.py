@@ -1,7 +1,7 @@
 """Wedge: a sensor that measures the altitudes of the vertices of the ground inside a wedge in front of it.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
     (the wedge, what lies below and above it, and the noise).
 """
 
