@@ -265,13 +265,11 @@ def see_all(
 ):
     """Fill the arrays of `WedgeReadings`; altitude, frame: of the ground; place, limits: see `Wedge`."""
     rows, columns = altitude.shape
-    wide, up, down, reach = math.cos(limits[0]), limits[1], limits[2], limits[3]
-    tan_down, tan_up = math.tan(down), math.tan(up)
-    steep_down, steep_up, wide_wide = math.sin(down) ** 2, math.sin(up) ** 2, wide * wide
-    reach_down, reach_up, reach_reach = reach * math.cos(down), reach * math.cos(up), reach * reach
-    near = place[2] / tan_down if tan_down > 0.0 else math.inf  # where level ground comes into view
-    sigma, occlusion, marks = limits[4], limits[5] != 0.0, limits[7] != 0.0
-    w = kind.shape[1]
+    up, down, reach, sigma, occlusion, marks = limits[1], limits[2], limits[3], limits[4], limits[5] != 0.0, limits[7]
+    near = place[2] / math.tan(down) if down > 0.0 else math.inf  # where level ground comes into view
+    below = math.sin(down) ** 2, math.tan(down), near, reach * math.cos(down)
+    above = math.sin(up) ** 2, math.tan(up), 0.0, reach * math.cos(up)
+    w, wide = kind.shape[1], math.cos(limits[0])
     at = np.empty((4, 3))
     for m in range(members.shape[0]):
         placed(pose[members[m]], attitude[members[m]], place, limits[6], at)
@@ -288,38 +286,23 @@ def see_all(
                 if i < 0 or i >= rows or j < 0 or j >= columns:
                     continue
                 dx, dy = frame[0] + j * frame[2] - x, frame[1] + i * frame[2] - y
-                if dx * dx + dy * dy > reach_reach:
+                if dx * dx + dy * dy > reach * reach:
                     continue
                 dz = altitude[i, j] - z
                 ahead = at[1, 0] * dx + at[1, 1] * dy + at[1, 2] * dz
                 side = at[2, 0] * dx + at[2, 1] * dy + at[2, 2] * dz
-                flat = ahead * ahead + side * side
-                is_narrow = ahead >= 0.0 and ahead * ahead >= wide_wide * flat
-                if not (is_narrow if wide >= 0.0 else (ahead >= 0.0 or ahead * ahead <= wide_wide * flat)):
-                    continue
                 rise = at[3, 0] * dx + at[3, 1] * dy + at[3, 2] * dz
-                away = flat + rise * rise
-                what, edge = SEEN, 0.0
-                if rise < 0.0 and rise * rise > steep_down * away:
-                    flat = math.sqrt(flat)
-                    what, edge = BELOW, -tan_down * flat
-                    if not (marks and near <= flat <= reach_down):
-                        continue
-                elif rise > 0.0 and rise * rise > steep_up * away:
-                    flat = math.sqrt(flat)
-                    what, edge = ABOVE, tan_up * flat
-                    if not (marks and flat <= reach_up):
-                        continue
-                elif away > reach_reach:
+                what, edge = _told(ahead, side, rise, wide, reach, below, above, marks)
+                if what == NOTHING:
                     continue
                 if occlusion and is_hidden(altitude, u, v, z, i, j):
                     continue
                 if walls:
                     behind = wall_before(skip, grid_frame, x, y, x + dx, y + dy)
                     if behind > 0.0:
-                        if not marks or behind > frame[2] * 0.75:
+                        if marks == 0.0 or behind > frame[2] * 0.75:
                             continue
-                        what, edge = ABOVE, max(tan_up * math.sqrt(ahead * ahead + side * side), rise)
+                        what, edge = ABOVE, max(above[1] * math.sqrt(ahead * ahead + side * side), rise)
                 kind[m, a, b] = what
                 if what == SEEN:
                     n0, n1 = normal2(keys[m], sample, i * columns + j)
@@ -327,6 +310,32 @@ def see_all(
                     again[m, a, b] = altitude[i, j] + 0.5 * sigma * n1
                 else:
                     out[m, a, b] = altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)
+
+
+@kernel(inline=True)
+def _told(ahead, side, rise, wide, reach, below, above, marks):
+    """Return what a wedge tells of a vertex unless something hides it, and how high the edge is there above level [m].
+
+    Args:
+        ahead, side, rise: the vertex in the sensor's frame [m].
+        wide: cosine of half the field of view. reach: range [m].
+        below, above: of the lower and the upper edge sine squared, tangent, and between which distances it tells [m].
+        marks: 0: it tells nothing of what lies below or above.
+    """
+    flat = ahead * ahead + side * side
+    if wide >= 0.0:
+        if ahead < 0.0 or ahead * ahead < wide * wide * flat:
+            return NOTHING, 0.0
+    elif ahead < 0.0 and ahead * ahead > wide * wide * flat:
+        return NOTHING, 0.0
+    away = flat + rise * rise
+    if rise < 0.0 and rise * rise > below[0] * away:
+        flat = math.sqrt(flat)
+        return BELOW if marks != 0.0 and below[2] <= flat <= below[3] else NOTHING, -below[1] * flat
+    if rise > 0.0 and rise * rise > above[0] * away:
+        flat = math.sqrt(flat)
+        return ABOVE if marks != 0.0 and flat <= above[3] else NOTHING, above[1] * flat
+    return SEEN if away <= reach * reach else NOTHING, 0.0
 
 
 @kernel
