@@ -72,17 +72,11 @@ def slopes_at(altitude, frame, points):
 
 @kernel
 def cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m):
-    """Return how far it is along a ray to the ground, or infinity when there is none within ``range_m``.
+    """Return how far it is from x, y, z [m] along a unit vector to the ground, or infinity when it is not met.
 
     The ground is solid: a ray that starts in it has length 0, and one that comes from beyond the edge below the
-    altitude of the edge ends at the edge. Along the ray, its height above the surface is linear between the lines of
-    the lattice and the diagonals, so it is enough to look at these.
-
-    Args:
-        altitude, frame: as in `altitude_at`.
-        x, y, z: start of the ray [m].
-        dx, dy, dz: its direction; the result is in metres when it is a unit vector.
-        range_m: where to give up, in units of the direction's length; may be infinite.
+    altitude of the edge ends at the edge. Along a ray its height above the surface is linear between the lines of the
+    lattice and the diagonals, so it is enough to look at these. ``range_m`` is where to give up, and may be infinite.
     """
     rows, columns = altitude.shape
     per = 1.0 / frame[2]

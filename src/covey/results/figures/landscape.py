@@ -222,9 +222,7 @@ def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:
     axes.set_facecolor(style.UNKNOWN_COLOR)
     norm = LogNorm(low, max(high, 1.5 * low))
     _show(axes, interval, frame, cmap="viridis_r", norm=norm)
-    ticks = [f * 10.0**power for power in range(-4, 3) for f in (1, 2, 5)]
-    ticks = [t for t in ticks if low <= t <= norm.vmax]
-    _bar(axes, ScalarMappable(norm, "viridis_r"), "± 95 % interval [m]", ticks=ticks)
+    _bar(axes, ScalarMappable(norm, "viridis_r"), "± 95 % interval [m]")
 
 
 def _bar(
@@ -238,6 +236,9 @@ def _bar(
     if ticks is not None:
         bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
         bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5)
+    bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5, which="both")
+    if isinstance(values.norm, LogNorm):  # as 0.003, which is narrower than 3 x 10^-3
+        for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
+            formatted(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else "")
     bar.set_label(label, fontsize=style.FONT, labelpad=2, color=style.INK)
     bar.outline.set_linewidth(0.5)  # pyright: ignore
