@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
-from covey.geometry.sight import is_hidden
+from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.sensors.sensor import SensorRecord
@@ -24,6 +24,8 @@ from covey.sensors.truth import Truth
 
 NOTHING, SEEN, BELOW, ABOVE = 0, 1, 2, 3
 """What a wedge says of a vertex."""
+_FINE = 61
+"""From so many vertices across on it pays to find out first where nothing can be in the way."""
 
 
 @dataclass(eq=False, slots=True)
@@ -269,8 +271,8 @@ def see_all(
     near = place[2] / math.tan(down) if down > 0.0 else math.inf  # where level ground comes into view
     below = math.sin(down) ** 2, math.tan(down), near, reach * math.cos(down)
     above = math.sin(up) ** 2, math.tan(up), 0.0, reach * math.cos(up)
-    w, wide = kind.shape[1], math.cos(limits[0])
-    at = np.empty((4, 3))
+    w, wide, fine = kind.shape[1], math.cos(limits[0]), occlusion and kind.shape[1] >= _FINE
+    at, table, wanted = np.empty((4, 3)), np.empty((RINGS + 1, BINS)), np.empty(BINS, np.uint8)
     for m in range(members.shape[0]):
         placed(pose[members[m]], attitude[members[m]], place, limits[6], at)
         x, y, z = at[0, 0], at[0, 1], at[0, 2]
@@ -278,6 +280,8 @@ def see_all(
         top, left = math.floor(v + 0.5) - w // 2, math.floor(u + 0.5) - w // 2
         corner[m, 0], corner[m, 1] = top, left
         walls = _walls_near(skip, grid_frame, x, y, reach) and z - altitude_at(altitude, frame, x, y) <= wall_height
+        for b in range(BINS):
+            wanted[b] = 0
         for a in range(w):
             for b in range(w):
                 kind[m, a, b] = NOTHING
@@ -295,21 +299,30 @@ def see_all(
                 what, edge = _told(ahead, side, rise, wide, reach, below, above, marks)
                 if what == NOTHING:
                     continue
-                if occlusion and is_hidden(altitude, u, v, z, i, j):
-                    continue
                 if walls:
                     behind = wall_before(skip, grid_frame, x, y, x + dx, y + dy)
                     if behind > 0.0:
                         if marks == 0.0 or behind > frame[2] * 0.75:
                             continue
                         what, edge = ABOVE, max(above[1] * math.sqrt(ahead * ahead + side * side), rise)
-                kind[m, a, b] = what
-                if what == SEEN:
+                kind[m, a, b], out[m, a, b] = what, altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)
+                if fine and j != u:
+                    wanted[bin_of(j - u, i - v)] = 1
+        if fine:
+            horizon(altitude, u, v, z, reach / frame[2], wanted, table)
+        for a in range(w):
+            for b in range(w):
+                if kind[m, a, b] == NOTHING:
+                    continue
+                i, j, since = top + a, left + b, 0.0
+                if fine and j != u:
+                    since = clear_until(table, reach / frame[2], j - u, i - v, altitude[i, j] - z)
+                if occlusion and is_hidden(altitude, u, v, z, i, j, since):
+                    kind[m, a, b], out[m, a, b] = NOTHING, math.nan
+                elif kind[m, a, b] == SEEN:
                     n0, n1 = normal2(keys[m], sample, i * columns + j)
                     out[m, a, b] = altitude[i, j] + sigma * n0
                     again[m, a, b] = altitude[i, j] + 0.5 * sigma * n1
-                else:
-                    out[m, a, b] = altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)
 
 
 @kernel(inline=True)
