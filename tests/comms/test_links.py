@@ -22,6 +22,7 @@ from covey.comms.links.rays import near_pairs, through_reference
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
+from covey.geometry.raycast import line_of_sight
 from covey.random import generator, stream_key
 from covey.world.world import World
 
@@ -83,6 +84,19 @@ def test_what_rays_go_through_is_what_a_plain_walk_finds():
     np.testing.assert_allclose(pairs.through_m(), plain, atol=1e-7)
     limited = pairs.through_m(1.0)
     np.testing.assert_array_equal(np.isinf(limited), np.array(plain) > 1.0)
+
+
+@pytest.mark.parametrize("thick", [1, 6])
+def test_looks_cast_before_a_way_is_walked_change_nothing(thick):
+    solid = np.kron(generator(7, "rocks").random((24, 24)) < 0.4, np.ones((thick, thick))).astype(np.uint8)
+    world = World(Grid(solid, 0.1), "rocks")
+    xy = generator(3, "ends").uniform(-0.2, 2.6 * thick, (70, 2))  # some outside the array
+    a, b = np.triu_indices(70, 1)
+    pairs, skip, frame = Pairs.of(world, xy, a, b), world.skip, world.grid.frame
+    sight = [line_of_sight(skip, frame, *xy[i], *xy[j]) for i, j in zip(a, b, strict=True)]
+    np.testing.assert_array_equal(pairs.in_sight, sight)
+    whole = pairs.through_m()
+    np.testing.assert_array_equal(pairs.through_m(0.3), np.where(whole > 0.3, np.inf, whole))
 
 
 def test_a_wall_is_as_long_as_it_is_thick():

@@ -1,7 +1,7 @@
 """How good a belief about the ground is, and how soon it notices changes: against the truth, vertex by vertex.
 
 References:
-    M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
     (the exact comparison of belief and truth over time).
 """
 

@@ -70,7 +70,7 @@ class ElevationMapping(Record):
     """A belief about the altitudes of the ground, vertex by vertex: a Kalman filter with a test for changes.
 
     References:
-        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
         2007 (all of it; ``paper`` compares a measurement with the interval of the mean, as written there,
         ``innovation`` with that of what the next measurement will be).
     """

@@ -194,6 +194,10 @@ class Robot:
             raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
         return self._begin(Drive(command, self.time + for_s, until))
 
+    def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
+        """Set the torques of the left and right side [N m], as `drive`; for a chassis with ``control: torque``."""
+        return self.drive(left_n_m, vy=right_n_m, for_s=for_s, until=until)
+
     def stop(self) -> Motion:
         """Stand still; awaited, it takes one step."""
         return self._begin(Drive(STILL, self.time, None))

@@ -1,15 +1,18 @@
 """Clouds of points: what sensors with many rays in space measure of the ground and of walls."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from covey.geometry.heightfield import altitude_at, cast_ray
 from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
 from covey.sensors.lidar import measure
+from covey.sensors.sensor import SensorRecord
 from covey.sensors.truth import Truth
 from covey.sensors.wedge import ground_of, placed
 
@@ -58,34 +61,54 @@ class CloudReadings:
         beliefs.see_points(robots, rows, poses, self.points, self.sigma_m, step)
 
 
-@dataclass(frozen=True, eq=False)
-class RayBundle:
-    """The rays of a sensor and what is wrong with them.
+class CloudSensor(SensorRecord):
+    """Base of the sensors that measure the distance to the ground, or to a wall, along many rays; blind to robots."""
 
-    Attributes:
-        directions: float64 (rays, 3), unit vectors: ahead, left, up of the sensor.
-        place: float64 (5,), x, y [m] on the body, height above where its wheels stand [m], heading, pitch [rad].
-        range_m, min_range_m, sigma_m: as of `covey.sensors.lidar.Lidar`.
-        dropout: probability that a ray measures nothing.
-    """
+    range_m: float = Field(default=20.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
+    min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
+    sigma_m: float = Field(default=0.02, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
+    dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
+    height_m: float = Field(default=0.5, ge=0, description="Height of the sensor above the ground [m].")
+    mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
+    mount_pitch_deg: float = Field(
+        default=0.0, ge=-90, le=90, description="How far the sensor looks down, 90: straight down [degrees]."
+    )
 
-    directions: np.ndarray
-    place: np.ndarray
-    range_m: float
-    min_range_m: float
-    sigma_m: float
-    dropout: float
+    @property
+    @abstractmethod
+    def directions(self) -> np.ndarray:
+        """Unit vectors of the rays, float64 (rays, 3): ahead, left, up of the sensor."""
 
-    def read(self, kind: str, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> CloudReadings:
-        """Return one cloud of each member; ``kind`` of the sensor is for the error when there is no ground."""
-        ground = ground_of(truth, kind)
-        true_ranges = np.empty((len(members), len(self.directions)))
+    @property
+    @abstractmethod
+    def edges(self) -> tuple[float, float]:
+        """Highest and lowest direction straight ahead of the sensor [rad], level as it is mounted."""
+
+    @property
+    def view(self) -> tuple[float, float, float, float]:
+        """Range, height above the ground [m], highest and lowest direction that it sees straight ahead [rad]."""
+        highest, lowest = (edge - math.radians(self.mount_pitch_deg) for edge in self.edges)
+        return self.range_m, self.height_m, highest, lowest
+
+    def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> CloudReadings:
+        """Return one cloud of each member, see `SensorRecord.read`.
+
+        Raises:
+            InvalidValueError: the world has no ground.
+        """
+        record: Any = self
+        ground, directions = ground_of(truth, record.kind), self.directions
+        angles = math.radians(self.mount_heading_deg), math.radians(self.mount_pitch_deg)
+        place = np.array([self.mount_x_m, self.mount_y_m, self.height_m, *angles])
+        true_ranges = np.empty((len(members), len(directions)))
         ranges, points = np.empty_like(true_ranges), np.empty((*true_ranges.shape, 3))
         pose, attitude = truth.pose[members], truth.altitude_roll_pitch[members]
-        walls, rays = (truth.skip, truth.frame, truth.wall_height_m), (self.place, self.directions, self.range_m)
-        cast_clouds(ground.altitude, ground.frame, pose, attitude, *rays, *walls, true_ranges)
+        walls = truth.skip, truth.frame, truth.wall_height_m
+        cast_clouds(ground.altitude, ground.frame, pose, attitude, place, directions, self.range_m, *walls, true_ranges)
         measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
-        cloud_points(attitude, self.place, self.directions, ranges, points)
+        cloud_points(attitude, place, directions, ranges, points)
         return CloudReadings(ranges, points, self.sigma_m)
 
 
@@ -95,7 +118,9 @@ def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, ski
 
     Args:
         altitude, frame: of the ground. pose, attitude: (m, 3), see `covey.sensors.truth.Truth`.
-        place, directions: see `RayBundle`. skip, grid_frame: of the walls, ``wall_height`` [m] above the ground.
+        place: float64 (5,), x, y [m] on the body, height above where its wheels stand [m], heading, pitch [rad].
+        directions: float64 (rays, 3), see `CloudSensor`.
+        skip, grid_frame: of the walls, ``wall_height`` [m] above the ground.
     """
     at = np.empty((4, 3))
     for m in range(pose.shape[0]):

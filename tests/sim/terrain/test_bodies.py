@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+import covey
 from covey.errors import InvalidValueError
 from covey.robots.catalogue import robots, skid_steer
 from covey.robots.chassis import FileChassis, FlyingChassis, WheeledChassis, chassis_of, skid_width_factor
+from covey.robots.group import Group
 from covey.robots.model import RobotModel
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.terrain.physics import TerrainPhysics
@@ -100,6 +102,22 @@ def test_by_equal_torques_it_drives_straight_at_first_as_newton_says():
     assert state.twist[0, 0] == pytest.approx(top, rel=0.02)
     assert abs(state.pose[0, 1]) < 0.05
     assert state.drive[0, 0] == state.twist[0, 0]
+
+
+class Pushes:
+    def step(self, robot):
+        robot.torque(0.2, 0.3)
+
+
+def test_a_controller_gives_torques():
+    group = Group("robot", skid_steer(control="torque"), np.zeros((1, 3)))
+    sim = covey.Simulation(Ground.of(np.zeros((30, 30))).world(), [group], Pushes, physics="terrain")
+    for _ in range(20):
+        sim.step()
+    sim.close()
+    assert sim.state.distance_m[0] == pytest.approx(0.5 * 5 / 17 * 2.0**2, rel=0.1)
+    motors = sim.physics._data.ctrl
+    assert sorted(motors.tolist()) == pytest.approx([0.1, 0.1, 0.15, 0.15])
 
 
 def test_by_opposite_torques_it_turns_if_they_overcome_the_friction():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 
 from covey.results.figures import furniture, style
@@ -15,6 +15,7 @@ from covey.results.figures.scene import Dots
 from covey.results.landscape import Believed
 
 MEASURED_COLOR, DROP_COLOR, OBSTACLE_COLOR = "#5E93D6", "#2C5FA8", "#7A1F2B"
+_NOISE_M = 0.05
 _MEASURED, _DROP, _OBSTACLE = 1, 2, 3
 _POINTS = 4000
 
@@ -92,11 +93,16 @@ def knowledge_curve(
         names: n names.
         events_s: times at which the ground changed [s].
     """
-    picture = style.Picture(style.COLUMN_IN, 3.3)
+    n = len(names)
+    entries = [Line2D([], [], color=style.robot_color(i, n), lw=1.0, label=name) for i, name in enumerate(names)]
+    entries = entries if n <= style.LABELLED else []
+    if len(events_s):
+        entries.append(Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label="ground changes"))
     width, height = style.COLUMN_IN - 0.5 - 0.14, 1.2
+    picture = style.Picture(style.COLUMN_IN, 0.36 + 2 * height + 0.16 + 0.06 + 0.15 * -(-len(entries) // 4))
     upper = furniture.place_axes(picture, 0.5, 0.36 + height + 0.16, width, height)
     lower = furniture.place_axes(picture, 0.5, 0.36, width, height)
-    n, keep = len(names), np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
     for axes, values, label in ((upper, 100 * share, "mapped [%]"), (lower, rmse_m, "RMSE [m]")):
         axes.set_ylabel(label, fontsize=style.FONT, labelpad=1.5, color=style.INK)
         axes.grid(color=style.GRID, lw=0.4)
@@ -110,10 +116,6 @@ def knowledge_curve(
         axes.set_ylim(bottom=0.0)
     upper.tick_params(labelbottom=False)
     lower.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    entries = [Line2D([], [], color=style.robot_color(i, n), lw=1.0, label=name) for i, name in enumerate(names)]
-    entries = entries if n <= style.LABELLED else []
-    if len(events_s):
-        entries.append(Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label="ground changes"))
     furniture.legend(upper, entries, handle_length=1.6)
     return picture
 
@@ -163,15 +165,16 @@ def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tupl
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
-def _show(axes: Axes, values: np.ndarray, frame: np.ndarray, **options) -> None:
+def _show(axes: Axes, values: np.ndarray, frame: np.ndarray, interpolation: str = "nearest", **options) -> None:
     limits = axes.get_xlim(), axes.get_ylim()
-    axes.imshow(values, origin="lower", extent=vertices_view(values, frame), interpolation="nearest", **options)
+    extent = vertices_view(values, frame)
+    axes.imshow(values, origin="lower", extent=extent, interpolation=interpolation, **options)
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
 def show_relief(axes: Axes, altitude: np.ndarray, frame: np.ndarray) -> None:
     """Draw the hill-shaded ground into axes in metres; what they show stays."""
-    _show(axes, shaded(altitude, float(frame[2])), frame)
+    _show(axes, shaded(altitude, float(frame[2])), frame, interpolation="bilinear")
 
 
 def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: Ways | None) -> None:
@@ -200,13 +203,16 @@ def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[f
 
 
 def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.ndarray) -> None:
+    """Draw the error: linear up to 5 cm, logarithmic beyond where some is much larger, as after a change."""
     error = np.where(known.marks == _MEASURED, known.altitude - altitude, np.nan)
     some = np.abs(error[~np.isnan(error)])
-    most = furniture.round_length(max(float(np.quantile(some, 0.999)), 0.02)) if some.size else 0.1
+    most = furniture.round_length(max(1.2 * float(some.max()), 0.02)) if some.size else 0.1
     axes.set_facecolor(style.UNKNOWN_COLOR)
-    norm = TwoSlopeNorm(0.0, -most, most)
+    norm = Normalize(-most, most) if most <= 4 * _NOISE_M else SymLogNorm(_NOISE_M, vmin=-most, vmax=most)
     _show(axes, error, frame, cmap="RdBu_r", norm=norm)
-    _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief less truth [m]", extend="both")
+    ticks = [t for t in (0.02, 0.05, 0.2, 0.5, 2.0, 5.0) if t <= most] if most > 4 * _NOISE_M else None
+    ticks = None if ticks is None else [*(-t for t in reversed(ticks)), 0.0, *ticks]
+    _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief less truth [m]", extend="both", ticks=ticks)
 
 
 def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:
@@ -219,12 +225,17 @@ def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:
     _bar(axes, ScalarMappable(norm, "viridis_r"), "± 95 % interval [m]")
 
 
-def _bar(axes: Axes, values: ScalarMappable, label: str, extend: str = "neither") -> None:
+def _bar(
+    axes: Axes, values: ScalarMappable, label: str, *, extend: str = "neither", ticks: list[float] | None = None
+) -> None:
     """Put a colour bar to the right of axes."""
     picture, box = axes.figure, axes.get_position()
     width = picture.get_size_inches()[0]  # pyright: ignore
     place = picture.add_axes((box.x1 + 0.06 / width, box.y0, 0.09 / width, box.height))
     bar = picture.colorbar(values, cax=place, extend=extend)
+    if ticks is not None:
+        bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+        bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5, which="both")
     if isinstance(values.norm, LogNorm):  # as 0.003, which is narrower than 3 x 10^-3
         for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):

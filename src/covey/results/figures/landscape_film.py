@@ -44,7 +44,7 @@ def film_frames(
             view, drawn = View(camera, 2), altitude
             limits = limits or _limits(altitude)
             view.draw_ground(altitude, frame, tinted(altitude, limits))
-        ways = Dots(*_ways(poses[: k + 1, :, :3], colors), radius_m=0.0, smallest=_WAY_RADIUS)
+        ways = ways_as_dots(poses[: k + 1, :, :3], colors)
         image = Image.fromarray(view.with_things([Bodies(poses[k], size_m, colors)], [ways]))
         draw = ImageDraw.Draw(image)
         draw.text((8, 5), f"{times[k]:7.1f} s", fill=INK, font=font)
@@ -64,19 +64,19 @@ def _limits(altitude: np.ndarray) -> tuple[float, float]:
 def overlooking(points: np.ndarray, size: tuple[int, int]) -> Camera:
     """Return a camera that sees points [m], shape (m, 3), and something around them."""
     low, high = points.min(axis=0), points.max(axis=0)
-    width = 1.25 * max(float(np.hypot(*(high - low)[:2])), 8.0)
+    width = 1.5 * max(float(np.hypot(*(high - low)[:2])), 8.0)
     return Camera.over((low + high) / 2, width, elevation_deg=32.0, size=size)
 
 
-def _ways(points: np.ndarray, colors: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return points close together along the ways, float64 (m, 3), and their colours, uint8 (m, 3)."""
+def ways_as_dots(points: np.ndarray, colors: Sequence[str]) -> Dots:
+    """Return the ways of robots as dots so close that they are lines; points: float64 (t, n, 3) [m]."""
     stride = max(1, len(points) // 1500)
     points = np.concatenate((points[::stride], points[-1:]))
     share = np.linspace(0, 1, 4, endpoint=False)[:, None, None]
     dense = points[:-1, None] * (1 - share) + points[1:, None] * share if len(points) > 1 else points[None]
     dense = dense.reshape(-1, points.shape[1], 3)
     tones = np.stack([rgb(color) for color in colors])
-    return dense.reshape(-1, 3), np.tile(tones, (len(dense), 1))
+    return Dots(dense.reshape(-1, 3), np.tile(tones, (len(dense), 1)), 0.0, _WAY_RADIUS)
 
 
 def _palette(image: Image.Image, colors: Sequence[str]) -> Image.Image:

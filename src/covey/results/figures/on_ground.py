@@ -9,8 +9,8 @@ from PIL import Image
 
 from covey.results.figures import landscape, style
 from covey.results.figures.animation import save_images
-from covey.results.figures.landscape_film import film_frames, overlooking
-from covey.results.figures.scene import Bodies, Dots, still
+from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
+from covey.results.figures.scene import Bodies, still
 from covey.results.folder import write_whole
 from covey.results.landscape import Believed, Landscape
 from covey.results.run import Run
@@ -25,8 +25,8 @@ def belief_maps(run: Run) -> style.Picture | None:
     if found is None:
         return None
     ground, _, believed = found
-    frame = np.array([*ground.frame[:2], ground.spacing_m])
-    return landscape.landscape_page(ground.truth, frame, believed, landscape.Ways(run.poses[..., :2], run.names))
+    ways = landscape.Ways(run.poses[..., :2], run.names)
+    return landscape.landscape_page(ground.truth, _frame(ground), believed, ways)
 
 
 def belief_curve(run: Run) -> style.Picture | None:
@@ -49,12 +49,9 @@ def perspective(run: Run) -> Image.Image | None:
         return None
     poses, found, n = _poses(run), _most(run), len(run.names)
     colors = [style.robot_color(i, n) for i in range(n)]
-    ways = poses[:: max(1, len(poses) // 3000), :, :3].reshape(-1, 3)
-    tones = np.stack([style.rgb(color) for color in colors]).astype(np.uint8)
-    dots = [Dots(ways, np.tile(tones, (len(ways) // n, 1)), 0.03, 1.0)]
+    dots = [ways_as_dots(poses[..., :3], colors)]
     if found is not None:
-        frame = np.array([*ground.frame[:2], ground.spacing_m])
-        dots.append(landscape.markers(found[2], ground.truth, frame))
+        dots.append(landscape.markers(found[2], ground.truth, _frame(ground)))
     camera = overlooking(poses[..., :3].reshape(-1, 3), _SIZE)
     bodies = [Bodies(poses[-1], _size(run), colors)]
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=bodies, dots=dots))
@@ -87,6 +84,11 @@ def _most(run: Run) -> tuple[Landscape, str, Believed] | None:
         return None
     name = max(ground.beliefs, key=lambda name: int((ground.beliefs[name].marks == _MEASURED).sum()))
     return (ground, name, ground.beliefs[name]) if (ground.beliefs[name].marks == _MEASURED).any() else None
+
+
+def _frame(ground: Landscape) -> np.ndarray:
+    """Return x, y of vertex [0, 0] and the spacing of the vertices of the beliefs [m]."""
+    return np.array([*ground.frame[:2], ground.spacing_m])
 
 
 def _poses(run: Run) -> np.ndarray:
