@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.controllers.team_notices import mates_over, where_now
-from covey.controllers.teammates import Mate, Teammates
+from covey.controllers.team_notices import RadioMates, mates_over, where_now
+from covey.controllers.teammates import Mate
 from covey.controllers.terrain_driving import Disallow, Driver
 from covey.controllers.terrain_looking import BLIND_M, Looker, sight
 from covey.errors import InvalidValueError, UnknownNameError
@@ -153,7 +153,7 @@ class TerrainTeam:
         facts["places"] = self._places if leads else {}
         facts["blocked_s"] = self._blocked_s
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
-        if isinstance(self.mates, Teammates):
+        if isinstance(self.mates, RadioMates):
             facts["order"] = self._notice
         return facts
 
