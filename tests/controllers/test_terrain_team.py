@@ -1,14 +1,11 @@
 """The terrain team: orders obeyed in the plane and on a landscape, and what it says when it cannot."""
 
-import math
-
 import numpy as np
 import pytest
 
 import covey
 from covey.controllers import controllers
 from covey.missions import Formation
-from covey.planning.orders import Order
 from covey.robots.controller import Program
 from covey.scenario.load import parse_scenario
 
@@ -185,9 +182,3 @@ RING = [("8, -8", "8, 8"), ("-8, -8", "-8, 8"), ("-8, 8", "8, 8"), ("-8, -8", "8
 def test_senseless_parameters_are_named(parameters, word):
     with pytest.raises(covey.CoveyError, match=word):
         controllers.get("terrain_team")(**parameters)
-
-
-def test_an_order_is_read_from_whoever_wrote_it():
-    order = Order.of({"objective_m": [1, 2], "formation": "rank", "spacing_m": 2.0, "facing_deg": 90.0, "number": 4})
-    assert order.facing == pytest.approx(math.pi / 2)
-    assert order.mode == "leap_of_faith"
