@@ -11,13 +11,14 @@ import numpy as np
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.missions.records import mission_of
+from covey.planning.orders import Order
 from covey.random import generator
 from covey.recent import Recent
 from covey.registry import code_of
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
-from covey.sim.checks import found_in
+from covey.sim.checks import found_in, order_found
 from covey.world.changing import door_patch, with_doors
 from covey.world.map_files import files_of
 from covey.world.placement import place
@@ -184,6 +185,11 @@ def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
         except CoveyError as error:
             yield scenario.document.problem(f"doors[{i}]: {error}", path)
     world = world.replace(doors=tuple(doors))
+    mission = mission_of(scenario.mission)
+    if isinstance(mission, Order):
+        for path, message in order_found(mission, world):
+            place = ("mission", "formation", *path)
+            yield scenario.document.problem(f"{'.'.join(place)}: {message}", place)
     for key, records in (("events", scenario.events), ("faults", scenario.faults)):
         for i, record in enumerate(records):
             for path, message in found_in(record, world, scenario.robots, scenario.events):

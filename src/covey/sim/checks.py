@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.planning.orders import Order
 from covey.robots.controller import Program
 from covey.sim.events import (
     DoorEvent,
@@ -77,9 +78,7 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
     elif isinstance(record, GroundEvent):
         yield from _ground_found(record, world)
     elif isinstance(record, OrderEvent):
-        if not world.grid.inside(world.grid.to_cells(record.order.objective_m)):
-            place = list(record.order.objective_m)
-            yield ("order", "objective_m"), f"the objective {place} lies outside the world, {_extent(world)}"
+        yield from ((("order", *path), message) for path, message in order_found(record.order, world))
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
 
@@ -164,6 +163,12 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
             yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
     if mission == "patrolling":
         yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
+
+
+def order_found(order: Order, world: World) -> Iterator[Found]:
+    """Yield what is wrong with an order in a world."""
+    if not world.grid.inside(world.grid.to_cells(order.objective_m)):
+        yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
 
 
 def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:

@@ -154,8 +154,9 @@ class Estimating:
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
         for members, localizer, odometry, rows in self._localizers:
-            fresh = odometry is not None and odometry.fresh
-            motion = odometry.readings.motion[rows] if fresh else np.zeros((len(members), 3))
+            motion = np.zeros((len(members), 3))
+            if odometry is not None and odometry.fresh:
+                motion = odometry.readings.motion[rows]
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
         for robot, jump in self.jumps.items():

@@ -137,6 +137,7 @@ class Simulation:
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = physics_of(physics, world, self.model, self.state, substep_s)
+        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
@@ -156,7 +157,6 @@ class Simulation:
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
-        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         for i, robot in self._robots.items():
             if own_frames:
                 robot._frames = self.sharing.frames_of(i, self.names[i])
