@@ -182,3 +182,25 @@ RING = [("8, -8", "8, 8"), ("-8, -8", "-8, 8"), ("-8, 8", "8, 8"), ("-8, -8", "8
 def test_senseless_parameters_are_named(parameters, word):
     with pytest.raises(covey.CoveyError, match=word):
         controllers.get("terrain_team")(**parameters)
+
+
+CRATER = """
+world: {generate: hills, size_m: [60, 60], seed: 1, height_m: 2, wavelength_m: 40}
+robots:
+- {name: r, count: 3, robot: skid_steer, controller: terrain_team, start: [[-12, 0, 0], [-10, 0, 0], [-8, 0, 0]]}
+share_maps: {every_s: 0.5}
+mission: {formation: {objective_m: [12, 0], formation: rank}}
+events: [{at_s: 9, crater: {centre_m: [3, 0], depth_m: 3, radius_m: 5}}]
+stop: {timeout_s: 200}
+"""
+
+
+def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
+    pytest.importorskip("mujoco")
+    run = parse_scenario(CRATER).build().run()
+    assert run.status == "reached"
+    assert run.metrics["robots_arrived"] == 3
+    from_centre = np.hypot(run.poses[:, :, 0] - 3.0, run.poses[:, :, 1])
+    # Its slope, 2 d r / R^2, is steeper than 0.4 from r = 1.7 m on: nobody has been inside.
+    assert from_centre.min() > 4.0
+    assert np.abs(run.poses[:, :, 1]).max(axis=0).min() > 4.0
