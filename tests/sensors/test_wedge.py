@@ -8,6 +8,7 @@ from scipy import stats
 
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import cast_numpy
+from covey.geometry.sight import is_hidden
 from covey.sensors import Wedge, look_down, sensor_keys
 from covey.sensors.wedge import ABOVE, BELOW, SEEN, kinds_reference, noise_reference, placed
 from covey.world.ground import Ground
@@ -111,6 +112,24 @@ def test_what_the_ground_hides_agrees_with_rays_against_its_triangles(make_truth
                 hidden += 1
         assert seen_by(sensor, truth) == expected
     assert hidden > 100
+
+
+@pytest.mark.parametrize(("height", "tilt"), [(0.05, (0.0, 0.0)), (0.4, (0.1, 0.2)), (1.5, (0.0, -0.1))])
+def test_on_a_fine_grid_the_same_is_hidden_as_when_every_way_is_looked_at(make_truth, height, tilt):
+    hidden, sensor = 0, Wedge(sigma_m=0.0, fov_deg=150.0, elevation_deg=40.0, declination_deg=40.0)
+    for seed in range(4):
+        ground = rough((161, 161), 0.08, seed, height)
+        truth = on(ground, make_truth, [[6.0 + 0.01 * seed, 6.3, 1.7 * seed]], tilt)
+        at = np.empty((4, 3))
+        placed(truth.pose[0], truth.altitude_roll_pitch[0], sensor._place, 0.0, at)
+        (u, v), z = (at[0, :2] - ground.frame[:2]) / ground.frame[2], at[0, 2]
+        everything = sensor.model_copy(update={"occlusion": False})
+        for kind in (SEEN, BELOW, ABOVE):
+            inside = seen_by(everything, truth, kind=kind)
+            shown = {(r, c) for r, c in inside if not is_hidden(ground.altitude, u, v, z, r, c, 0.0)}
+            assert seen_by(sensor, truth, kind=kind) == shown
+            hidden += len(inside) - len(shown)
+    assert hidden > 500
 
 
 def test_the_wedge_turns_with_the_heading_and_tilts_with_the_body_unless_it_stays_level(make_truth):

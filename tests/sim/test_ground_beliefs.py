@@ -92,7 +92,10 @@ def test_robots_that_localize_badly_measure_the_right_altitudes_in_the_wrong_pla
 
 def test_explored_is_what_was_seen_at_the_true_pose_and_known_what_is_in_the_belief():
     sim = simulate(8.0, share_maps=1.0)
-    sim.run(until_s=8.5)
+    run = sim.run(until_s=8.5)
+    assert run.metrics["map_completeness"] > 0
+    assert run.metrics["map_quality"] is run.metrics["map_error_cells"] is None  # they are about walls
+    assert set(run.metrics["map_quality_by_robot"].values()) == {None}
     each, goal = sim.scoring.explored_share, sim.scoring.mask
     marks = np.array([believed(sim)[k].marks()[:61, :61] > 0 for k in range(2)])
     both = (marks.any(axis=0) & goal).sum() / goal.sum()

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
-from covey.geometry.sight import is_hidden
+from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.sensors.sensor import SensorRecord
@@ -24,6 +24,8 @@ from covey.sensors.truth import Truth
 
 NOTHING, SEEN, BELOW, ABOVE = 0, 1, 2, 3
 """What a wedge says of a vertex."""
+_FINE = 61
+"""From so many vertices across on it pays to find out first where nothing can be in the way."""
 
 
 @dataclass(eq=False, slots=True)
@@ -265,14 +267,12 @@ def see_all(
 ):
     """Fill the arrays of `WedgeReadings`; altitude, frame: of the ground; place, limits: see `Wedge`."""
     rows, columns = altitude.shape
-    wide, up, down, reach = math.cos(limits[0]), limits[1], limits[2], limits[3]
-    tan_down, tan_up = math.tan(down), math.tan(up)
-    steep_down, steep_up, wide_wide = math.sin(down) ** 2, math.sin(up) ** 2, wide * wide
-    reach_down, reach_up, reach_reach = reach * math.cos(down), reach * math.cos(up), reach * reach
-    near = place[2] / tan_down if tan_down > 0.0 else math.inf  # where level ground comes into view
-    sigma, occlusion, marks = limits[4], limits[5] != 0.0, limits[7] != 0.0
-    w = kind.shape[1]
-    at = np.empty((4, 3))
+    up, down, reach, sigma, occlusion, marks = limits[1], limits[2], limits[3], limits[4], limits[5] != 0.0, limits[7]
+    near = place[2] / math.tan(down) if down > 0.0 else math.inf  # where level ground comes into view
+    below = math.sin(down) ** 2, math.tan(down), near, reach * math.cos(down)
+    above = math.sin(up) ** 2, math.tan(up), 0.0, reach * math.cos(up)
+    w, wide, fine = kind.shape[1], math.cos(limits[0]), occlusion and kind.shape[1] >= _FINE
+    at, table, wanted = np.empty((4, 3)), np.empty((RINGS + 1, BINS)), np.empty(BINS, np.uint8)
     for m in range(members.shape[0]):
         placed(pose[members[m]], attitude[members[m]], place, limits[6], at)
         x, y, z = at[0, 0], at[0, 1], at[0, 2]
@@ -280,6 +280,8 @@ def see_all(
         top, left = math.floor(v + 0.5) - w // 2, math.floor(u + 0.5) - w // 2
         corner[m, 0], corner[m, 1] = top, left
         walls = _walls_near(skip, grid_frame, x, y, reach) and z - altitude_at(altitude, frame, x, y) <= wall_height
+        for b in range(BINS):
+            wanted[b] = 0
         for a in range(w):
             for b in range(w):
                 kind[m, a, b] = NOTHING
@@ -288,45 +290,65 @@ def see_all(
                 if i < 0 or i >= rows or j < 0 or j >= columns:
                     continue
                 dx, dy = frame[0] + j * frame[2] - x, frame[1] + i * frame[2] - y
-                if dx * dx + dy * dy > reach_reach:
+                if dx * dx + dy * dy > reach * reach:
                     continue
                 dz = altitude[i, j] - z
                 ahead = at[1, 0] * dx + at[1, 1] * dy + at[1, 2] * dz
                 side = at[2, 0] * dx + at[2, 1] * dy + at[2, 2] * dz
-                flat = ahead * ahead + side * side
-                is_narrow = ahead >= 0.0 and ahead * ahead >= wide_wide * flat
-                if not (is_narrow if wide >= 0.0 else (ahead >= 0.0 or ahead * ahead <= wide_wide * flat)):
-                    continue
                 rise = at[3, 0] * dx + at[3, 1] * dy + at[3, 2] * dz
-                away = flat + rise * rise
-                what, edge = SEEN, 0.0
-                if rise < 0.0 and rise * rise > steep_down * away:
-                    flat = math.sqrt(flat)
-                    what, edge = BELOW, -tan_down * flat
-                    if not (marks and near <= flat <= reach_down):
-                        continue
-                elif rise > 0.0 and rise * rise > steep_up * away:
-                    flat = math.sqrt(flat)
-                    what, edge = ABOVE, tan_up * flat
-                    if not (marks and flat <= reach_up):
-                        continue
-                elif away > reach_reach:
-                    continue
-                if occlusion and is_hidden(altitude, u, v, z, i, j):
+                what, edge = _told(ahead, side, rise, wide, reach, below, above, marks)
+                if what == NOTHING:
                     continue
                 if walls:
                     behind = wall_before(skip, grid_frame, x, y, x + dx, y + dy)
                     if behind > 0.0:
-                        if not marks or behind > frame[2] * 0.75:
+                        if marks == 0.0 or behind > frame[2] * 0.75:
                             continue
-                        what, edge = ABOVE, max(tan_up * math.sqrt(ahead * ahead + side * side), rise)
-                kind[m, a, b] = what
-                if what == SEEN:
+                        what, edge = ABOVE, max(above[1] * math.sqrt(ahead * ahead + side * side), rise)
+                kind[m, a, b], out[m, a, b] = what, altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)
+                if fine and j != u:
+                    wanted[bin_of(j - u, i - v)] = 1
+        if fine:
+            horizon(altitude, u, v, z, reach / frame[2], wanted, table)
+        for a in range(w):
+            for b in range(w):
+                if kind[m, a, b] == NOTHING:
+                    continue
+                i, j, since = top + a, left + b, 0.0
+                if fine and j != u:
+                    since = clear_until(table, reach / frame[2], j - u, i - v, altitude[i, j] - z)
+                if occlusion and is_hidden(altitude, u, v, z, i, j, since):
+                    kind[m, a, b], out[m, a, b] = NOTHING, math.nan
+                elif kind[m, a, b] == SEEN:
                     n0, n1 = normal2(keys[m], sample, i * columns + j)
                     out[m, a, b] = altitude[i, j] + sigma * n0
                     again[m, a, b] = altitude[i, j] + 0.5 * sigma * n1
-                else:
-                    out[m, a, b] = altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)
+
+
+@kernel(inline=True)
+def _told(ahead, side, rise, wide, reach, below, above, marks):
+    """Return what a wedge tells of a vertex unless something hides it, and how high the edge is there above level [m].
+
+    Args:
+        ahead, side, rise: the vertex in the sensor's frame [m].
+        wide: cosine of half the field of view. reach: range [m].
+        below, above: of the lower and the upper edge sine squared, tangent, and between which distances it tells [m].
+        marks: 0: it tells nothing of what lies below or above.
+    """
+    flat = ahead * ahead + side * side
+    if wide >= 0.0:
+        if ahead < 0.0 or ahead * ahead < wide * wide * flat:
+            return NOTHING, 0.0
+    elif ahead < 0.0 and ahead * ahead > wide * wide * flat:
+        return NOTHING, 0.0
+    away = flat + rise * rise
+    if rise < 0.0 and rise * rise > below[0] * away:
+        flat = math.sqrt(flat)
+        return BELOW if marks != 0.0 and below[2] <= flat <= below[3] else NOTHING, -below[1] * flat
+    if rise > 0.0 and rise * rise > above[0] * away:
+        flat = math.sqrt(flat)
+        return ABOVE if marks != 0.0 and flat <= above[3] else NOTHING, above[1] * flat
+    return SEEN if away <= reach * reach else NOTHING, 0.0
 
 
 @kernel

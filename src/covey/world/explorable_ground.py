@@ -142,7 +142,7 @@ def _see(altitude, reached, offsets, spacing, view):
                 away = math.sqrt(flat * flat + rise * rise)
                 if away > view[0] or rise > highest * away or rise < lowest * away:
                     continue
-                if not is_hidden(altitude, float(b), float(a), eye, i, j):
+                if not is_hidden(altitude, float(b), float(a), eye, i, j, 0.0):
                     seen[i, j] = True
                     break
     return seen
