@@ -28,11 +28,11 @@ def heads(sim):
     return np.degrees(np.angle(np.exp(1j * sim.state.pose[:, 2])))
 
 
-@pytest.mark.parametrize("over", ["board", "radio"])
-def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over):
+@pytest.mark.parametrize(("over", "count"), [("board", 6), ("radio", 4)])
+def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over, count):
     order = {"objective_m": (9.0, 0.0), "formation": "hexagon", "facing_deg": 90.0}
     rank = {"objective_m": (8.0, -2.0), "formation": "rank", "spacing_m": 1.5, "facing_deg": -90.0}
-    sim = team(order, program={"over": over}, events=[{"at_s": 60, "order": rank}])
+    sim = team(order, count=count, program={"over": over}, events=[{"at_s": 60, "order": rank}])
     met_s = None
     while not sim.done:
         sim.step()
@@ -40,15 +40,15 @@ def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over):
         if met_s is None and sim.tracker.values["orders_met"] == 1:
             met_s = sim.time
         if met_s is not None and sim.time == pytest.approx(59.9):
-            assert heads(sim) == pytest.approx(np.full(6, 90.0), abs=8.0)
+            assert heads(sim) == pytest.approx(np.full(count, 90.0), abs=8.0)
     run = sim.close()
     assert run.status == "reached"
     assert met_s is not None
     assert met_s < 60
     assert run.metrics["orders_met"] == 2
-    assert run.metrics["robots_arrived"] == 6
+    assert run.metrics["robots_arrived"] == count
     assert run.metrics["formation_error_m"] < 0.3
-    assert heads(sim) == pytest.approx(np.full(6, -90.0), abs=8.0)
+    assert heads(sim) == pytest.approx(np.full(count, -90.0), abs=8.0)
     assert run.metrics["collisions"] == 0
     assert {sim.robot(n).text for n in sim.names} == {"arrived"}
 
@@ -129,23 +129,15 @@ def on_ground(mode="leap_of_faith", events=""):
     return parse_scenario(GROUND.replace("MODE", mode).replace("EVENTS", events)).build()
 
 
-@pytest.mark.parametrize("mode", ["leap_of_faith", "look_before_leap"])
-def test_a_team_with_wedges_maps_its_way_over_a_landscape(mode):
-    sim = on_ground(mode)
-    run = sim.run()
-    assert run.status == "reached"
-    assert run.metrics["robots_arrived"] == 3
-    assert "spinning: looks around" in run.events.filter(run.events["kind"] == "note")["text"].to_list()
-
-
 def test_who_looks_before_it_leaps_turns_to_its_way_before_it_drives():
-    back = "events: [{at_s: 60, order: {objective_m: [0, 0], formation: rank, facing_deg: 90, mode: MODE}}]"
+    back = "events: [{at_s: 42, order: {objective_m: [0, 0], formation: rank, facing_deg: 90, mode: MODE}}]"
     looked = {}
     for mode in ("leap_of_faith", "look_before_leap"):
         run = on_ground(mode, back.replace("MODE", mode)).run()
+        assert run.status == "reached"
         assert run.metrics["orders_met"] == 2
         notes = run.events.filter(run.events["kind"] == "note")
-        looked[mode] = notes.filter(notes["text"].str.contains("before it leaps") & (notes["time_s"] > 60))
+        looked[mode] = notes.filter(notes["text"].str.contains("before it leaps") & (notes["time_s"] > 42))
     # The way back was mapped long ago, and lies behind the robots.
     assert len(looked["leap_of_faith"]) == 0
     assert set(looked["look_before_leap"]["robot"]) == {"r0", "r1", "r2"}
