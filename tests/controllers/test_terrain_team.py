@@ -1,14 +1,11 @@
 """The terrain team: orders obeyed in the plane and on a landscape, and what it says when it cannot."""
 
-import math
-
 import numpy as np
 import pytest
 
 import covey
 from covey.controllers import controllers
 from covey.missions import Formation
-from covey.planning.orders import Order
 from covey.robots.controller import Program
 from covey.scenario.load import parse_scenario
 
@@ -187,7 +184,23 @@ def test_senseless_parameters_are_named(parameters, word):
         controllers.get("terrain_team")(**parameters)
 
 
-def test_an_order_is_read_from_whoever_wrote_it():
-    order = Order.of({"objective_m": [1, 2], "formation": "rank", "spacing_m": 2.0, "facing_deg": 90.0, "number": 4})
-    assert order.facing == pytest.approx(math.pi / 2)
-    assert order.mode == "leap_of_faith"
+CRATER = """
+world: {generate: hills, size_m: [60, 60], seed: 1, height_m: 2, wavelength_m: 40}
+robots:
+- {name: r, count: 3, robot: skid_steer, controller: terrain_team, start: [[-12, 0, 0], [-10, 0, 0], [-8, 0, 0]]}
+share_maps: {every_s: 0.5}
+mission: {formation: {objective_m: [12, 0], formation: rank}}
+events: [{at_s: 9, crater: {centre_m: [3, 0], depth_m: 3, radius_m: 5}}]
+stop: {timeout_s: 200}
+"""
+
+
+def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
+    pytest.importorskip("mujoco")
+    run = parse_scenario(CRATER).build().run()
+    assert run.status == "reached"
+    assert run.metrics["robots_arrived"] == 3
+    from_centre = np.hypot(run.poses[:, :, 0] - 3.0, run.poses[:, :, 1])
+    # Its slope, 2 d r / R^2, is steeper than 0.4 from r = 1.7 m on: nobody has been inside.
+    assert from_centre.min() > 4.0
+    assert np.abs(run.poses[:, :, 1]).max(axis=0).min() > 4.0

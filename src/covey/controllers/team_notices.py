@@ -49,14 +49,30 @@ class BoardMates:
         return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
 
 
+class RadioMates(Teammates):
+    """`Teammates`, who also reckons how fast the others drive, from where they were twice."""
+
+    def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
+        """Take in what arrived, and tell the others when it is time; to be called at every step."""
+        before = dict(self.mates)
+        super().step(robot, goal, **facts)
+        for name, mate in self.mates.items():
+            last = before.get(name)
+            if last is not None and mate is not last:
+                way_m = math.dist(mate.pose[:2], last.pose[:2])
+                speed = way_m / max(mate.time_s - last.time_s, 0.1)
+                told = mate.facts | {"velocity": (speed, 0.0)}
+                self.mates[name] = Mate(mate.time_s, mate.pose, mate.goal, told)
+
+
 def where_now(mate: Mate, time_s: float) -> tuple[float, float]:
-    """Return where a mate is by now [m], when it has driven on as it told; it is given half a second for that."""
+    """Return where a mate is by now [m], when it has driven on as it did; it is given half a second for that."""
     x, y, heading = mate.pose
     way_m = mate.facts.get("velocity", (0.0, 0.0))[0] * min(time_s - mate.time_s, _DRIVES_ON_S)
     return x + way_m * math.cos(heading), y + way_m * math.sin(heading)
 
 
-def mates_over(what: str) -> "BoardMates | Teammates":
+def mates_over(what: str) -> BoardMates | RadioMates:
     """Return what tells and remembers notices: over the ``board`` or the ``radio``.
 
     Raises:
@@ -64,4 +80,4 @@ def mates_over(what: str) -> "BoardMates | Teammates":
     """
     if what not in OVER:
         raise UnknownNameError("way to tell notices", what, OVER)
-    return BoardMates() if what == "board" else Teammates(every_s=0.5)
+    return BoardMates() if what == "board" else RadioMates(every_s=0.5)

@@ -8,7 +8,6 @@ import numpy as np
 from covey.planning.best_first import Ways
 from covey.planning.disallow import allowed_bearings, arc_width
 from covey.planning.follow import lookahead
-from covey.planning.progress import ProgressTimer
 from covey.robots.handle import Robot
 
 AHEAD_M = 0.8
@@ -18,7 +17,7 @@ OFF_M = 0.75
 _TURN = math.radians(35)  # farther off the bearing than this it turns on the spot
 _GRAZE = math.radians(5)  # so far into an arc it may drive
 _SIDES = math.radians(60)  # two ways around a mate that differ by less from the bearing wanted are as good
-_PATIENCE_S, _BACK_S = 5.0, 2.0
+_PROGRESS_M, _PATIENCE_S, _BACK_S = 0.3, 8.0, 2.0
 
 
 class Disallow:
@@ -61,7 +60,7 @@ class Driver:
         self.way = np.empty((0, 2))
         self.stuck = 0
         self._segment = 0
-        self._progress = ProgressTimer(0.3, _PATIENCE_S)
+        self._least_m, self._least_s = math.inf, 0.0  # of the way there was left, and since when
         self._back_until_s = -math.inf
         self._bearing: float | None = None
         self._stuck_at = (math.inf, math.inf)
@@ -69,8 +68,9 @@ class Driver:
     def take(self, robot: Robot, way: np.ndarray) -> None:
         """Begin another way; one to the same goal is no excuse for making no progress."""
         if not len(self.way) or math.dist(self.way[-1], way[-1]) > AHEAD_M:
-            self._progress.restart(robot.time, *robot.pose[:2])
+            self._least_s = robot.time
         self.way, self._segment = np.ascontiguousarray(way), 0
+        self._least_m = float(np.hypot(*np.diff(way, axis=0).T).sum())
 
     def stop(self, robot: Robot) -> None:
         """Drop the way and stand."""
@@ -119,10 +119,12 @@ class Driver:
             return "lost"
         if math.dist(self._stuck_at, (x, y)) > 2.0:
             self.stuck = 0
-        if self._progress.expired(robot.time, x, y):
+        if left_m + off_m < self._least_m - _PROGRESS_M:
+            self._least_m, self._least_s = left_m + off_m, robot.time
+        if robot.time > self._least_s + _PATIENCE_S:
             self._stuck_at = x, y
             self._back_until_s = robot.time + _BACK_S * robot.random.uniform(0.5, 1.5)
-            self._progress.restart(self._back_until_s, x, y)
+            self._least_m, self._least_s = math.inf, self._back_until_s
             self.stuck += 1
             return "stuck"
         arcs = self.disallow.arcs(x, y, mates)

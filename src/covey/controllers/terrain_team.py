@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.controllers.team_notices import mates_over, where_now
-from covey.controllers.teammates import Mate, Teammates
+from covey.controllers.team_notices import RadioMates, mates_over, where_now
+from covey.controllers.teammates import Mate
 from covey.controllers.terrain_driving import Disallow, Driver
 from covey.controllers.terrain_looking import BLIND_M, Looker, sight
 from covey.errors import InvalidValueError, UnknownNameError
@@ -115,6 +115,7 @@ class TerrainTeam:
         self._refused = Blacklist(tolerance_m=0.6)
         self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
         self.looker = Looker()
+        self._around_s = now_s
         self._asked_s = self._blocked_s = self._dealt_s = -math.inf
         self._count = 0  # how many places there are
 
@@ -152,7 +153,7 @@ class TerrainTeam:
         facts["places"] = self._places if leads else {}
         facts["blocked_s"] = self._blocked_s
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
-        if isinstance(self.mates, Teammates):
+        if isinstance(self.mates, RadioMates):
             facts["order"] = self._notice
         return facts
 
@@ -362,7 +363,10 @@ class TerrainTeam:
             if self.goal.kind == "edge" and not _is_edge(ways.grid, self.goal.place):
                 self._think(robot)
                 return
-            if not ways.is_clear(self.driver.left(robot)):
+            left, look_around = self.driver.left(robot), robot.time >= self._around_s - 1e-9
+            if look_around:
+                self._around_s = robot.time + _THINK_S
+            if not ways.is_clear(left) or (look_around and not self._ground(robot, around_mates=True).is_clear(left)):
                 way = self._plan(robot, ways, self.goal.place)
                 if way is None:
                     self._think(robot)

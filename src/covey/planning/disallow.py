@@ -52,7 +52,7 @@ def allowed_bearings(desired: float, arcs: Sequence[tuple[float, float]]) -> lis
         arcs: middle and full width [rad] of each.
 
     Examples:
-        >>> allowed_bearings(0.0, [(0.1, 0.6)])
+        >>> [round(b, 6) for b in allowed_bearings(0.0, [(0.1, 0.6)])]
         [-0.2, 0.4]
         >>> allowed_bearings(0.0, [(0.0, 0.0)])
         [0.0]

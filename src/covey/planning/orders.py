@@ -4,8 +4,9 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from covey.errors import InvalidValueError
 from covey.planning.formations import FormationName, SpacingOf, slots
 from covey.records import Record
 
@@ -58,6 +59,11 @@ class Order(Record):
         """Return the order that a notice tells, whoever wrote it.
 
         Raises:
-            ValidationError: it tells none.
+            InvalidValueError: it tells none.
         """
-        return cls.model_validate({k: v for k, v in dict(notice).items() if k != "number"})
+        try:
+            return cls.model_validate({k: v for k, v in dict(notice).items() if k != "number"})
+        except (TypeError, ValueError) as error:
+            found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+            what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found) or str(error)
+            raise InvalidValueError(f"{notice!r} is no order: {what}") from None
