@@ -10,7 +10,8 @@ ground = hills(size_m=(40, 40), height_m=3, seed=2)
 rover = covey.Group("rover", covey.robots.skid_steer(), [(0, 0, 0)], lambda robot: robot.drive(0.4, 0.4))
 mound = {"at_s": 10, "mound": {"centre_m": [3, 3], "height_m": 0.8, "radius_m": 2}}
 
-sim = covey.Simulation(ground.world(), [rover], physics="terrain", events=[mound], stop=covey.Stop(timeout_s=30), seed=1)
+stop = covey.Stop(timeout_s=30)
+sim = covey.Simulation(ground.world(), [rover], physics="terrain", events=[mound], stop=stop, seed=1)
 run = sim.run()
 
 believed = run.landscape.beliefs["rover0"]
