@@ -115,6 +115,21 @@ def test_lidars_and_cameras_map_the_ground_as_finely_as_it_is_asked_for(sensor):
     sim.close()
 
 
+@pytest.mark.parametrize("sensor", [Wedge(), DepthCamera()])
+def test_what_a_robot_believes_stays_when_it_dies_or_its_sensor_does(sensor):
+    faults = [{"at_s": 2, "kind": "dies", "robot": "s0"}, {"at_s": 2, "kind": "sensor", "sensor": sensor.kind}]
+    for fault in faults:
+        sim = simulate(1.9, model=surveyor([sensor]), starts=[(0.0, 0.0, 0.0)], faults=[fault | {"robot": "s0"}])
+        before, share = None, None
+        while sim.time < 4.0:
+            sim.step()
+            if sim.time > 2.2 and before is None:
+                before, share = believed(sim)[0].altitude(), sim.scoring.explored_share_union
+        np.testing.assert_array_equal(believed(sim)[0].altitude(), before)
+        assert 0 < share == sim.scoring.explored_share_union
+        sim.close()
+
+
 def test_bodies_in_the_plane_stand_on_the_slope_below_them():
     i, j = np.mgrid[:21, :21]
     slope = Ground.of(0.2 * j + 0.1 * i, 1.0)

@@ -26,6 +26,7 @@ _SECTORS = 36
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
 _STAND = ("arrived", "facing", "enclosed", "given up")
+_READ_S = 0.2  # how often the order is read
 _GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
 _DEAL_S = 10.0  # and at most so often again, when robots block each other
 _AROUND_M = 20.0  # a way leads around mates that stand within this distance
@@ -96,6 +97,7 @@ class TerrainTeam:
         self.driver = Driver(Disallow(*self.disallow), speed)
         self.mates = mates_over(over)
         self.order: Order | None = None
+        self._read_s = 0.0
         self._notice: Any = None
         self._number: Any = None
         self._others: dict[str, Mate] = {}
@@ -162,6 +164,9 @@ class TerrainTeam:
         return math.hypot(robot.pose.x - x, robot.pose.y - y) <= 3.0 * self.within_m
 
     def _read_order(self, robot: Robot) -> None:
+        if robot.time < self._read_s - 1e-9:
+            return
+        self._read_s = robot.time + _READ_S
         notice = robot.board.get(NOTICE)
         for mate in self._others.values():
             told = mate.facts.get("order")
@@ -414,17 +419,19 @@ class TerrainTeam:
         assert robot.map is not None
         grid = robot.map.grid
         cells = grid.cells.copy()
-        unmapped = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
-        cells[unmapped] = np.where(cells[unmapped] < 0, 0, cells[unmapped])
+        window, near = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
+        cells[window][near & (cells[window] < 0)] = 0
         self._hard = [place for place in self._hard if place[2] > robot.time]
         for x, y, _ in self._hard:
-            cells[_disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))] = 100
+            window, near = _disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))
+            cells[window][near] = 100
         if around_mates:
             silent = [m for n, m in self.mates.mates.items() if n not in self._others]
             stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
             for x, y in (m.pose[:2] for m in silent + stand):
                 if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
-                    cells[_disc(grid, x, y, 0.5)] = 100
+                    window, near = _disc(grid, x, y, 0.5)
+                    cells[window][near] = 100
         return Ways(grid.with_cells(cells), self.clearance_m)
 
 
@@ -439,9 +446,9 @@ def _good_ground(
     ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
 ) -> list[tuple[float, float]]:
     """Return the passable vertices, at most five, nearest to a place, within a distance and not others' [m]."""
-    rows, columns = _disc(ways.grid, *place, within_m)
-    good = ways.passable[rows, columns]
-    points = ways.grid.to_world(np.column_stack((rows[good], columns[good])))
+    window, near = _disc(ways.grid, *place, within_m)
+    corner = window[0].start, window[1].start
+    points = ways.grid.to_world(np.argwhere(near & ways.passable[window]) + corner)
     points = _apart(points, others, 0.6 * within_m)
     nearest = np.argsort(np.hypot(*(points - place).T), kind="stable")[:5]
     return [(x, y) for x, y in points[nearest].tolist()]
@@ -456,16 +463,18 @@ def _is_edge(grid: Grid, place: tuple[float, float]) -> bool:
 
 def _is_all_bad(ways: Ways, place: tuple[float, float], within_m: float) -> bool:
     """Return whether all is mapped at and around a place [m], and nothing of it can be driven on."""
-    cells = ways.grid.cells[_disc(ways.grid, *place, within_m)]
-    return bool((cells > 50).all())
+    window, near = _disc(ways.grid, *place, within_m)
+    return bool((ways.grid.cells[window][near] > 50).all())
 
 
-def _disc(grid: Grid, x: float, y: float, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and columns of the vertices within a radius of a point [m], and of the nearest one."""
-    row, column = grid.cell_at(x, y)
-    reach = math.ceil(radius_m / grid.resolution)
-    cells = np.mgrid[row - reach : row + reach + 1, column - reach : column + reach + 1].reshape(2, -1).T
-    cells = cells[grid.inside(cells)]
-    away = np.hypot(*(grid.to_world(cells) - (x, y)).T)
-    rows, columns = cells[(away <= radius_m) | (cells == (row, column)).all(axis=1)].T
-    return rows, columns
+def _disc(grid: Grid, x: float, y: float, radius_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
+    """Return a window of the grid, and which of its vertices are within a radius of a point [m], or nearest to it."""
+    x0, y0, _ = grid.origin
+    row, column = (y - y0) / grid.resolution - 0.5, (x - x0) / grid.resolution - 0.5
+    reach = radius_m / grid.resolution
+    rows = slice(max(math.floor(row - reach), 0), max(math.ceil(row + reach) + 1, 0))
+    columns = slice(max(math.floor(column - reach), 0), max(math.ceil(column + reach) + 1, 0))
+    r = np.arange(rows.start, min(rows.stop, grid.shape[0]))[:, None]
+    c = np.arange(columns.start, min(columns.stop, grid.shape[1]))[None]
+    near = (r - row) ** 2 + (c - column) ** 2 <= reach * reach
+    return (rows, columns), near | ((r == round(row)) & (c == round(column)))

@@ -176,7 +176,7 @@ class Elevations(SharedMaps):
             own = self._team.own[robot, :rows, :columns]
             own["mean"][known], own["variance"][known] = altitude[known], max(sigma_m**2, _LEAST_VARIANCE)
             own["mark"][known] = MEASURED
-            self._join(int(robot), range(self.tile_changed.shape[1]))
+            kernels.join_own(self._team, int(robot), self.max_step_m)
             self._team.dirty[robot] = 1
 
     def know_ground(self, robots: np.ndarray, ground: Any) -> None:
@@ -219,17 +219,18 @@ class Elevations(SharedMaps):
         """
         taken = np.zeros(len(self), np.int64)
         for robot in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
-            held, clock, touched = self._held[robot], self.clock[robot], set()
+            held, clock, touched = self._held[robot], self.clock[robot], {}
             for one in (news[k] for k in np.flatnonzero(received[robot]).tolist()):
                 for item in one.items:
                     mine = held[item.origin].get(item.tile)
                     if item.origin != robot and (mine is None or mine.version < item.version):
                         held[item.origin][item.tile] = item
-                        touched.add(item.tile)
+                        first, last = touched.get(item.tile, item.rows)
+                        touched[item.tile] = min(first, item.rows[0]), max(last, item.rows[1])
                         taken[robot] += 1
                 follows = one.since <= clock
                 clock[follows] = np.maximum(clock, one.until)[follows]
-            self._join(robot, sorted(touched))
+            self._join(robot, sorted(touched.items()))
         return taken
 
     def encode(self, news: News) -> bytes:
@@ -246,7 +247,7 @@ class Elevations(SharedMaps):
         for tile in range(self.tile_changed.shape[1]):
             parts = np.stack([self._tile(own, tile) for own in self._team.own])
             if parts["mark"].any():
-                kernels.join_tile(everybody._team, 0, tile, parts, self.max_step_m)
+                kernels.join_tile(everybody._team, 0, tile, 0, parts, self.max_step_m)
         return everybody.occupancy[0]
 
     @property
@@ -255,11 +256,14 @@ class Elevations(SharedMaps):
         kept = {id(v): v.evidence.nbytes for robot in self._held for held in robot for v in held.values()}
         return sum(a.nbytes for a in self._team) + sum(kept.values())
 
-    def _join(self, robot: int, tiles: Sequence[int]) -> None:
-        for tile in tiles:
-            parts = [held[tile].evidence for o, held in enumerate(self._held[robot]) if o != robot and tile in held]
-            stacked = np.stack(parts) if parts else np.zeros((0, TILE, TILE), EVIDENCE)
-            kernels.join_tile(self._team, robot, tile, stacked, self.max_step_m)
+    def _join(self, robot: int, tiles: Sequence[tuple[int, tuple[int, int]]]) -> None:
+        """Bring tiles of a map up to date, each from a row to another."""
+        for tile, (first, end) in tiles:
+            others = [held[tile].evidence for o, held in enumerate(self._held[robot]) if o != robot and tile in held]
+            parts = np.empty((len(others), end - first, TILE), EVIDENCE)
+            for part, evidence in zip(parts, others, strict=True):
+                part[:] = evidence[first:end]
+            kernels.join_tile(self._team, robot, tile, first, parts, self.max_step_m)
 
     def _tile(self, whole: np.ndarray, tile: int) -> np.ndarray:
         """Return a view of a tile of an array (rows, columns)."""
@@ -352,5 +356,5 @@ class ElevationBelief(SharedMap):
         for field, values in (("mean", data["altitude"]), ("variance", data["variance"]), ("mark", data["mark"])):
             own[field][known] = values[known]
         own["seen"][known] = own["changed"][known] = 0
-        self.beliefs._join(self.robot, range(self.beliefs.tile_changed.shape[1]))
+        kernels.join_own(self.beliefs._team, self.robot, self.beliefs.max_step_m)
         self.beliefs._team.dirty[self.robot] = 1

@@ -323,21 +323,25 @@ def _plane(sums, prior):
 
 
 @kernel
-def join_tile(team, i, tile, parts, limit):
-    """Bring a tile of a robot's map up to date after it took versions of others.
+def join_tile(team, i, tile, first, parts, limit):
+    """Bring some rows of a tile of a robot's map up to date after it took versions of others.
 
     Args:
-        parts: `EVIDENCE` (k, 32, 32), what it holds of each of the others, in the order of the team.
+        first: row of the tile.
+        parts: `EVIDENCE` (k, rows, 32), what it holds of each of the others, in the order of the team, from there on.
         limit: steepest drivable step [m].
     """
     per_row = team.mark.shape[2] // TILE
-    top, left = tile // per_row * TILE, tile % per_row * TILE
-    for p in range(TILE):
+    top, left = tile // per_row * TILE + first, tile % per_row * TILE
+    for p in range(parts.shape[1]):
         for q in range(TILE):
-            own, rest = team.own[i, top + p, left + q], team.rest[i, top + p, left + q]
-            changed = 0
+            known, changed = UNKNOWN, 0
             for k in range(parts.shape[0]):
+                known |= parts[k, p, q].mark
                 changed = max(changed, parts[k, p, q].changed)
+            own, rest = team.own[i, top + p, left + q], team.rest[i, top + p, left + q]
+            if known == UNKNOWN and rest.mark == UNKNOWN and changed == rest.changed:
+                continue
             rest.changed, rest.mark, rest.seen = changed, UNKNOWN, 0
             changed = max(changed, own.changed)
             for k in range(parts.shape[0]):
@@ -354,4 +358,14 @@ def join_tile(team, i, tile, parts, limit):
                 ):
                     rest.mean, rest.variance, rest.mark, rest.seen = mean, variance, mark, seen
             join(team, i, top + p, left + q)
-    judge(team, i, top, top + TILE - 1, left, left + TILE - 1, limit)
+    judge(team, i, top, top + parts.shape[1] - 1, left, left + TILE - 1, limit)
+
+
+@kernel
+def join_own(team, i, limit):
+    """Bring a robot's map up to date after its own evidence was changed from outside."""
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    for a in range(rows):
+        for b in range(columns):
+            join(team, i, a, b)
+    judge(team, i, 0, rows - 1, 0, columns - 1, limit)

@@ -7,6 +7,7 @@ which 10 are the mantissa. So the same is believed whether it went through bytes
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,12 @@ class TileVersion:
     origin: int
     version: int
     evidence: np.ndarray
+
+    @cached_property
+    def rows(self) -> tuple[int, int]:
+        """The first row that holds evidence, and one beyond the last."""
+        known = np.flatnonzero(self.evidence["mark"].any(axis=1))
+        return (int(known[0]), int(known[-1]) + 1) if len(known) else (0, 0)
 
     @property
     def size_bytes(self) -> int:

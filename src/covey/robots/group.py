@@ -1,6 +1,7 @@
 """Groups of equal robots: as they are declared, and as a group controller sees them."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Group:
                 "give it a lidar and `mapping`, or leave known_map out"
             )
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the robots."""
         return [f"{self.name}{i}" for i in range(len(self.start))]

@@ -7,6 +7,7 @@ References:
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -162,15 +163,24 @@ class Wedge(SensorRecord):
     @property
     def _place(self) -> np.ndarray:
         """x, y, z [m], heading, pitch [rad] on the body."""
-        angles = math.radians(self.mount_heading_deg), math.radians(self.mount_pitch_deg)
-        return np.array([self.mount_x_m, self.mount_y_m, self.height_m, *angles])
+        x, y, z = self.mount_x_m, self.mount_y_m, self.height_m
+        return _place(x, y, z, self.mount_heading_deg, self.mount_pitch_deg)
 
     @property
     def _limits(self) -> np.ndarray:
         """Half the field of view, upper and lower edge [rad], range, sigma [m], and three switches."""
-        angles = (math.radians(a) for a in (0.5 * self.fov_deg, self.elevation_deg, self.declination_deg))
-        switches = self.occlusion, self.level, self.mount_pitch_deg == 0
-        return np.array([*angles, self.range_m, self.sigma_m, *switches], np.float64)
+        edges, marks = (0.5 * self.fov_deg, self.elevation_deg, self.declination_deg), self.mount_pitch_deg == 0
+        return _limits(*edges, self.range_m, self.sigma_m, self.occlusion, self.level, marks)
+
+
+@lru_cache(maxsize=64)
+def _place(x: float, y: float, z: float, heading_deg: float, pitch_deg: float) -> np.ndarray:
+    return np.array([x, y, z, math.radians(heading_deg), math.radians(pitch_deg)])
+
+
+@lru_cache(maxsize=64)
+def _limits(half: float, up: float, down: float, *rest: float) -> np.ndarray:
+    return np.array([*map(math.radians, (half, up, down)), *rest], np.float64)
 
 
 def ground_of(truth: Truth, kind: str) -> Any:

@@ -123,7 +123,7 @@ class Deciding:
                     ]
                 elif members[0] not in self.failed:
                     sees = group.program.sees or ()
-                    view = GroupView(group.name, group.names, time_s, self._fields(sees, members, collided))
+                    view = GroupView(group.name, list(group.names), time_s, self._fields(sees, members, collided))
                     if group.program.scope == "team":
                         views[group.name] = view
                     else:

@@ -79,7 +79,9 @@ class Estimating:
         for group in groups:
             members = np.arange(first, first + len(group.start))
             localizer = group.localization.build(group.names, seed)
-            self._localizers.append((members, localizer, sensing.first_of(members, "odometry")))
+            odometry = sensing.first_of(members, "odometry")
+            rows = [] if odometry is None else [odometry.row_of[int(i)] for i in members]
+            self._localizers.append((members, localizer, odometry, np.array(rows, np.int64)))
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
@@ -151,10 +153,9 @@ class Estimating:
 
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
-        for members, localizer, odometry in self._localizers:
-            motion = np.zeros((len(members), 3))
-            if odometry is not None and odometry.fresh:
-                motion = odometry.readings.motion[[odometry.row_of[int(i)] for i in members]]
+        for members, localizer, odometry, rows in self._localizers:
+            fresh = odometry is not None and odometry.fresh
+            motion = odometry.readings.motion[rows] if fresh else np.zeros((len(members), 3))
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
         for robot, jump in self.jumps.items():

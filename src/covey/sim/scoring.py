@@ -158,6 +158,8 @@ class Scoring:
 
     def count(self, contacts: Contacts) -> None:
         """Count the contacts that began."""
+        if not len(contacts):
+            return
         between = contacts.kind == ROBOT_CONTACT
         np.add.at(self.collisions_robot, contacts.robot[between], 1)
         np.add.at(self.collisions_robot, contacts.other[between], 1)

@@ -56,7 +56,10 @@ class TerrainPhysics:
         for i in range(n):
             add_robot(self._spec, i, model.models[model.model_id[i]])
         self._few_walls()
-        self._engine = self._spec.compile()
+        try:
+            self._engine = self._spec.compile()
+        except ValueError as error:
+            raise InvalidValueError(f"MuJoCo cannot build the robots and walls: {error}") from None
         self._data = mujoco().MjData(self._engine)
         self._bind()
         ground = world.ground
@@ -93,11 +96,11 @@ class TerrainPhysics:
                     f"robot {i} stands at ({x:g}, {y:g}) m, but the ground reaches from ({west:g}, {south:g}) to "
                     f"({east:g}, {north:g}) m; let it start there"
                 )
-            p, v = self._bodies.position[i], self._bodies.velocity[i]
+            p = self._bodies.position[i]
             if p >= 0:
                 points = self._bodies.points[i, : self._bodies.point_count[i]]
                 self._data.qpos[p : p + 7] = stand(self._altitude, self._frame, points, x, y, heading)
-                self._data.qvel[v : v + 6] = 0.0
+                self._data.qvel[self._parts(i)[self._engine.dof_bodyid]] = 0.0
         self._read(state, self._data.qpos[None].copy(), np.zeros((1, len(self._model), 3)), 0.0)
 
     def step(
@@ -201,11 +204,14 @@ class TerrainPhysics:
             return
         self._gone = gone
         for i in np.flatnonzero(gone).tolist():
-            mine = engine.body_rootid == bodies.body[i]
+            mine = self._parts(i)
             engine.geom_contype[mine[engine.geom_bodyid]] = engine.geom_conaffinity[mine[engine.geom_bodyid]] = 0
             self._data.xfrc_applied[mine, :3] = -engine.body_mass[mine, None] * engine.opt.gravity
-            first = bodies.velocity[i]
-            self._data.qvel[first : first + int(engine.body_dofnum[mine].sum())] = 0.0
+            self._data.qvel[mine[engine.dof_bodyid]] = 0.0
+
+    def _parts(self, i: int) -> np.ndarray:
+        """Return which bodies of the engine are parts of robot i, bool."""
+        return self._engine.body_rootid == self._bodies.body[i]
 
     def _keep_up(self, state: TeamState) -> None:
         """Bring walls and ground of the engine up to date."""
