@@ -186,9 +186,9 @@ class Navigator:
             old = takewhile(lambda been: time_s - been[1] >= _REMEMBER_S, self._been.items())
             for place in [place for place, _ in old]:
                 del self._been[place]
-        c, s = math.cos(heading), math.sin(heading)
+        c, s, near = math.cos(heading), math.sin(heading), _NEAR_M + 1e-6
         for row in self._others.tolist():
-            if row[5] < math.inf:
+            if row[5] < math.inf and -near < row[0] < near and -near < row[1] < near:
                 ox, oy = x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]
                 if math.hypot(ox - x, oy - y) < _NEAR_M:
                     place = round(10.0 * ox), round(10.0 * oy)

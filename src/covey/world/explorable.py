@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.geometry.raycast import march, skip_field
+from covey.geometry.raycast import march_flat, skip_field
 from covey.kernel import kernel
 from covey.world.kept import kept_cells
 from covey.world.world import World, label_by_size
@@ -72,6 +72,7 @@ def _see(stop, reached, free, fan, reach):
     first in the direction of what the neighbour sees.
     """
     rows, columns = reached.shape
+    flat = stop.reshape(-1)
     sight = np.full(rows * columns, -1, np.int64)  # for each cell, the reached cell that it sees
     neighbour = np.full(rows * columns, -1, np.int64)  # where it was tried from
     queue = np.empty(rows * columns, np.int64)
@@ -95,7 +96,7 @@ def _see(stop, reached, free, fan, reach):
             else:
                 du, dv = fan[k, 0], fan[k, 1]
             k += 1
-            t = march(stop, column + 0.5, row + 0.5, du, dv, reach)
+            t = march_flat(flat, rows, columns, column + 0.5, row + 0.5, du, dv, reach)
             if t < reach:
                 c, r = math.floor(column + 0.5 + (t + 1e-6) * du), math.floor(row + 0.5 + (t + 1e-6) * dv)
                 if 0 <= r < rows and 0 <= c < columns and reached[r, c]:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from covey.geometry.raycast import march, to_grid
+from covey.geometry.raycast import march_flat, to_grid
 from covey.kernel import kernel
 
 _PROBES = np.array([4, 2, 6, 1, 3, 5, 7]) / 8.0
@@ -62,6 +62,7 @@ def in_sight(skip, u, v, a, b):
         a, b: the pairs, int64 (m,); a ray has the same direction whoever asks.
     """
     seen, probed, spared = np.empty(a.shape[0], np.uint8), 0, 0
+    flat, rows, columns = skip.reshape(-1), skip.shape[1], skip.shape[2]
     for k in range(a.shape[0]):
         i, j = a[k], b[k]
         if u[i] > u[j] or (u[i] == u[j] and v[i] > v[j]):
@@ -72,13 +73,13 @@ def in_sight(skip, u, v, a, b):
         for p in range(probes):
             x, y = u[i] + _PROBES[p] * du, v[i] + _PROBES[p] * dv
             column, row = math.floor(x), math.floor(y)
-            if row < 0 or column < 0 or row >= skip.shape[1] or column >= skip.shape[2]:
+            if row < 0 or column < 0 or row >= rows or column >= columns:
                 continue
             off_middle = max(abs(x - column - 0.5), abs(y - row - 0.5))
-            if skip[0, row, column] == 0 and off_middle < _INSIDE:
+            if flat[np.uint64(row * columns + column)] == 0 and off_middle < _INSIDE:
                 blocked, spared = True, spared + 1
                 break
-        seen[k] = not blocked and march(skip, u[i], v[i], du, dv, 1.0) >= 1.0
+        seen[k] = not blocked and march_flat(flat, rows, columns, u[i], v[i], du, dv, 1.0) >= 1.0
     return seen
 
 
@@ -149,8 +150,8 @@ def cross(same, made_of, u, v, du, dv, length, per_metre, per_wall, most):
     t_end = min(1.0, (columns - u) * per_u, (rows - v) * per_v)
     cost, before = 0.0, air
     while t < t_end:
-        row, column, start = y0 + sy * iy, x0 + sx * ix, t
-        side, here = int(same[q, row, column]), int(made_of[row, column])
+        row, column, start = np.uint64(y0 + sy * iy), np.uint64(x0 + sx * ix), t
+        side, here = int(same[np.uint64(q), row, column]), int(made_of[row, column])
         jx, jy = ix + side, iy + side
         tx, ty = (jx - u) * per_u, (jy - v) * per_v
         if tx < ty:
