@@ -5,6 +5,7 @@ import pytest
 
 import covey
 from covey.controllers import controllers
+from covey.controllers.terrain_looking import Margin
 from covey.missions import Formation
 from covey.robots.controller import Program
 from covey.scenario.load import parse_scenario
@@ -196,3 +197,28 @@ def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
     # Its slope, 2 d r / R^2, is steeper than 0.4 from r = 1.7 m on: nobody has been inside.
     assert from_centre.min() > 4.0
     assert np.abs(run.poses[:, :, 1]).max(axis=0).min() > 4.0
+
+
+def test_a_vertex_at_the_limit_stays_drivable_and_one_clearly_beyond_it_does_not():
+    sim, margin = on_ground(), Margin()
+    robot, beliefs = sim.robot("r0"), sim.estimating.teams[0].beliefs
+    altitude = np.zeros(sim.world.ground.altitude.shape)
+
+    def drivable():
+        beliefs.know(np.array([0]), altitude)
+        cells = robot.map.occupancy().copy()
+        before = cells == 0
+        margin.apply(robot, cells)
+        return before, cells == 0
+
+    altitude[40, 40] = 0.42  # never known to be drivable: the limit is 0.4
+    before, after = drivable()
+    assert not before[40, 40]
+    assert not after[40, 40]
+    altitude[10, 10], altitude[20, 20] = 0.42, 0.5
+    before, after = drivable()
+    assert not before[[10, 20], [10, 20]].any()
+    assert after[[10, 20], [10, 20]].tolist() == [True, False]
+    altitude[20, 20] = 0.42  # it has been beyond; the limit counts again
+    assert not drivable()[1][20, 20]
+    sim.close()

@@ -9,6 +9,8 @@ from covey.robots.handle import Robot
 
 BLIND_M = 0.75
 """Ground this near that no sensor sees is taken for what the robot stands on [m]."""
+MARGIN = 0.1
+"""By so much more than the limit ground may differ that has been drivable, see `Margin`."""
 _SEEN_S = 3.0  # what has been seen within this time counts as seen: by and by it comes too near to be seen
 _AHEAD_M = 2.0  # so far along its way a robot looks
 _PATIENCE_S = 2.0  # so long it looks at what it cannot see before it goes round
@@ -62,6 +64,33 @@ class Looker:
         if self._seen_s.shape != last_seen.shape:
             self._seen_s = np.full(last_seen.shape, -math.inf)
         self._seen_s[(last_seen >= 0) & (last_seen == last_seen.max())] = robot.time
+
+
+class Margin:
+    """Keeps vertices drivable that have been, until they are clearly too steep.
+
+    The belief about a vertex at the limit changes its mind with every few measurements; ways must not.
+    """
+
+    def __init__(self) -> None:
+        self._was = np.empty((0, 0), bool)
+
+    def apply(self, robot: Robot, cells: np.ndarray) -> None:
+        """Make vertices of the robot's map drivable again that are no more than `MARGIN` beyond the limit, in place."""
+        altitude, limit = getattr(robot.map, "altitude", None), getattr(robot.model.mapping, "max_step_m", None)
+        if altitude is None or limit is None or robot.map is None:
+            return
+        if self._was.shape != cells.shape:
+            self._was = np.zeros(cells.shape, bool)
+        rows, columns = np.nonzero(self._was & (cells > 50))
+        if len(rows):
+            padded = np.pad(altitude(), 1, constant_values=np.nan)
+            around = np.array([padded[rows + i, columns + j] for i in range(3) for j in range(3)])
+            most = np.nanmax(np.abs(around - around[4]), axis=0)
+            mild = most <= (1.0 + MARGIN) * limit * robot.map.grid.resolution
+            cells[rows[mild], columns[mild]] = 0
+            self._was[rows[~mild], columns[~mild]] = False
+        self._was |= cells == 0
 
 
 def sight(robot: Robot) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from covey.controllers.team_notices import RadioMates, mates_over, where_now
 from covey.controllers.teammates import Mate
 from covey.controllers.terrain_driving import Disallow, Driver
-from covey.controllers.terrain_looking import BLIND_M, Looker, sight
+from covey.controllers.terrain_looking import BLIND_M, Looker, Margin, sight
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.planning.assignment import hungarian_assignment
@@ -30,6 +30,7 @@ _READ_S = 0.2  # how often the order is read
 _GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
 _DEAL_S = 10.0  # and at most so often again, when robots block each other
 _AROUND_M = 20.0  # a way leads around mates that stand within this distance
+_SHORT_M = 1.0  # so far before an edge of the map a robot stops: it sees beyond it, and may be one of the ground
 _LOOK_S = 0.5  # how often a way is looked at anew
 _THINK_S = 2.0  # how often a robot that stands thinks anew
 _FACING = math.radians(6)
@@ -114,7 +115,9 @@ class TerrainTeam:
         self._turn, self._heading = 0.0, math.nan  # how far the robot has still to turn on the spot, and from where on
         self._refused = Blacklist(tolerance_m=0.6)
         self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
-        self.looker = Looker()
+        self.looker, self.margin = Looker(), Margin()
+        self._known: tuple[float, int] | None = None  # when, and with how many bad places, the map was read last ...
+        self._cells = np.empty((0, 0), np.int8)  # ... and what it said
         self._around_s = now_s
         self._asked_s = self._blocked_s = self._dealt_s = -math.inf
         self._count = 0  # how many places there are
@@ -380,7 +383,7 @@ class TerrainTeam:
             if self.looker.looks:
                 return
         mates = [where_now(m, robot.time) for m in self.mates.mates.values() if m.facts.get("state") != "scouting"]
-        within_m = self.within_m if self.goal.kind == "place" else 2.0 * self.within_m
+        within_m = self.within_m if self.goal.kind == "place" else _SHORT_M
         state = self.driver.go(robot, self._ways, mates, within_m)
         if state == "there":
             self._end_of_way(robot)
@@ -422,14 +425,19 @@ class TerrainTeam:
         """Return the map as the robot plans on it: with what it stands on, and without what held it lately."""
         assert robot.map is not None
         grid = robot.map.grid
-        cells = grid.cells.copy()
-        window, near = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
-        cells[window][near & (cells[window] < 0)] = 0
         self._hard = [place for place in self._hard if place[2] > robot.time]
-        for x, y, _ in self._hard:
-            window, near = _disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))
-            cells[window][near] = 100
+        known = robot.time, len(self._hard)
+        if known != self._known:
+            self._known, self._cells = known, grid.cells.copy()
+            self.margin.apply(robot, self._cells)
+            window, near = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
+            self._cells[window][near & (self._cells[window] < 0)] = 0
+            for x, y, _ in self._hard:
+                window, near = _disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))
+                self._cells[window][near] = 100
+        cells = self._cells
         if around_mates:
+            cells = cells.copy()
             silent = [m for n, m in self.mates.mates.items() if n not in self._others]
             stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
             for x, y in (m.pose[:2] for m in silent + stand):
