@@ -9,10 +9,10 @@ Prints medians by terrain and fleet size, the best fleets, and how long the runs
 """
 
 import argparse
-import shutil
 from pathlib import Path
 
 import polars as pl
+from PIL import Image
 
 from covey.experiments.axes import Axes
 from covey.experiments.findings import of_fleets
@@ -66,7 +66,8 @@ def main() -> None:
         (HOME / "docs" / "results" / "table4_tables.md").write_text(text)
         for name in ("fleet", "robots"):
             source = options.folder / "report" / "figures" / f"{name}.png"
-            shutil.copyfile(source, HOME / "docs" / "images" / f"table4_{name}.png")
+            small = Image.open(source).convert("RGB").quantize(64)
+            small.save(HOME / "docs" / "images" / f"table4_{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
     from covey.sim.simulation import Simulation
+    from covey.world.ground import Ground
     from covey.world.world import World
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ __all__ = [
     "CoveyError",
     "Design",
     "Execution",
+    "Ground",
     "Group",
     "InvalidValueError",
     "MapFileError",
@@ -73,6 +75,7 @@ _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
     "Design": "covey.experiments.records",
+    "Ground": "covey.world.ground",
     "Group": "covey.robots.group",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",

@@ -9,6 +9,7 @@ import pytest
 
 from covey.errors import InvalidValueError, RunFolderError
 from covey.experiments.records import Design
+from covey.experiments.report import write_report
 from covey.experiments.run import Progress, Results, parse_shard, run_design
 from covey.experiments.table import deterministic, read_results
 from covey.results.table import Table
@@ -113,6 +114,14 @@ def test_a_folder_with_other_files_is_left_alone(plain, tmp_path):
     with pytest.raises(RunFolderError, match="holds other files"):
         run_design(plain(), tmp_path)
     assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_a_design_goes_on_in_a_folder_with_its_report(plain, tmp_path, in_this_process):
+    write_report(plain(iterations=1), run_design(plain(iterations=1), tmp_path, jobs=1))
+    before = len(in_this_process)
+    assert run_design(plain(iterations=2), tmp_path, jobs=1).table.height == 2 * before
+    assert (tmp_path / "report" / "report.html").is_file()
+    assert len(in_this_process) == 2 * before  # and nothing twice
 
 
 def test_failed_runs_are_rows_and_are_run_again_on_request(plain, tmp_path, in_this_process):

@@ -28,7 +28,9 @@ def start(folder, n=2, **options):
 
 def test_finished_folder_holds_exactly_its_files_and_says_finished(record, tmp_path):
     run = record(tmp_path / "run")
-    assert sorted(p.name for p in run.folder.iterdir()) == sorted({*FILES} - {*RADIO_TABLES, *PROCESS_TABLES})
+    assert sorted(p.name for p in run.folder.iterdir()) == sorted(
+        {*FILES} - {*RADIO_TABLES, *PROCESS_TABLES, "ground.npz"}
+    )
     assert (run.manifest["status"], run.manifest["goal_status"], run.manifest["seed"]) == ("finished", "reached", 7)
 
 

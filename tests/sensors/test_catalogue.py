@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from covey.errors import InvalidValueError
 from covey.sensors import Lidar, Neighbours, Sensor, maes_360, sensor_keys, sensors, sick_lms500, turtlebot3_lds
 from covey.sensors.sensor import SensorRecord
+from covey.world.ground import Ground
 
 FILE = TypeAdapter(list[Sensor])
 
@@ -78,7 +79,8 @@ def test_nonsense_is_refused_with_its_reason(given, message):
 @pytest.mark.parametrize("name", sensors.names())
 def test_every_registered_sensor_repeats_its_readings_and_survives_pickling(make_truth, name):
     sensor = pickle.loads(pickle.dumps(sensors.get(name)()))
-    truth = make_truth([[1, 1, 0], [2, 1, 3], [1.5, 3, -2]], np.pad(np.zeros((40, 40), bool), 1, constant_values=True))
+    walls, ground = np.pad(np.zeros((40, 40), bool), 1, constant_values=True), Ground.of(np.zeros((9, 9)), 0.5)
+    truth = make_truth([[1, 1, 0], [2, 1, 3], [1.5, 3, -2]], walls, ground=ground)
     members, keys = np.arange(3), sensor_keys(0, sensor.name, ["a", "b", "c"])
     first, again = sensor.read(truth, members, keys, 2), sensor.read(truth, members, keys, 2)
     for i in range(3):

@@ -5,11 +5,13 @@ import pytest
 
 from covey.random import stream_key
 from covey.sensors.bumper import BumperReadings
+from covey.sensors.cloud import CloudReadings
 from covey.sensors.lidar import LidarReadings
 from covey.sensors.neighbours import NeighboursReadings
 from covey.sensors.odometry import OdometryReadings
 from covey.sensors.proximity import ProximityReadings
 from covey.sensors.spoil import spoil
+from covey.sensors.wedge import WedgeReadings
 
 KEY = stream_key(1, "test")
 SOUND = {"range_m": np.inf, "noise_m": 0.0, "dropout": 0.0}
@@ -85,3 +87,52 @@ def test_odometry_and_bumper_that_dropped_out_say_nothing():
     assert not motion.motion.any()
     assert not bumper.row(0)
     assert np.isnan(bumper.bearing[0])
+
+
+def wedge():
+    """Two robots in the middle of a window of 11 x 11 vertices that they see, and one that they see below the wedge."""
+    kind = np.ones((2, 11, 11), np.uint8)
+    kind[:, 0, 0] = 2
+    level = np.zeros((2, 11, 11))
+    corner, lattice, middle = np.full((2, 2), 10), np.array([0.0, 0.0, 1.0]), np.full((2, 3), 15.0)
+    return WedgeReadings(kind, level, level.copy(), corner, 0.02, lattice, middle)
+
+
+def test_a_wedge_loses_what_is_far_and_what_is_lost():
+    reading = wedge()
+    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 3.0}))
+    row, column = np.indices((11, 11)) - 5
+    np.testing.assert_array_equal(reading.kind[0] == 1, np.hypot(row, column) <= 3.0)
+    np.testing.assert_array_equal(np.isfinite(reading.altitude[0]), np.hypot(row, column) <= 3.0)
+    assert (reading.kind[1] > 0).all()
+    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert not reading.kind.any(axis=(1, 2))[1]
+    share = []
+    for sample in range(40):
+        reading = wedge()
+        spoil(reading, 0, KEY, sample, **(SOUND | {"dropout": 0.3}))
+        share.append((reading.kind[0] == 0).mean())
+    assert np.mean(share) == pytest.approx(0.3, abs=0.04)
+
+
+def test_noise_of_a_wedge_is_as_large_as_stated_and_the_edge_stays():
+    one, four = [], []
+    for sample in range(40):
+        reading = wedge()
+        spoil(reading, 0, KEY, sample, **(SOUND | {"noise_m": 0.1}))
+        assert reading.altitude[0, 0, 0] == 0.0  # where the edge of the wedge is, is no measurement
+        one.append(reading.altitude[0].ravel()[1:])
+        four.append(reading.again[0].ravel()[1:])
+    assert np.std(one) == pytest.approx(0.1, rel=0.03)
+    assert np.std(four) == pytest.approx(0.05, rel=0.03)
+
+
+def test_a_cloud_loses_points_beyond_the_range_and_lost_ones():
+    ranges = np.tile(np.linspace(1.0, 9.0, 9), (2, 1))
+    reading = CloudReadings(ranges, np.tile(np.arange(9.0), (3, 2, 1)).transpose(1, 2, 0).copy(), 0.02)
+    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.5}))
+    np.testing.assert_array_equal(np.isfinite(reading.points[0]).all(axis=1), np.arange(9) < 4)
+    assert np.isinf(reading.ranges[0, 4:]).all()
+    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    assert np.isnan(reading.points[1]).all()
+    assert len(reading.seen(np.zeros((2, 3)))[0]) == 4

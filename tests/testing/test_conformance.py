@@ -16,6 +16,7 @@ from covey.world.generated import (
     GeneratedRooms,
     GeneratedRubble,
 )
+from covey.world.landscapes import FlatGround, GeneratedBoulders, GeneratedHills, GeneratedRidges
 from covey.world.records import EmptyWorld, TerrainWorld, WorkspaceWorld
 
 WORLDS = [
@@ -28,6 +29,11 @@ WORLDS = [
     GeneratedBuilding(generate="building", material="brick"),
     GeneratedRooms(generate="rooms"),
     GeneratedRubble(generate="rubble", material="random"),
+    GeneratedHills(generate="hills", size_m=(60, 40)),
+    GeneratedHills(generate="hills", walls=EmptyWorld(empty_m=(8, 6))),
+    GeneratedRidges(generate="ridges", size_m=(60, 40)),
+    GeneratedBoulders(generate="boulders", size_m=(60, 40)),
+    FlatGround(generate="flat"),
     *(TerrainWorld(terrain=name, resolution_m=0.4, wall_m=0.8) for name in ("loop", "cross", "zigzag", "maze")),
 ]
 

@@ -4,7 +4,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, MapFileError
 from covey.world.generated import GENERATED
-from covey.world.records import WorldRecord
+from covey.world.landscapes import WorldRecord
 from covey.world.starts import Start
 from covey.world.world import World
 

@@ -41,6 +41,7 @@ def run(
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    commands: Path | None = None,
     trusted_only: TrustedOnly = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     cluster: str | None = None,
@@ -69,6 +70,9 @@ def run(
         Print nothing but errors and, at the end, the path of the folder.
     no_pictures
         Scenario: do not draw the pictures of the run.
+    commands
+        Scenario: a file or pipe, or - for what is typed, with an event on each line that happens in the next step, as
+        in  crater: {centre_m: [3, 4]}; best with --speed 1.
     jobs
         Design: runs at a time on this machine; default, one for each processor.
     cluster
@@ -81,6 +85,7 @@ def run(
         Design: run those again that failed before.
     """
     of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
+    of_scenarios["--commands"] = commands is not None
     of_designs = {
         "--jobs": jobs is not None,
         "--cluster": cluster is not None,
@@ -100,7 +105,9 @@ def run(
     from covey.cli.run import run_command
 
     _refuse(of_designs, f"is for designs, and {source} is not one")
-    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only)
+    return run_command(
+        source, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only, commands
+    )
 
 
 @app.command

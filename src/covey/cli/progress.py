@@ -1,20 +1,16 @@
 """`ProgressBar`: an observer that shows how far a run has come."""
 
-import sys
 import time
-from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
+from covey.cli.bar import TextBar
 from covey.results.frame import Frame
 from covey.sim.stop import Stop
 
 _REFRESH_S, _LINE_S = 0.1, 10.0
 
 
-class ProgressBar:
+class ProgressBar(TextBar):
     """Shows the share that is the goal, simulated time, real-time factor and time to go: a bar in a terminal, or lines.
 
     Args:
@@ -23,30 +19,17 @@ class ProgressBar:
     """
 
     def __init__(self, stop: Stop, stream: IO[str] | None = None):
-        self.stop, self.stream = stop, stream or sys.stderr
+        super().__init__(stream)
+        self.stop = stop
         self._covering = stop.explored is None and stop.covered is not None
         self._goal = stop.covered if self._covering else stop.explored
-        self._bar = Progress(
-            BarColumn(24),
-            TextColumn("{task.description}", markup=False),
-            console=Console(file=self.stream, highlight=False),
-            auto_refresh=False,
-        )
-        self._task = self._bar.add_task("", total=1.0)
         self._first, self._first_time_s = time.perf_counter(), 0.0
         self._next, self._next_done = 0.0, 0.1
 
-    def __enter__(self) -> "ProgressBar":
-        if self.stream.isatty():
-            self._bar.start()
-        self._write("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.show("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.stream.isatty():
-            self._bar.stop()
 
     def observe(self, frame: Frame) -> None:
         """Take in one frame."""
@@ -54,11 +37,11 @@ class ProgressBar:
         if self._next == 0.0:  # the first step may have compiled kernels: the speed counts from behind it
             self._first, self._first_time_s = now, frame.time_s
         done = self.done(frame)
-        if now < self._next and (self.stream.isatty() or done < self._next_done):
+        if now < self._next and (self.in_terminal or done < self._next_done):
             return
-        self._next = now + (_REFRESH_S if self.stream.isatty() else _LINE_S)
+        self._next = now + (_REFRESH_S if self.in_terminal else _LINE_S)
         self._next_done = done + 0.1
-        self._write(self.line(frame, now), done)
+        self.show(self.line(frame, now), done)
 
     __call__ = observe
 
@@ -86,13 +69,6 @@ class ProgressBar:
             parts.append(f"{factor:6.1f} x real time")
             parts.append(f"about {clock(max(0.0, min(to_goal, to_timeout)))} to go")
         return "  ".join(parts)
-
-    def _write(self, text: str, done: float) -> None:
-        if self.stream.isatty():
-            self._bar.update(self._task, completed=done, description=text, refresh=True)
-        else:
-            self.stream.write(text + "\n")
-            self.stream.flush()
 
 
 def clock(seconds: float) -> str:

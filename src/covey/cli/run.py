@@ -1,5 +1,6 @@
 """`covey run` and `covey plot`."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from rich.console import Console
 
 from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.commands import Commands
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
@@ -27,17 +29,19 @@ def run_command(
     quiet: bool,
     pictures: bool,
     trusted_only: bool,
+    commands: Path | None = None,
 ) -> int:
     """Run a scenario, print its metrics and where they are, and return the exit code."""
     factor = parse_speed(speed)
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
     folder = out or run_folder(scenario.name)
     check_folder(folder, overwrite=force)
+    typed = None if commands is None else _commands(commands)
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)
     try:
         with bar as progress:
             observers = () if progress is None else (progress,)
-            run = run_scenario(scenario, folder, speed=factor, overwrite=force, observers=observers)
+            run = run_scenario(scenario, folder, speed=factor, overwrite=force, observers=observers, before_step=typed)
     except KeyboardInterrupt:
         print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
         return INTERRUPTED
@@ -78,6 +82,15 @@ def parse_speed(text: str) -> float | Literal["max"]:
     if not 0 <= factor < float("inf"):
         raise InvalidValueError(f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key")
     return factor
+
+
+def _commands(source: Path) -> Commands:
+    if str(source) == "-":
+        return Commands(sys.stdin)
+    try:  # a pipe that is open for writing too waits for nobody, and has no end
+        return Commands(os.fdopen(os.open(source, os.O_RDWR if source.is_fifo() else os.O_RDONLY), encoding="utf-8"))
+    except OSError as error:
+        raise InvalidValueError(f"--commands {source}: cannot be read: {error.strerror or error}") from error
 
 
 def _draw_all(run: Run, *arguments: Any, **formats: Any) -> list[Path]:

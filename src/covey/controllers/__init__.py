@@ -1,5 +1,6 @@
 """The shelf of controllers, one file each; `controllers` finds them by name."""
 
+from covey.controllers.aerial_scout import AerialScout
 from covey.controllers.boustrophedon import boustrophedon
 from covey.controllers.brick_and_mortar import brick_and_mortar
 from covey.controllers.connected import connected
@@ -29,6 +30,7 @@ from covey.controllers.rrt_frontier import rrt_frontier
 from covey.controllers.spanning_tree_coverage import spanning_tree_coverage
 from covey.controllers.ssb import ssb
 from covey.controllers.still import still
+from covey.controllers.terrain_team import TerrainTeam
 from covey.controllers.tnf import tnf
 from covey.controllers.voronoi_coverage import voronoi_coverage
 from covey.controllers.wall_follower import wall_follower
@@ -36,6 +38,8 @@ from covey.controllers.wander import Wander
 from covey.robots.controller import controller, controllers
 
 __all__ = [
+    "AerialScout",
+    "TerrainTeam",
     "Wander",
     "boustrophedon",
     "brick_and_mortar",

@@ -6,6 +6,7 @@
     plan.json        the runs that it asks for
     runs/<run_id>/   one run: its tables, and row.json
     results.parquet  the tidy table
+    report/          what `covey.experiments.report` makes of it
 
 A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed into it when its row is written.
 Whatever is killed, and however often a run is executed, a folder ``runs/<run_id>`` holds one whole run.
@@ -25,10 +26,10 @@ import psutil
 from covey.errors import RunFolderError
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Design
-from covey.results.folder import write_json
+from covey.results.folder import write_json, write_whole
 
-ROW, PLAN, DESIGN, RESULTS, RUNS = "row.json", "plan.json", "design.yaml", "results.parquet", "runs"
-_OURS = (PLAN, DESIGN, RESULTS, RUNS)
+ROW, PLAN, DESIGN, RESULTS, RUNS, REPORT = "row.json", "plan.json", "design.yaml", "results.parquet", "runs", "report"
+_OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
 
 FAILURES = ("failed", "hung", "out_of_memory", "died")
 """How a run ends that has no result: it raised, was beyond a limit, or its process vanished."""
@@ -112,13 +113,7 @@ def put(path: Path, data: bytes) -> None:
     Raises:
         OSError: the disk is full or cannot be written; what was there before stands.
     """
-    unfinished = work_folder(path)
-    try:
-        unfinished.write_bytes(data)
-        os.replace(unfinished, path)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
+    write_whole(path, data, work_folder(path))
 
 
 def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> None:

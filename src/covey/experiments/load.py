@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.experiments.plan import scenarios
 from covey.experiments.records import Design
+from covey.scenario.from_file import read_file
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.shipped import find_file, library
 from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
@@ -30,13 +31,7 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
         ScenarioError: all problems of the file, with line and column.
     """
     path = find_design(source)
-    file = str(source) if path == Path(source) else path.name
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None
+    content, file = read_file(path, source)
     return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
 
 

@@ -5,7 +5,6 @@ References:
     6(3):21, 2017, section 3 (the six elements of an experimental design).
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
@@ -16,9 +15,9 @@ from covey.experiments.quantities import unknown_quantity
 from covey.records import Record
 from covey.results.frame import EVENT_KINDS
 from covey.scenario.dump import plain
+from covey.scenario.from_file import FromFile
 from covey.scenario.messages import Located, located
 from covey.scenario.records import Scenario
-from covey.scenario.yaml12 import Document
 from covey.sim.stop import Stop
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def _scenario(value: Any) -> Any:
     return {"format": 1, **plain(value)} if isinstance(value, Scenario) else value
 
 
-class Design(Record):
+class Design(FromFile):
     """A declared set of runs: one scenario, the parameters that vary, and what is measured."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
@@ -188,21 +187,15 @@ class Design(Record):
     )
     limits: Limits = Field(default=Limits(), description="What a run may take before it is ended.")
 
-    _folder: Path = PrivateAttr(default_factory=Path.cwd)
-    _document: Document = PrivateAttr(default_factory=lambda: Document(None))
     _trusted_only: bool = PrivateAttr(default=False)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Design) and dict(self) == dict(other)
 
     def __hash__(self) -> int:
         return hash((self.design, self.seed, self.iterations))
 
     def model_post_init(self, context: Any) -> None:
         """Remember the file that the design was read from."""
+        super().model_post_init(context)
         if isinstance(context, dict):
-            self._folder = Path(context.get("folder", self._folder))
-            self._document = context.get("document", self._document)
             self._trusted_only = bool(context.get("trusted_only", False))
 
     @field_validator("metrics")
@@ -249,16 +242,6 @@ class Design(Record):
         if wrong:
             raise located(wrong)
         return report
-
-    @property
-    def folder(self) -> Path:
-        """The folder that relative paths in the design start from."""
-        return self._folder
-
-    @property
-    def document(self) -> Document:
-        """The file as it was read, with the places of its keys; without any for a design made in Python."""
-        return self._document
 
     @property
     def trusted_only(self) -> bool:

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from covey.errors import InvalidValueError
 from covey.experiments import describe, findings
 from covey.experiments.axes import Axes
-from covey.experiments.folder import FAILURES, RUNS, Row
+from covey.experiments.folder import FAILURES, REPORT, RUNS, Row
 from covey.experiments.run import Results
 from covey.experiments.sheets import Sheet, text
 from covey.results import statistics
@@ -80,7 +80,7 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
     table = results.table
     if not len(table):
         raise InvalidValueError(f"no run in {str(results.folder)!r} has ended yet; run the design first: covey run …")
-    out = results.folder / "report" if out is None else out
+    out = results.folder / REPORT if out is None else out
     out.mkdir(parents=True, exist_ok=True)
     axes, gallery = Axes.of(design, table), Gallery(out / "figures")
     sections = [section(table, metric, axes, gallery) for metric in shown_metrics(design, table)]

@@ -13,7 +13,6 @@ References:
 import math
 import weakref
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,13 @@ from covey.mapping import evidence, tile_code, tiles
 from covey.mapping.news import News
 from covey.mapping.records import EVIDENCE_STEP, Mapping
 from covey.mapping.rules import RULES, Rule
+from covey.mapping.shared_maps import SharedMap, SharedMaps
 from covey.mapping.tiles import TILE, TILE_CELLS, Team, empty_store
 
 _LAST_STAMP = 65535
 
 
-class Beliefs:
+class Beliefs(SharedMaps):
     """The beliefs of the robots of a team that map with the same grid and can merge; ``beliefs[i]`` is one of them.
 
     Args:
@@ -110,9 +110,6 @@ class Beliefs:
         margin = resolution * math.ceil(margin_m / resolution)
         low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
         return cls(names, tuple(high - low), tuple(low), mapping, rule)
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def __getitem__(self, robot: int) -> "Belief":
         return Belief(self, range(len(self.names))[robot])
@@ -275,26 +272,6 @@ class Beliefs:
         slots = self._store.parts[self._team.node[robot], origin]
         return self._store.evidence[slots], self._store.version[slots]
 
-    def merge(self, robot: int, other: int) -> int:
-        """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
-        if not (self.clock[other] > self.clock[robot]).any():
-            return 0
-        received = np.arange(len(self))[:, None] == robot
-        return int(self.take(received, [self.news(other, self.clock[robot])])[robot])
-
-    def share(self, hears: np.ndarray) -> np.ndarray:
-        """Let every robot publish, and then take what the robots it hears held before this round.
-
-        Args:
-            hears: bool (n, n), row i: whom robot i hears; the diagonal does not matter.
-
-        Returns:
-            int64 (n,), the tiles that each robot took.
-        """
-        givers = np.flatnonzero(np.any(hears, axis=0)).tolist()
-        self.publish(np.array(givers, np.int64))
-        return self.take(hears[:, givers], [self.news(i, self.clock[hears[:, i]].min(axis=0)) for i in givers])
-
     def union(self) -> np.ndarray:
         """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
         total = np.zeros(self.grid.shape, np.int32)
@@ -339,38 +316,13 @@ TILE_BYTES = TILE_CELLS
 """Bytes of one tile of evidence before compression."""
 
 
-class Belief:
-    """The belief of one robot: a view of its row in `Beliefs`, which keeps changing as the robot goes on."""
+class Belief(SharedMap):
+    """The belief of one robot: a view of its row in `Beliefs`, which keeps changing as the robot goes on.
 
-    def __init__(self, beliefs: Beliefs, robot: int):
-        self.beliefs, self.robot = beliefs, robot
-        self._views: dict[str, tuple[int, np.ndarray]] = {}
+    A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
+    """
 
-    @property
-    def name(self) -> str:
-        """Name of the robot."""
-        return self.beliefs.names[self.robot]
-
-    @property
-    def version(self) -> int:
-        """Grows whenever a cell changes between unknown, free and occupied."""
-        return self.beliefs.version.item(self.robot)
-
-    def occupancy(self) -> np.ndarray:
-        """Return int8 (rows, columns): -1 unknown, 0 free, 100 occupied; a live read-only view, copy it to keep it.
-
-        A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
-        """
-        return self._occupancy
-
-    @cached_property
-    def _occupancy(self) -> np.ndarray:
-        return _read_only(self.beliefs.occupancy[self.robot])
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The `occupancy` with its place in the world."""
-        return self.beliefs.grid.with_cells(self.occupancy())
+    beliefs: Beliefs
 
     @property
     def log_odds(self) -> np.ndarray:
@@ -400,26 +352,6 @@ class Belief:
         """Return the probability of occupancy, float64 (rows, columns); 0.5 where nothing is known."""
         return 1.0 / (1.0 + np.exp(-EVIDENCE_STEP * self.log_odds.astype(np.float64)))
 
-    @property
-    def unknown(self) -> np.ndarray:
-        """Which cells are unknown, bool (rows, columns), as of the current version."""
-        return self._of_version("unknown", -1)
-
-    @property
-    def free(self) -> np.ndarray:
-        """Which cells are free, bool (rows, columns), as of the current version."""
-        return self._of_version("free", 0)
-
-    @property
-    def occupied(self) -> np.ndarray:
-        """Which cells are occupied, bool (rows, columns), as of the current version."""
-        return self._of_version("occupied", 100)
-
-    def known_share(self, mask: np.ndarray) -> float:
-        """Return the share of ``mask`` (bool or weights, (rows, columns)) on known cells; nan if the mask is empty."""
-        total = mask.sum()
-        return float(mask[~self.unknown].sum() / total) if total else math.nan
-
     def update(
         self, pose_estimate: Any, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
     ) -> bool:
@@ -427,38 +359,9 @@ class Belief:
         pose, ranges = np.array(pose_estimate, np.float64)[None], np.asarray(ranges)[None]
         return bool(self.beliefs.update(np.array([self.robot]), pose, ranges, angles, mount, range_m, step))
 
-    def publish(self) -> int:
-        """Make changed tiles of own evidence available to others; return how many there are."""
-        return self.beliefs.publish(np.array([self.robot]))
-
-    def merge(self, other: "Belief") -> int:
-        """Take all that ``other`` has published or taken itself and that is newer; return the number of tiles.
-
-        Raises:
-            InvalidValueError: the two do not belong to the same `Beliefs`.
-        """
-        if other.beliefs is not self.beliefs:
-            raise InvalidValueError(
-                f"the beliefs of {self.name} and {other.name} lie on different grids; make both from one Beliefs(...)"
-            )
-        return self.beliefs.merge(self.robot, other.robot)
-
-    def _of_version(self, name: str, state: int) -> np.ndarray:
-        version, view = self._views.get(name, (-1, None))
-        if view is None or version != self.version:
-            view = _read_only(self.beliefs.occupancy[self.robot] == state)
-            self._views[name] = (self.version, view)
-        return view
-
 
 def _unknown(shape: tuple[int, int, int], kept: Sequence[int]) -> np.ndarray:
     maps = np.empty(shape, np.int8)
     for robot in kept:
         maps[robot] = -1
     return maps
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view

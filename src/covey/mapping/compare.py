@@ -14,8 +14,8 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.mapping.belief import Beliefs
 from covey.mapping.evidence import TILE
+from covey.mapping.shared_maps import SharedMaps
 from covey.recent import Recent
 
 EITHER = 50
@@ -166,7 +166,7 @@ class KnownShare:
     It equals `map_completeness` of each belief, and of a map that knows what any of them knows.
     """
 
-    def __init__(self, beliefs: Beliefs, truth: GroundTruth):
+    def __init__(self, beliefs: SharedMaps, truth: GroundTruth):
         n, tiles = beliefs.tile_changed.shape
         self._beliefs, self._truth = beliefs, truth
         self._version = np.full(n, -1, np.int64)
@@ -190,7 +190,7 @@ class KnownShareApart:
         explorable: cells of the world (bool).
     """
 
-    def __init__(self, beliefs: Beliefs, places: list[Grid], explorable: Grid):
+    def __init__(self, beliefs: SharedMaps, places: list[Grid], explorable: Grid):
         points = explorable.to_world(np.argwhere(explorable.cells))
         self._beliefs, self._cells = beliefs, []
         for place in places:

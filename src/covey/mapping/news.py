@@ -1,6 +1,7 @@
 """News: tiles of evidence on their way from one robot to others."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +12,15 @@ class News:
 
     Attributes:
         giver: the robot that tells.
-        items: int32 (k, 3): tile, robot that it comes from, and where the version lies, which never changes.
+        items: int32 (k, 3): tile, robot that it comes from, and where the version lies, which never changes; of the
+            ground a list of `covey.mapping.elevation_versions.TileVersion`.
         since, until: int64 (n,): all that robot o published after its publication since[o], up to until[o], is there.
             Who holds what came before then holds everything; anybody else can take the tiles as well.
         size_bytes: how long it is when encoded.
     """
 
     giver: int
-    items: np.ndarray
+    items: Any
     since: np.ndarray
     until: np.ndarray
     size_bytes: int

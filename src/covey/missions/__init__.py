@@ -1,12 +1,13 @@
-"""What a team is to achieve, and how it is scored from the truth: exploration, coverage, patrolling.
+"""What a team is to achieve, and how it is scored from the truth: exploration, coverage, patrolling, formation.
 
 What has been explored and covered is counted in every run (`covey.sim.scoring`); a mission says which of it the run is
 about, and adds measurements of its own. To the simulation a mission is anything with the shape of
 `covey.sim.mission.Mission`.
 """
 
+from covey.missions.formation import Formation
 from covey.missions.patrolling import Patrolling
 from covey.missions.records import MissionRecord, mission_of
 from covey.missions.shares import Coverage, Exploration
 
-__all__ = ["Coverage", "Exploration", "MissionRecord", "Patrolling", "mission_of"]
+__all__ = ["Coverage", "Exploration", "Formation", "MissionRecord", "Patrolling", "mission_of"]

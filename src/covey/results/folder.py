@@ -11,7 +11,7 @@ FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
-FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "metrics.json", "manifest.json")
+FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FIGURES = "figures"
 _PICTURES = {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"}
 
@@ -21,9 +21,18 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its name holds either what was there before or all of ``data``."""
-    unfinished = part(path)
+def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None:
+    """Write a file so that its name holds either what was there before or all of ``data``.
+
+    Args:
+        path: of the file.
+        data: what it is to hold.
+        unfinished: the name that it has until it is whole; None: that of `part`.
+
+    Raises:
+        OSError: the disk is full or cannot be written.
+    """
+    unfinished = unfinished or part(path)
     try:
         unfinished.write_bytes(data)
         os.replace(unfinished, path)

@@ -10,7 +10,8 @@ from covey.comms.samples import Sample
 EVENT_KINDS = (
     *("collision", "left_world", "controller_failed", "fault", "recovered", "mission", "note", "tag_left"),
     *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
-    *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input"),
+    *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
+    *("ground_changed", "change_noticed", "stuck", "freed", "rolled", "righted"),
 )
 """What can happen: the kinds of events that a simulation records."""
 
@@ -64,6 +65,7 @@ class Frame:
         radio: links and traffic, at the steps at which they are recorded; else None.
         covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
         mission: further measurements of the mission by the name of their column.
+        altitude_roll_pitch: altitude of the body's centre above 0 [m], roll and pitch [rad], shape (n, 3).
     """
 
     step: int
@@ -86,3 +88,4 @@ class Frame:
     covered_share: float = math.nan
     radio: Sample | None = None
     mission: dict[str, float] = field(default_factory=dict)
+    altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))

@@ -18,7 +18,6 @@ _PACKAGES = (
 
 
 def build_manifest(
-    *,
     robots: Sequence[str],
     seed: int,
     scenario: str = "",

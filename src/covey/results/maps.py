@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,14 +98,7 @@ class Maps:
         arrays["robots"] = np.array(len(self.robots))
         for i, grid in enumerate(self.robots):
             arrays |= {} if grid is None else _pack(f"robot{i}", grid)
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as file:
-            for name, array in arrays.items():  # as `np.savez_compressed` does it, without a copy of each array
-                array = np.asarray(array, order="C")
-                with file.open(f"{name}.npy", "w") as entry:
-                    np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
-                    entry.write(array.reshape(-1).data)
-        return buffer.getvalue()
+        return npz_bytes(arrays)
 
     @staticmethod
     def load(path: Path) -> "Maps":
@@ -125,6 +119,18 @@ class Maps:
             changed=arrays.get("changed", np.empty((0, 4), np.int32)),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
+
+
+def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return the content of an ``.npz`` file of arrays; equal arrays give equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as file:
+        for name, array in arrays.items():  # as `np.savez_compressed` does it, without a copy of each array
+            array = np.asarray(array, order="C")
+            with file.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
+                entry.write(array.reshape(-1).data)
+    return buffer.getvalue()
 
 
 def _pack(name: str, grid: Grid) -> dict[str, np.ndarray]:

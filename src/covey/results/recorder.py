@@ -15,6 +15,7 @@ from covey.errors import InvalidValueError, RunFolderError
 from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
+from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
 from covey.results.run import Run, Scratch
@@ -27,6 +28,7 @@ POSE_COLUMNS = (
     *("vx_m_s", "vy_m_s", "omega_rad_s"),
     *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
 )
+ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
 _INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
@@ -48,6 +50,7 @@ class Recorder:
             shares, distances, energy and collisions at every step.
         overwrite: replace a finished run in ``folder``.
         mission: columns of ``team.parquet`` that the mission adds.
+        attitude: altitude, roll and pitch are recorded with the poses.
 
     Raises:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
@@ -61,11 +64,14 @@ class Recorder:
         pose_every: int = 1,
         overwrite: bool = False,
         mission: Sequence[str] = (),
+        attitude: bool = False,
     ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
         self._mission = tuple(mission)
+        self._attitude = attitude
+        self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
         claim(self.folder, overwrite)
@@ -77,7 +83,7 @@ class Recorder:
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
-        self._poses = np.empty((len(POSE_COLUMNS), self._steps_in_block, n))
+        self._poses = np.empty((len(self._pose_columns), self._steps_in_block, n))
         self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
@@ -90,7 +96,7 @@ class Recorder:
         step = [("step", pa.int64())]
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
-            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *POSE_COLUMNS))])
+            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS, *self._mission))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
@@ -110,6 +116,8 @@ class Recorder:
         if frame.step % self.pose_every == 0:
             for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
                 self._poses[3 * k : 3 * k + 3, i] = part.T
+            if self._attitude:
+                self._poses[len(POSE_COLUMNS) :, i] = frame.altitude_roll_pitch.T
         else:
             self._poses[:, i] = np.nan
         shares, mission = (getattr(frame, name) for name in TEAM_COLUMNS), (frame.mission[m] for m in self._mission)
@@ -162,12 +170,13 @@ class Recorder:
                 self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
             self._tables[name].write(columns)
 
-    def close(self, status: str, maps: Maps | None = None) -> Run:
+    def close(self, status: str, maps: Maps | None = None, landscape: Landscape | None = None) -> Run:
         """Finish the folder and return it.
 
         Args:
             status: how the run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped`` or ``failed``.
             maps: what was explored and believed at the end.
+            landscape: the ground, how it changed, and what was believed of it at the end.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -187,6 +196,8 @@ class Recorder:
             self._radio.finish()
             if maps is not None:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
+            if landscape is not None:
+                write_whole(self.folder / "ground.npz", landscape.to_bytes())
             self.manifest["goal_status"] = status
             write_json(self.folder / "manifest.json", self.manifest)
             run = Run(self.folder, incomplete=True)
@@ -228,7 +239,7 @@ class Recorder:
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
-            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(POSE_COLUMNS)}
+            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(self._pose_columns)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
             robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
             robots["step"] = np.repeat(team["step"], n)

@@ -14,6 +14,7 @@ import numpy as np
 from covey.errors import RunFolderError, UnknownNameError
 from covey.recent import Recent
 from covey.results.folder import read_manifest
+from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 
 if TYPE_CHECKING:
@@ -183,6 +184,12 @@ class Run:
         """Truth, explored cells and the robots' maps at the end; None when the run kept none."""
         path = self.folder / "maps.npz"
         return Maps.load(path) if path.is_file() else None
+
+    @cached_property
+    def landscape(self) -> Landscape | None:
+        """The ground, how it changed, and what the robots believe of it at the end; None in a world without ground."""
+        path = self.folder / "ground.npz"
+        return Landscape.load(path) if path.is_file() else None
 
     @cached_property
     def metrics(self) -> dict[str, Any]:

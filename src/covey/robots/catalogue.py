@@ -1,14 +1,16 @@
 """The robots that ship: each a function that returns a `RobotModel`, with the source of its numbers."""
 
-from covey.mapping.records import Mapping
+from covey.mapping.records import ElevationMapping, Mapping
 from covey.registry import Registry
+from covey.robots.chassis import Caster, Control, FlyingChassis, Wheel, WheeledChassis, skid_width_factor, track_wheels
 from covey.robots.model import Kinematics, RobotModel
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import maes_360, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import GmappingNoise, Odometry
 from covey.sensors.proximity import Proximity
+from covey.sensors.wedge import Wedge
 
 robots: Registry = Registry("robot")
 
@@ -18,6 +20,12 @@ WHEELS = Odometry(rate_hz=10.0, noise=GmappingNoise(m_per_m=0.01, rad_per_m=0.02
 gmapping's motion model (srr, srt, str, stt)."""
 
 
+def _pair(half_track_m: float, radius_m: float, width_m: float, mass_kg: float) -> tuple[Wheel, Wheel]:
+    """Return two wheels left and right of the middle."""
+    left = Wheel(x_m=0.0, y_m=half_track_m, radius_m=radius_m, width_m=width_m, mass_kg=mass_kg)
+    return left, left.model_copy(update={"y_m": -half_track_m})
+
+
 @robots.register("pioneer3dx")
 def pioneer3dx() -> RobotModel:
     """Return the Pioneer 3-DX as Yan et al. 2017 simulate it.
@@ -25,7 +33,9 @@ def pioneer3dx() -> RobotModel:
     Speeds 1.2 m/s and 300 degrees/s: the paper. Footprint of nine points (0.508 x 0.356 m) and accelerations
     2.5 m/s2, 3.2 rad/s2: the planner files of its testbed. Track 357 mm = 2 / 0.0056 mm: DiffConvFactor in AriaCoda's
     p3dx.p. The wheels are taken to reach no more than the top speed, so it slows down to turn. LMS500 at the centre,
-    odometry at 10 Hz, map of 0.2 m with rays up to 25 m: the testbed's launch files.
+    odometry at 10 Hz, map of 0.2 m with rays up to 25 m: the testbed's launch files. Chassis: 9 kg and wheels of
+    195 mm: its data sheet; box and caster: the p3dx_description of R. Berkvens; 4 N m a side, which no source has,
+    reaches the accelerations with the load it may carry.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation:
@@ -53,6 +63,14 @@ def pioneer3dx() -> RobotModel:
         turn_acceleration_rad_s2=3.2,
         sensors=(sick_lms500(), WHEELS, Neighbours(range_m=26)),
         mapping=Mapping(resolution_m=0.2, max_range_m=25),
+        chassis=WheeledChassis(
+            box_m=(0.35, 0.25, 0.14),
+            box_at_m=(-0.045, 0.0, 0.145),
+            mass_kg=8.0,
+            wheels=_pair(half_track_m=0.1785, radius_m=0.0975, width_m=0.05, mass_kg=0.5),
+            casters=(Caster(x_m=-0.2145, radius_m=0.0375),),
+            max_torque_n_m=4.0,
+        ),
     )
 
 
@@ -63,7 +81,7 @@ def turtlebot3_burger() -> RobotModel:
     Speeds 0.22 m/s and 2.84 rad/s: turtlebot3_teleop. Wheel separation 0.160 m, acceleration 1.0 m/s2:
     turtlebot3_simulations. Wheel speed: what 2.84 rad/s on the spot asks for, 2.84 x 0.080 m/s. Turn acceleration
     3.2 rad/s2 and footprint 0.146 x 0.210 m: the planner files of ROBOTIS' turtlebot3 repository; map
-    of 0.05 m as its SLAM files have it.
+    of 0.05 m as its SLAM files have it. Chassis: its turtlebot3_description; torque 1 N m, about what the motors hold.
     """
     return RobotModel(
         name="turtlebot3_burger",
@@ -78,6 +96,14 @@ def turtlebot3_burger() -> RobotModel:
         turn_acceleration_rad_s2=3.2,
         sensors=(turtlebot3_lds(rate_hz=5).model_copy(update={"mount_x_m": -0.032}), WHEELS),
         mapping=Mapping(resolution_m=0.05),
+        chassis=WheeledChassis(
+            box_m=(0.14, 0.14, 0.143),
+            box_at_m=(-0.032, 0.0, 0.08),
+            mass_kg=0.826,
+            wheels=_pair(half_track_m=0.08, radius_m=0.033, width_m=0.018, mass_kg=0.0285),
+            casters=(Caster(x_m=-0.081, radius_m=0.005),),
+            max_torque_n_m=1.0,
+        ),
     )
 
 
@@ -88,7 +114,7 @@ def turtlebot3_waffle() -> RobotModel:
     Speeds 0.26 m/s and 1.82 rad/s: turtlebot3_teleop. Wheel separation 0.287 m, acceleration 1.0 m/s2:
     turtlebot3_simulations. Wheel speed: what 1.82 rad/s on the spot asks for, 1.82 x 0.1435 m/s. Turn acceleration
     3.2 rad/s2 and footprint 0.282 x 0.290 m: the planner files of ROBOTIS' turtlebot3 repository; map
-    of 0.05 m as its SLAM files have it.
+    of 0.05 m as its SLAM files have it. Chassis: its turtlebot3_description; torque 1 N m, about what the motors hold.
     """
     return RobotModel(
         name="turtlebot3_waffle",
@@ -103,6 +129,14 @@ def turtlebot3_waffle() -> RobotModel:
         turn_acceleration_rad_s2=3.2,
         sensors=(turtlebot3_lds(rate_hz=10).model_copy(update={"mount_x_m": -0.064}), WHEELS),
         mapping=Mapping(resolution_m=0.05),
+        chassis=WheeledChassis(
+            box_m=(0.266, 0.266, 0.094),
+            box_at_m=(-0.064, 0.0, 0.057),
+            mass_kg=1.373,
+            wheels=_pair(half_track_m=0.1435, radius_m=0.033, width_m=0.018, mass_kg=0.0285),
+            casters=(Caster(x_m=-0.177, y_m=0.064, radius_m=0.005), Caster(x_m=-0.177, y_m=-0.064, radius_m=0.005)),
+            max_torque_n_m=1.0,
+        ),
     )
 
 
@@ -154,4 +188,96 @@ def disc(kinematics: Kinematics = "differential", radius_m: float = 0.15) -> Rob
             Neighbours(),
         ),
         mapping=Mapping(),
+    )
+
+
+@robots.register("skid_steer")
+def skid_steer(control: Control = "twist") -> RobotModel:
+    """Return the four-wheeled robot of De Rango and Nahavandi 2007, for physics: terrain.
+
+    Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side:
+    the paper; so is the wedge that it sees. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each
+    wheel, 10 N m a side, with which the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a
+    Pioneer.
+
+    References:
+        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+    wheels = tuple(
+        Wheel(x_m=x, y_m=y, radius_m=0.1, width_m=0.07, mass_kg=1.0, tyre="flat")
+        for x in (0.12, -0.12)
+        for y in (0.135, -0.135)
+    )
+    chassis = WheeledChassis(
+        box_m=(0.3, 0.2, 0.05),
+        box_at_m=(0.0, 0.0, 0.1),
+        mass_kg=6.0,
+        wheels=wheels,
+        control=control,
+        max_torque_n_m=10.0,
+        width_factor=skid_width_factor((0.12, -0.12), 0.135),
+    )
+    return RobotModel(
+        name="skid_steer",
+        kinematics="differential",
+        footprint_m=((0.22, 0.17), (-0.22, 0.17), (-0.22, -0.17), (0.22, -0.17)),
+        max_speed_m_s=1.0,
+        max_turn_rad_s=2.0,
+        wheel_semi_axis_m=0.135,
+        acceleration_m_s2=2.0,
+        turn_acceleration_rad_s2=6.0,
+        sensors=(Wedge(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
+        chassis=chassis,
+    )
+
+
+@robots.register("tracked")
+def tracked(control: Control = "twist") -> RobotModel:
+    """Return a tracked robot, each track ten overlapping wheels, as De Rango and Nahavandi 2007 simulate theirs.
+
+    The paper gives no sizes: box and wheels are those of `skid_steer` without the gap between the axles, so that a
+    track is 0.56 m long; 8 kg and 3 kg for each track, 20 N m a side, 0.8 m/s and 1.5 rad/s.
+    """
+    wheels = track_wheels(10, length_m=0.36, half_track_m=0.135, radius_m=0.1, width_m=0.07, mass_kg=3.0)
+    chassis = WheeledChassis(
+        box_m=(0.4, 0.2, 0.08),
+        box_at_m=(0.0, 0.0, 0.1),
+        mass_kg=8.0,
+        wheels=wheels,
+        control=control,
+        max_torque_n_m=20.0,
+        width_factor=skid_width_factor([wheel.x_m for wheel in wheels[:10]], 0.135),
+    )
+    return RobotModel(
+        name="tracked",
+        kinematics="differential",
+        footprint_m=((0.28, 0.17), (-0.28, 0.17), (-0.28, -0.17), (0.28, -0.17)),
+        max_speed_m_s=0.8,
+        max_turn_rad_s=1.5,
+        wheel_semi_axis_m=0.135,
+        acceleration_m_s2=2.0,
+        turn_acceleration_rad_s2=6.0,
+        sensors=(Wedge(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
+        chassis=chassis,
+    )
+
+
+@robots.register("aerial_scout")
+def aerial_scout(height_m: float = 8.0) -> RobotModel:
+    """Return a robot that flies at a height above the ground as it is told, 4 m/s in any direction, touching nothing.
+
+    Its figures are those of no aircraft in particular: a disc of 0.25 m, 3 m/s2 and 2 rad/s.
+    """
+    return RobotModel(
+        name="aerial_scout",
+        kinematics="holonomic",
+        radius_m=0.25,
+        max_speed_m_s=4.0,
+        max_turn_rad_s=2.0,
+        acceleration_m_s2=3.0,
+        sensors=(look_down(), WHEELS, Neighbours()),
+        mapping=ElevationMapping(),
+        chassis=FlyingChassis(kind="flying", height_m=height_m),
     )

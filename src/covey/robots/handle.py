@@ -30,6 +30,7 @@ from covey.robots.motions import (
     Manoeuvre,
     Motion,
     Receive,
+    Rest,
     Sleep,
     Twist,
     Until,
@@ -84,7 +85,7 @@ class Robot:
         self.pose = home
         self.time = 0.0
         self.readings: dict[str, Any] = {}
-        self.map: Belief | None = None
+        self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
@@ -109,7 +110,7 @@ class Robot:
 
     @property
     def status(self) -> str:
-        """What it is doing: idle, driving, turning, going, following, or done."""
+        """What it is doing: idle, driving, turning, going, following, resting, or done."""
         if self.finished:
             return "done"
         return self._motion.label if self._motion is not None and self._motion.outcome is None else "idle"
@@ -193,9 +194,17 @@ class Robot:
             raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
         return self._begin(Drive(command, self.time + for_s, until))
 
+    def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
+        """Set the torques of the left and right side [N m], as `drive`; for a chassis with ``control: torque``."""
+        return self.drive(left_n_m, vy=right_n_m, for_s=for_s, until=until)
+
     def stop(self) -> Motion:
         """Stand still; awaited, it takes one step."""
         return self._begin(Drive(STILL, self.time, None))
+
+    def rest(self) -> Motion:
+        """Stand still with nothing left to do until told something new; when all robots rest, the run may end."""
+        return self._motion if isinstance(self._motion, Rest) else self._begin(Rest())
 
     def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
         """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.

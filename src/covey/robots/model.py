@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
-from covey.mapping.records import Mapping
+from covey.mapping.records import AnyMapping
 from covey.records import Record
+from covey.robots.chassis import Chassis
 from covey.robots.computer import Computer
 from covey.sensors.catalogue import Sensor
 
@@ -76,7 +77,11 @@ class RobotModel(Record):
         default=10.0, ge=0, description="Energy per metre driven [J/m]; a plain assumption, set your robot's."
     )
     sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
-    mapping: Mapping | None = Field(default=None, description="How the robot maps; none: it does not.")
+    mapping: AnyMapping | None = Field(default=None, description="How the robot maps; none: it does not.")
+    chassis: Chassis | None = Field(
+        default=None,
+        description="Masses and wheels, for physics: terrain, see docs/terrain.md; none: two wheels below the body.",
+    )
     computer: Computer | None = Field(
         default=None, description="The computer aboard, see docs/computers.md; none: it is infinitely fast."
     )

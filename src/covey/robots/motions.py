@@ -98,6 +98,15 @@ class Drive(Motion):
         return self.command
 
 
+class Rest(Motion):
+    """Stand still until told something new."""
+
+    label = "resting"
+
+    def twist(self, robot: "Robot") -> Twist:
+        return STILL
+
+
 class Goto(Motion):
     """Plan to a point, drive there around walls and robots, and optionally turn to a final heading."""
 

@@ -11,17 +11,17 @@ import numpy as np
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.missions.records import mission_of
+from covey.planning.orders import Order
 from covey.random import generator
 from covey.recent import Recent
 from covey.registry import code_of
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
-from covey.sim.checks import found_in
+from covey.sim.checks import found_in, order_found
 from covey.world.changing import door_patch, with_doors
 from covey.world.map_files import files_of
 from covey.world.placement import place
-from covey.world.records import FileWorld
 from covey.world.world import World
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def build(
         seed=scenario.seed,
         step_s=execution.step_s,
         substep_s=execution.substep_s,
+        physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
         mission=mission_of(scenario.mission),
         stop=scenario.stop,
         radio=scenario.radio,
@@ -162,7 +163,7 @@ def set_up(scenario: Scenario) -> SetUp:
 def _world(scenario: Scenario) -> World:
     """Return the world of a scenario, the one of an earlier run where that was the same."""
     record = scenario.world
-    if isinstance(record, FileWorld):  # a file may be another one by now
+    if _map_files(record):  # a file may be another one by now
         return record.build(scenario.folder, scenario.seed)
     key = type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
     return _WORLDS.get(key, lambda: record.build(scenario.folder, scenario.seed))
@@ -184,6 +185,11 @@ def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
         except CoveyError as error:
             yield scenario.document.problem(f"doors[{i}]: {error}", path)
     world = world.replace(doors=tuple(doors))
+    mission = mission_of(scenario.mission)
+    if isinstance(mission, Order):
+        for path, message in order_found(mission, world):
+            place = ("mission", "formation", *path)
+            yield scenario.document.problem(f"{'.'.join(place)}: {message}", place)
     for key, records in (("events", scenario.events), ("faults", scenario.faults)):
         for i, record in enumerate(records):
             for path, message in found_in(record, world, scenario.robots, scenario.events):
@@ -195,9 +201,16 @@ def inputs(scenario: Scenario) -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
     code += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
-    world = getattr(scenario.world, "file", None)
     files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
-    return sorted({*files, *(files_of((scenario.folder / world).resolve()) if world else ())})
+    maps = [file for name in _map_files(scenario.world) for file in files_of((scenario.folder / name).resolve())]
+    return sorted({*files, *maps})
+
+
+def _map_files(record: Any) -> list[str]:
+    """Return the files that a world names: its map, its height map, and the map of the walls on it."""
+    walls = getattr(record, "walls", None)
+    found = [getattr(record, "file", None), getattr(record, "height_map", None), getattr(walls, "file", None)]
+    return [name for name in found if name]
 
 
 def _text(scenario: Scenario) -> str:

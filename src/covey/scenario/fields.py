@@ -28,7 +28,7 @@ def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = No
         field = record.model_fields[name]
         path = f"{prefix}{field.alias or name}"
         yield path, _default(field), _meaning(field)
-        if "controller" in path:
+        if "controller" in path or path.endswith(".walls"):  # these have the fields of a world
             continue
         kinds: dict[type[BaseModel], tuple[str, str]] = {}
         for kind, mark, tag in _records(field.annotation):

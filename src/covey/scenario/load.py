@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError
+from covey.scenario.from_file import read_file
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.scenario.shipped import find_scenario, library
-from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
+from covey.scenario.yaml12 import Document, parse_yaml
 
 
 def load_scenario(
@@ -29,15 +29,7 @@ def load_scenario(
         ScenarioError: all problems of the file, with line and column, or all problems of the overrides.
     """
     path = find_scenario(source)
-    file = str(source) if path == Path(source) else path.name
-    try:
-        if not path.is_file():
-            raise ScenarioError([Problem("is not a file", file)])
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None
+    content, file = read_file(path, source)
     trusted_only = trusted_only and path not in library().values()
     scenario = parse_scenario(content, file=file, folder=path.parent, name=path.stem, trusted_only=trusted_only)
     return override(scenario, overrides, trusted_only=trusted_only) if overrides else scenario

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
@@ -14,9 +14,9 @@ from covey.records import Record
 from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
+from covey.scenario.from_file import FromFile
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
-from covey.scenario.yaml12 import Document
 from covey.sim.checks import known_starts_needed
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
@@ -24,7 +24,7 @@ from covey.sim.processes.record import Processes
 from covey.sim.share_maps import ShareMaps
 from covey.sim.stop import Stop
 from covey.world.doors import Door
-from covey.world.records import WorldRecord
+from covey.world.landscapes import WorldRecord
 from covey.world.starts import Start, TogetherStart
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Execution(Record):
         return self
 
 
-class Scenario(Record):
+class Scenario(FromFile):
     """A world, a team and a goal: everything about a run except where it is written."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
@@ -158,12 +158,17 @@ class Scenario(Record):
     world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
     doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
+    physics: Literal["planar", "terrain"] | None = Field(
+        default=None,
+        description="planar: discs in the plane; terrain: bodies in three dimensions, with masses and wheels (needs "
+        "the extra terrain); null: terrain in a world with ground, else planar.",
+    )
     radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
     tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
     mission: MissionRecord = Field(
         default="exploration",
-        description="What the run is about: exploration, coverage, or {patrolling: {...}}.",
+        description="What the run is about: exploration, coverage, {patrolling: {...}}, or {formation: {...}}.",
     )
     events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
     faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")
@@ -171,20 +176,8 @@ class Scenario(Record):
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
 
-    _folder: Path = PrivateAttr(default_factory=Path.cwd)
-    _document: Document = PrivateAttr(default_factory=lambda: Document(None))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and dict(self) == dict(other)
-
     def __hash__(self) -> int:
         return hash((self.name, self.seed, len(self.robots)))
-
-    def model_post_init(self, context: Any) -> None:
-        """Remember the file that the scenario was read from."""
-        if isinstance(context, dict):
-            self._folder = Path(context.get("folder", self._folder))
-            self._document = context.get("document", self._document)
 
     @field_validator("robots", mode="after")
     @classmethod
@@ -220,16 +213,6 @@ class Scenario(Record):
         if errors:
             raise located(errors)
         return self
-
-    @property
-    def folder(self) -> Path:
-        """The folder that relative paths in the scenario start from."""
-        return self._folder
-
-    @property
-    def document(self) -> Document:
-        """The file as it was read, with the places of its keys; without any for a scenario made in Python."""
-        return self._document
 
     def replace(self, path: str, value: Any) -> "Scenario":
         """Return a copy with one value changed.

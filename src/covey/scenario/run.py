@@ -1,12 +1,13 @@
 """Run a scenario into a folder."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from covey.results.run import Run
     from covey.scenario.records import Scenario
+    from covey.sim.simulation import Simulation
 
 
 def run_scenario(
@@ -16,6 +17,7 @@ def run_scenario(
     speed: float | Literal["max"] = "max",
     overwrite: bool = False,
     observers: Iterable[Any] = (),
+    before_step: "Callable[[Simulation], Any] | None" = None,
 ) -> "Run":
     """Run a scenario to its end and return the run.
 
@@ -25,6 +27,7 @@ def run_scenario(
         speed: ``max``, simulated seconds per second, or 0 to wait for a key at each step.
         overwrite: replace a finished run in ``folder``.
         observers: get each frame.
+        before_step: gets the simulation before each step, and may send something in (`Simulation.do`).
 
     Raises:
         CoveyError: the map file is bad, the robots do not fit, or the folder cannot be written. Nothing is written
@@ -35,4 +38,5 @@ def run_scenario(
 
     if is_cold():
         compile_all(check=lambda: set_up(scenario))  # what is wrong is said before anything is compiled
-    return build(scenario, folder=folder, overwrite=overwrite, observers=observers).run(speed=speed)
+    simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers)
+    return simulation.run(speed=speed, before_step=before_step)

@@ -1,17 +1,22 @@
 """Sensors: the truth -> readings with noise, rate and dropout, batched over all robots with equal sensors."""
 
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import Sensor, maes_360, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import Sensor, look_down, maes_360, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.lidar import Lidar
+from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
 from covey.sensors.sensor import Readings, SensorRecord, sensor_keys
 from covey.sensors.truth import Truth
+from covey.sensors.wedge import Wedge
 
 __all__ = [
     "Bumper",
+    "DepthCamera",
     "Lidar",
+    "Lidar3D",
     "Neighbours",
     "Odometry",
     "Proximity",
@@ -19,6 +24,8 @@ __all__ = [
     "Sensor",
     "SensorRecord",
     "Truth",
+    "Wedge",
+    "look_down",
     "maes_360",
     "sensor_keys",
     "sensors",

@@ -8,16 +8,28 @@ from pydantic import Field, SerializeAsAny, WrapValidator
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.registry import Registry
 from covey.sensors.bumper import Bumper
+from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.lidar import Lidar
+from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
 from covey.sensors.sensor import SensorRecord
+from covey.sensors.wedge import Wedge
 
 sensors: Registry[Any] = Registry("sensor")
 """Names that stand for a sensor in a file: a kind (the record's class) or a preset (a function without arguments)."""
 
-_KINDS = {"lidar": Lidar, "proximity": Proximity, "bumper": Bumper, "odometry": Odometry, "neighbours": Neighbours}
+_KINDS = {
+    "lidar": Lidar,
+    "proximity": Proximity,
+    "bumper": Bumper,
+    "odometry": Odometry,
+    "neighbours": Neighbours,
+    "wedge": Wedge,
+    "lidar3d": Lidar3D,
+    "depth_camera": DepthCamera,
+}
 for _name, _kind in _KINDS.items():
     sensors.register(_name)(_kind)
 
@@ -41,6 +53,23 @@ def maes_360(range_m: float = 7.0) -> Lidar:
     return Lidar(rays=rays, fov_deg=360, range_m=range_m, rate_hz=10, sees_robots=False)
 
 
+@sensors.register("look_down")
+def look_down(range_m: float = 15.0) -> Wedge:
+    """What an aerial scout looks down with: all that lies within 45 degrees of straight down, 2 Hz."""
+    return Wedge(
+        name="look_down",
+        fov_deg=90,
+        elevation_deg=45,
+        declination_deg=45,
+        mount_pitch_deg=90,
+        range_m=range_m,
+        height_m=0,
+        mount_x_m=0,
+        level=True,
+        rate_hz=2,
+    )
+
+
 def _from_name(value: Any, handler: Any) -> Any:
     """Accept a name or a record with a ``kind`` that is a name of the registry, and records made in Python."""
     if isinstance(value, SensorRecord):
@@ -62,7 +91,12 @@ def _from_name(value: Any, handler: Any) -> Any:
 
 
 Sensor = Annotated[
-    SerializeAsAny[Annotated[Lidar | Proximity | Bumper | Odometry | Neighbours, Field(discriminator="kind")]],
+    SerializeAsAny[
+        Annotated[
+            Lidar | Proximity | Bumper | Odometry | Neighbours | Wedge | Lidar3D | DepthCamera,
+            Field(discriminator="kind"),
+        ]
+    ],
     WrapValidator(_from_name),
 ]
 """Field type of a sensor in a file: ``sick_lms500``, ``{kind: sick_lms500, rate_hz: 50}``, ``{kind: lidar, ...}``."""

@@ -98,7 +98,7 @@ class Lidar(SensorRecord):
         angles, mount = self.angles, self.mount
         true_ranges = scan(truth, members, mount, angles, self.range_m, self.sees_robots)
         ranges = np.empty_like(true_ranges)
-        _measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
+        measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
         return LidarReadings(ranges, true_ranges, angles, self.range_m, mount)
 
 
@@ -110,7 +110,7 @@ def _angles(rays: int, fov_rad: float) -> np.ndarray:
 
 
 @kernel
-def _measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, ranges):
+def measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, ranges):
     """Add noise and dropout: rays 4 e … 4 e + 3 take the normal numbers of element e."""
     rays = true_ranges.shape[1]
     for i in range(true_ranges.shape[0]):

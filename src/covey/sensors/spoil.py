@@ -30,6 +30,10 @@ def spoil(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m:
         _proximity(readings, i, key, sample, range_m, noise_m, dropout)
     elif hasattr(readings, "identities"):
         _neighbours(readings, i, key, sample, range_m, noise_m, dropout)
+    elif hasattr(readings, "again"):
+        _wedge(readings, i, key, sample, range_m, noise_m, dropout)
+    elif hasattr(readings, "points"):
+        _cloud(readings, i, key, sample, range_m, noise_m, dropout)
     elif hasattr(readings, "motion"):
         readings.motion[i, :2] += noise_m * _normals(key, sample, 2)
         if _lost(key, sample, 1, dropout)[0]:
@@ -66,6 +70,31 @@ def _neighbours(readings: Any, i: int, key: Any, sample: int, range_m: float, no
         values = (ranges if name == "ranges" else row[:n].copy())[kept]
         row[:] = nothing
         row[: len(kept)] = values
+
+
+def _wedge(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:
+    """Vertices farther from the robot than the range, and lost ones, are told nothing of."""
+    kind, altitude, again = readings.kind[i], readings.altitude[i], readings.again[i]
+    row, column = np.indices(kind.shape) + readings.corner[i][:, None, None]
+    x, y = readings.frame[0] + column * readings.frame[2], readings.frame[1] + row * readings.frame[2]
+    lost = np.hypot(x - readings.pose[i, 0], y - readings.pose[i, 1]) > range_m
+    lost |= _lost(key, sample, kind.size, dropout).reshape(kind.shape)
+    kind[lost], altitude[lost], again[lost] = 0, np.nan, np.nan
+    if noise_m > 0.0:
+        first, second = normal2_numpy(key, sample, _NOISE + np.arange(kind.size).reshape(kind.shape))
+        altitude[kind == 1] += noise_m * first[kind == 1]
+        again += 0.5 * noise_m * second  # the mean of four measurements
+
+
+def _cloud(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:
+    """Rays beyond the range hit nothing, lost ones are NaN; noise moves points up and down."""
+    ranges, points = readings.ranges[i], readings.points[i]
+    lost = _lost(key, sample, len(ranges), dropout)
+    ranges[ranges > range_m] = np.inf
+    ranges[lost] = np.nan
+    points[~np.isfinite(ranges)] = np.nan
+    if noise_m > 0.0:
+        points[:, 2] += noise_m * _normals(key, sample, len(ranges))
 
 
 def _worsen(ranges: np.ndarray, key: Any, sample: int, range_m: float, noise_m: float) -> None:

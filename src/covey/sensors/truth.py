@@ -1,9 +1,9 @@
 """`Truth`: all that a sensor looks at, as arrays."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class Truth:
         contact_bearing: float64 (n,), direction [rad] of a contact in the last step in the body frame; NaN for none.
         identity: int64 (n,), what other robots recognise a robot by.
         dt_s: time since the previous sample of the sensor that reads [s].
+        ground: the `covey.world.ground.Ground` that all stands on; None: a level plane.
+        altitude_roll_pitch: float64 (n, 3), [m, rad, rad] of the point of the body where the wheels stand; a positive
+            pitch looks down (ROS REP 103).
+        wall_height_m: height of all walls above the ground [m].
     """
 
     skip: np.ndarray
@@ -53,6 +57,13 @@ class Truth:
     contact_bearing: np.ndarray
     identity: np.ndarray
     dt_s: float
+    ground: Any = None
+    altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    wall_height_m: float = 2.0
+
+    def __post_init__(self) -> None:
+        if len(self.altitude_roll_pitch) != len(self.pose):
+            object.__setattr__(self, "altitude_roll_pitch", np.zeros((len(self.pose), 3)))
 
     @cached_property
     def bodies(self) -> Bodies:

@@ -6,9 +6,22 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.planning.orders import Order
 from covey.robots.controller import Program
-from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Segment, Track, WallEvent, When, WorldEvent
+from covey.sim.events import (
+    DoorEvent,
+    GroundEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    Segment,
+    Track,
+    WallEvent,
+    When,
+    WorldEvent,
+)
 from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.world.ground_edits import editable_ground
 from covey.world.world import World
 
 Found = tuple[tuple[str, ...], str]
@@ -62,6 +75,10 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _track_found(record.obstacle, world)
     elif isinstance(record, RemoveEvent):
         yield from _remove_found(record, world, declared)
+    elif isinstance(record, GroundEvent):
+        yield from _ground_found(record, world)
+    elif isinstance(record, OrderEvent):
+        yield from ((("order", *path), message) for path, message in order_found(record.order, world))
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
 
@@ -101,6 +118,16 @@ def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | 
             yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
 
 
+def _ground_found(event: GroundEvent, world: World) -> Iterator[Found]:
+    if world.ground is None:
+        yield (event.change,), "this world has no ground that could change; give it a height_map, or generate hills"
+        return
+    try:
+        event.edit(editable_ground(world.ground))
+    except InvalidValueError as error:
+        yield (event.change,), str(error)
+
+
 def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
     robots = {name: group for group in groups for name in group.names}
     known = {group.name: [group] for group in groups} | {name: [group] for name, group in robots.items()}
@@ -136,6 +163,18 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
             yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
     if mission == "patrolling":
         yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
+
+
+def order_found(order: Order, world: World) -> Iterator[Found]:
+    """Yield what is wrong with an order in a world."""
+    if not world.grid.inside(world.grid.to_cells(order.objective_m)):
+        yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
+
+
+def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
+    """Raise `InvalidValueError` when a team cannot do without knowing where all started; see `known_starts_needed`."""
+    for path, message in known_starts_needed([(g.program, g.known_map) for g in groups], mission):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 
 def _extent(world: World) -> str:

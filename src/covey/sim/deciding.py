@@ -89,9 +89,14 @@ class Deciding:
 
     @property
     def all_done(self) -> bool:
-        """True when there is a controller and every one is done, has failed, or is lost."""
+        """True when there is a controller and every one is done, rests, has failed, or is lost."""
         boards = self.onboard.items()
-        return bool(self.onboard) and all(o.robot.finished or i in self.failed or i in self.lost for i, o in boards)
+        gone = self.failed | self.lost
+        return bool(self.onboard) and all(i in gone or o.robot.status in ("done", "resting") for i, o in boards)
+
+    def post(self, key: str, value: Any) -> None:
+        """Put plain data on the notice board, for the robots to read in this step."""
+        self.talking.board.pending.append((key, value))
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""

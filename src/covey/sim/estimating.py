@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.belief import Belief, Beliefs
+from covey.mapping.elevation import ElevationBelief, Elevations
 from covey.mapping.known import occupancy_on
-from covey.mapping.records import Mapping
+from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.rules import Rule
 from covey.mapping.team_mates import hide_team_mates
 from covey.robots.group import Group
@@ -36,7 +38,7 @@ class MappedTeam:
     """
 
     members: np.ndarray
-    beliefs: Beliefs
+    beliefs: Beliefs | Elevations
 
 
 class Estimating:
@@ -80,7 +82,7 @@ class Estimating:
             odometry = sensing.first_of(members, "odometry")
             rows = [] if odometry is None else [odometry.row_of[int(i)] for i in members]
             self._localizers.append((members, localizer, odometry, np.array(rows, np.int64)))
-            if group.robot.mapping is not None and sensing.first_of(members, "lidar") is not None:
+            if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
         self.teams = [
@@ -90,17 +92,19 @@ class Estimating:
             )
             for record, robots in mapping.items()
         ]
-        self.belief_of: dict[int, Belief] = {
+        self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
         self._know(groups, grid)
-        scans = [_scans_of(sensing, bank, team) for bank in sensing.of_kind("lidar") for team in self.teams]
+        scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
     def _beliefs(
-        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Mapping, rule: Rule
-    ) -> Beliefs:
+        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: AnyMapping, rule: Rule
+    ) -> Beliefs | Elevations:
         """Return empty beliefs that hold the world, wherever in it the robots started if they do not know that."""
+        if isinstance(record, ElevationMapping):
+            return self._elevations(names, record)
         if self.frames is None:
             return kind.covering(world, names, record, rule=rule)
         rows, columns = world.shape
@@ -108,6 +112,20 @@ class Estimating:
         at = np.column_stack((corners, np.zeros(4)))
         reach = float(np.abs(compose(inverse(self.frames[members])[:, None], at)[..., :2]).max())
         return kind(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
+
+    def _elevations(self, names: list[str], record: ElevationMapping) -> Elevations:
+        ground = self._sensing.world.ground
+        if ground is None:
+            raise InvalidValueError(
+                f"{names[0]} maps the ground, but the world has none; give it a `height_map`, generate a ground, or "
+                "use robots with a lidar and a mapping of kind occupancy"
+            )
+        if self.frames is not None:
+            raise InvalidValueError(
+                f"{names[0]} maps the ground without knowing where the others started; only maps of kind occupancy can "
+                "be aligned: set share_maps: {start_poses: known}"
+            )
+        return Elevations.covering(ground, names, record)
 
     def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
         """Return poses in the world frame, shape (m, 3), as some robots (a slice or indices) think of them."""
@@ -126,7 +144,9 @@ class Estimating:
         informed = [group.known_map for group in groups for _ in group.start]
         for team in self.teams:
             known = [k for k, i in enumerate(team.members) if informed[i]]
-            if known:
+            if known and isinstance(team.beliefs, Elevations):
+                team.beliefs.know_ground(np.array(known), self._sensing.world.ground)
+            elif known:
                 solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
                 occupancy = occupancy_on(team.beliefs.grid, solid, free)
                 team.beliefs.know(np.array(known), occupancy)
@@ -134,8 +154,9 @@ class Estimating:
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
         for members, localizer, odometry, rows in self._localizers:
-            fresh = odometry is not None and odometry.fresh
-            motion = odometry.readings.motion[rows] if fresh else np.zeros((len(members), 3))
+            motion = np.zeros((len(members), 3))
+            if odometry is not None and odometry.fresh:
+                motion = odometry.readings.motion[rows]
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
         for robot, jump in self.jumps.items():
@@ -166,13 +187,15 @@ class Estimating:
                 continue
             if not used.all():
                 robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
-            scan = bank.readings
-            ranges = self._without_team_mates(bank, rows, members)
+            computing.map(members, self._taking(bank, team.beliefs, robots, rows, members, pose))
 
-            def update(k, beliefs=team.beliefs, robots=robots, pose=pose, ranges=ranges, scan=scan) -> None:
-                beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, self.clock.step)
-
-            computing.map(members, update)
+    def _taking(self, bank: SensorBank, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any) -> Any:
+        """Return what lets those of some robots that a slice selects take in their readings, at these poses (m, 3)."""
+        scan, step = bank.readings, self.clock.step
+        if isinstance(beliefs, Elevations):
+            return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
+        ranges = self._without_team_mates(bank, rows, members)
+        return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
     def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
@@ -193,12 +216,23 @@ class Estimating:
         return ranges
 
 
+def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
+    """Return whether the robots of a group map: they have a mapping, and a sensor for it."""
+    mapping = group.robot.mapping
+    return mapping is not None and any(sensing.first_of(members, kind) for kind in mapping.uses)
+
+
 def _scans_of(
     sensing: Sensing, bank: SensorBank, team: MappedTeam
 ) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which beliefs of a team a bank of lidars feeds: beliefs, rows of the readings, and team indices."""
+    """Return which beliefs of a team a bank feeds: beliefs, rows of the readings, and team indices."""
+    kind = bank.record.kind
     robots = np.array(
-        [k for k, i in enumerate(team.members) if int(i) in bank.row_of and sensing.is_first(bank, int(i))]
+        [
+            k
+            for k, i in enumerate(team.members.tolist())
+            if kind in team.beliefs.mapping.uses and i in bank.row_of and (kind != "lidar" or sensing.is_first(bank, i))
+        ]
     )
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)
     return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members

@@ -1,13 +1,18 @@
 """What can happen to a world while it runs, as users declare it, and when.
 
-Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``.
+Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``, or a
+change of the ground, such as ``crater``.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from covey.planning.orders import Order
 from covey.records import Record
+from covey.world.ground import Ground
+from covey.world.ground_edits import GroundEdit
+from covey.world.ground_records import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
 from covey.world.obstacles import Repeat
 from covey.world.records import Point, SimplePolygon
 
@@ -160,9 +165,55 @@ class RemoveEvent(When):
         return inputs.remove(self)
 
 
+class GroundEvent(When):
+    """The ground changes."""
+
+    altitude: SetAltitude | None = Field(default=None, description="Vertices get an altitude: {box_m, to_m}.")
+    shift: ShiftAltitude | None = Field(default=None, description="Vertices rise or fall: {polygon_m, by_m}.")
+    crater: Crater | None = Field(default=None, description="A bowl: {centre_m, depth_m, radius_m}.")
+    mound: Mound | None = Field(default=None, description="A heap of earth: {centre_m, height_m, radius_m}.")
+    trench: Trench | None = Field(default=None, description="A ditch: {from, to, width_m, depth_m}.")
+    bank: Bank | None = Field(default=None, description="A wall of earth: {from, to, width_m, height_m}.")
+
+    @model_validator(mode="after")
+    def _one_change(self) -> "GroundEvent":
+        given = [kind for kind in GROUND_EDITS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise ValueError(f"{' and '.join(given)} are given; one event changes the ground in one way")
+        return self
+
+    @property
+    def change(self) -> str:
+        """The key of the change, such as ``crater``."""
+        return next(kind for kind in GROUND_EDITS if getattr(self, kind) is not None)
+
+    def edit(self, ground: Ground) -> GroundEdit:
+        """Do it on an editable ground.
+
+        Raises:
+            InvalidValueError: it lies outside the ground, or asks for altitudes outside its range; nothing is changed.
+        """
+        return getattr(self, self.change).edit(ground)
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.change_ground(self)
+
+
+class OrderEvent(When):
+    """The team is told to go somewhere else, or to stand there otherwise."""
+
+    order: Order = Field(description="What stands on the notice board from then on: {objective_m, formation, …}.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.give_order(self)
+
+
 def _kind(value: Any) -> str | None:
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "remove": "removal"}
+    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
+    kinds |= {"remove": "removal"} | dict.fromkeys(GROUND_EDITS, "ground event")
     return next((kind for key, kind in kinds.items() if key in keys), None)
 
 
@@ -170,12 +221,15 @@ WorldEvent = Annotated[
     Annotated[DoorEvent, Tag("door event")]
     | Annotated[WallEvent, Tag("wall event")]
     | Annotated[ObstacleEvent, Tag("obstacle event")]
-    | Annotated[RemoveEvent, Tag("removal")],
+    | Annotated[RemoveEvent, Tag("removal")]
+    | Annotated[GroundEvent, Tag("ground event")]
+    | Annotated[OrderEvent, Tag("order event")],
     Discriminator(
         _kind,
         custom_error_type="event_kind",
         custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
-        "{obstacle: {path_m, radius_m}}, {remove: …}, with at_s, at_step, at_explored, every_s or rate_per_min",
+        "{obstacle: {path_m, radius_m}}, {remove: …}, {order: {objective_m}}, {crater: {centre_m}} or another change "
+        "of the ground, with at_s, at_step, at_explored, every_s or rate_per_min",
     ),
 ]
 """Any change of a world that a scenario can declare."""

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.planning.orders import NOTICE
 from covey.random import generator
 from covey.results.frame import Event
 from covey.results.run import Run
 from covey.sim.checks import as_input, check
-from covey.sim.events import DoorEvent, ObstacleEvent, RemoveEvent, Track, WallEvent, When
+from covey.sim.events import DoorEvent, GroundEvent, ObstacleEvent, OrderEvent, RemoveEvent, Track, WallEvent, When
 from covey.sim.faults import Faults
 from covey.sim.schedule import Schedule
 from covey.world.changing import ChangingWorld, robot_in
@@ -60,11 +61,11 @@ class Inputs:
             check(record, sim.world, sim.groups, [r for _, r in declared], stream)
         self._schedule = Schedule(declared, sim.clock, sim.seed)
         self._calls: list[Any] = []
-        self._ground: ChangingWorld | None = None
+        self._standing: ChangingWorld | None = None
         self._obstacles: dict[str, Moving] = {}
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
-        self._named = 0
+        self._named = self._orders = 0
 
     def call(self, event: Any) -> None:
         """Let something happen in the next step.
@@ -85,8 +86,8 @@ class Inputs:
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
         sim = self.sim
-        if self._ground is not None:
-            self._ground.step = sim.clock.step + 1
+        if self._standing is not None:
+            self._standing.step = sim.clock.step + 1
         self.faults.recover()
         for name in list(self._obstacles):
             self._move(name)
@@ -115,7 +116,7 @@ class Inputs:
 
     def set_door(self, event: DoorEvent, stream: str) -> Any:
         """Open or shut a door; one on which a robot stands shuts as soon as it is free."""
-        doors, to = sorted(self.ground.doors), event.to
+        doors, to = sorted(self.standing.doors), event.to
         name = event.door
         if name == "any":
             can = [d for d in doors if to == "toggle" or self._is_open(d) != (to == "open")]
@@ -130,8 +131,8 @@ class Inputs:
         elif to == "open" and name in self._waiting:
             del self._waiting[name]
         elif to == "open" and not self._is_open(name):
-            self.ground.open_door(name)
-            self.note("door_opened", other=name, place=self._middle(self.ground.doors[name]))
+            self.standing.open_door(name)
+            self.note("door_opened", other=name, place=self._middle(self.standing.doors[name]))
         else:
             return None
         return {"door": name, "to": to}
@@ -143,7 +144,7 @@ class Inputs:
         name = self._name(event.name, "wall")
         if self._refused(name, patch):
             return None
-        self.ground.put(name, patch, event.wall.material or "")
+        self.standing.put(name, patch, event.wall.material or "")
         self.note("wall_added", other=name, place=self._middle(patch))
         return {**event.plain(), "name": name}
 
@@ -156,7 +157,7 @@ class Inputs:
         name = self._name(event.name, "obstacle")
         if self._refused(name, patch):
             return None
-        self.ground.put(name, patch)
+        self.standing.put(name, patch)
         self._obstacles[name] = Moving(track, way, 0.0, patch)
         self.note("obstacle_added", other=name, place=way.place(0.0)[:2])
         return {**event.plain(), "name": name}
@@ -165,43 +166,81 @@ class Inputs:
         """Take away what was put up, or tear down the world's own walls in a region."""
         if isinstance(event.remove, str):
             name = event.remove
-            if not self.ground.stands(name):
+            if not self.standing.stands(name):
                 self.note("refused", other=name, text="there is nothing of this name")
                 return None
             kind = "obstacle" if self._obstacles.pop(name, None) is not None else "wall"
-            self.ground.take(name)
+            self.standing.take(name)
             self.note(f"{kind}_removed", other=name)
             return event.plain()
         from covey.world.shapes import polygon
 
         patch = shape_patch(self.sim.world.grid, polygon(event.remove.polygon_m))
         assert patch is not None, "checked before"
-        cells = self.ground.clear(patch)
+        cells = self.standing.clear(patch)
         self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
         return event.plain()
 
+    def change_ground(self, event: GroundEvent) -> Any:
+        """Change the ground; refused when it would leave its range of altitudes."""
+        ground = self.sim.world.ground
+        assert ground is not None, "checked before"
+        try:
+            edit = event.edit(ground)
+        except InvalidValueError as error:
+            self.note("refused", other=event.change, text=str(error))
+            return None
+        self.sim.surveying.edited(self.sim.clock.step + 1, edit)
+        rows, columns = np.nonzero(edit.before != edit.after)
+        text = "nothing changed"
+        place = (np.nan, np.nan)
+        if len(rows):
+            x0, y0, spacing = ground.frame.tolist()
+            place = x0 + (edit.column + columns.mean()) * spacing, y0 + (edit.row + rows.mean()) * spacing
+            low, high = (float(end) for end in ((edit.after - edit.before).min(), (edit.after - edit.before).max()))
+            text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
+        self.note("ground_changed", other=event.change, place=place, text=text)
+        return event.plain()
+
+    def give_order(self, event: OrderEvent) -> Any:
+        """Put an order on the notice board; its number says that it is another one."""
+        self._orders += 1
+        self.sim.deciding.post(NOTICE, event.order.notice(self._orders))
+        give = getattr(self.sim.tracker, "give", None)
+        if give is not None:
+            give(event.order)
+        self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        return event.plain()
+
     @property
-    def ground(self) -> ChangingWorld:
+    def awaits_orders(self) -> bool:
+        """Whether the team is still to be told something, as far as that is declared."""
+        return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
+
+    @property
+    def standing(self) -> ChangingWorld:
         """What stands in the world; made when it first changes."""
-        if self._ground is None:
-            self._ground = ChangingWorld(self.sim.world)
-            self._ground.step = self.sim.clock.step + 1
-        return self._ground
+        if self._standing is None:
+            self._standing = ChangingWorld(self.sim.world)
+            self._standing.step = self.sim.clock.step + 1
+        return self._standing
 
     @property
     def changed(self) -> np.ndarray:
         """How the world changed so far, int32 (k, 4), see `covey.results.maps.Maps`."""
-        return np.concatenate([np.empty((0, 4), np.int32), *(self._ground.changed if self._ground is not None else ())])
+        return np.concatenate(
+            [np.empty((0, 4), np.int32), *(self._standing.changed if self._standing is not None else ())]
+        )
 
     # -- what takes more than one step ---------------------------------------------------------------------------------
 
     def _close(self, door: str, first: bool = False) -> None:
         """Shut a door that is to shut, unless a robot stands in it."""
-        patch = self.ground.doors[door]
+        patch = self.standing.doors[door]
         robot = self._robot_in(patch)
         if robot < 0:
             del self._waiting[door]
-            self.ground.close_door(door)
+            self.standing.close_door(door)
             self.note("door_closed", other=door, place=self._middle(patch))
         elif first:
             self.note("door_waits", self.sim.names[robot], door, self._middle(patch))
@@ -219,7 +258,7 @@ class Inputs:
                     self.note("obstacle_waits", self.sim.names[robot], name, (x, y))
                 moving.waits = True
                 return
-            self.ground.put(name, patch)
+            self.standing.put(name, patch)
             moving.patch = patch
         moving.distance_m, moving.waits = distance_m, False
 
@@ -241,7 +280,7 @@ class Inputs:
 
     def _is_open(self, door: str) -> bool:
         """Return whether a door is open and is to stay so."""
-        return self.ground.is_open(door) and door not in self._waiting
+        return self.standing.is_open(door) and door not in self._waiting
 
     def _name(self, given: str, kind: str) -> str:
         if given:
@@ -252,7 +291,7 @@ class Inputs:
     def _refused(self, name: str, patch: Patch) -> bool:
         """Record and return whether something cannot be put up."""
         robot = self._robot_in(patch)
-        if self.ground.stands(name):
+        if self.standing.stands(name):
             self.note("refused", other=name, text="there is something of this name already")
         elif robot >= 0:
             self.note("refused", self.sim.names[robot], name, self._middle(patch), "a robot stands there")
@@ -269,7 +308,7 @@ class Inputs:
         bodies[..., 1] = pose[:, 1, None] + s * model.discs[..., 0] + c * model.discs[..., 1]
         bodies[..., 2] += gap_m * (model.discs[..., 2] > 0)
         bodies[model.disc_count == 0, :, 2] = 0.0  # vanished
-        return robot_in(self.sim.world, self.ground.newly_solid(patch), bodies)
+        return robot_in(self.sim.world, self.standing.newly_solid(patch), bodies)
 
     def _middle(self, patch: Patch) -> np.ndarray:
         """Return the middle of cells [m]."""

@@ -52,7 +52,8 @@ class Observing:
             events=sim.events,
             notes=list(self._notes),
             radio=sim.talking.sample,
-            mission=sim.tracker.values if sim.tracker else {},
+            mission=(sim.tracker.values if sim.tracker else {}) | sim.surveying.values,
+            altitude_roll_pitch=state.altitude_roll_pitch,
         )
 
 

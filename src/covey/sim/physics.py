@@ -1,11 +1,14 @@
 """What every physics does: it moves a team by some substeps and says which contacts begin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from covey.robots.team import TeamState
+from covey.errors import InvalidValueError
+from covey.robots.team import TeamModel, TeamState
+from covey.world.world import World
 
 WALL_CONTACT, ROBOT_CONTACT = 0, 1
 
@@ -35,8 +38,24 @@ class Contacts:
         return len(self.kind)
 
 
+class Incident(NamedTuple):
+    """Something that befalls a robot: it is stuck or freed again, has rolled over or is righted again.
+
+    ``kind`` is stuck, freed, rolled or righted; ``robot`` is its index in the team.
+    """
+
+    kind: str
+    robot: int
+
+
 class Physics(Protocol):
-    """Moves the bodies of a team."""
+    """Moves the bodies of a team.
+
+    Attributes:
+        incidents: what befell robots in the last step.
+    """
+
+    incidents: Sequence[Incident]
 
     def step(
         self,
@@ -56,3 +75,25 @@ class Physics(Protocol):
             wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
         """
         ...
+
+
+def physics_of(name: str, world: World, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
+    """Return the physics ``planar`` or ``terrain`` for a team, and let ``state`` stand as it stands there.
+
+    Raises:
+        InvalidValueError: it is none of these, or a robot cannot be there.
+        CoveyError: terrain needs MuJoCo, and it is not installed.
+    """
+    if name == "planar":
+        from covey.sim.planar import PlanarPhysics
+        from covey.sim.standing import stand
+
+        stand(world.ground, state)
+        return PlanarPhysics(world, model, substep_s)
+    if name != "terrain":
+        raise InvalidValueError(f"physics is {name!r}; give planar or terrain")
+    from covey.sim.terrain.physics import TerrainPhysics
+
+    physics = TerrainPhysics(world, model, substep_s)
+    physics.place(state)
+    return physics

@@ -7,6 +7,7 @@ it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps
 what the body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.crowd import advance
-from covey.sim.physics import Contacts
+from covey.sim.physics import Contacts, Incident
+from covey.sim.standing import stand
 
 _PARTNERS = 8  # remembered contacts per robot with robots of a larger index; six equal discs fit around one
 _NO_TRACE = np.empty((0, 0, 3))
@@ -41,6 +43,7 @@ class PlanarPhysics:
         self._partners = np.full((n, _PARTNERS), -1)
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
+        self.incidents: Sequence[Incident] = ()
 
     def step(
         self,
@@ -87,5 +90,6 @@ class PlanarPhysics:
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
+        stand(getattr(world, "ground", None), state)
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
         return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep)

@@ -1,11 +1,16 @@
 """Scoring: what of the truth has been explored and covered, and which contacts there were."""
 
+import math
+
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.mapping.belief import Beliefs
 from covey.mapping.compare import KnownShare, KnownShareApart, ground_truth
+from covey.mapping.records import ElevationMapping
 from covey.mapping.unknown_starts import union_apart
 from covey.results.maps import Maps
+from covey.robots.chassis import FlyingChassis
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.scan import scan_walls
@@ -16,6 +21,7 @@ from covey.sim.sensing import Sensing, SensorBank
 from covey.world.changing import with_doors_open
 from covey.world.coverable import coverable
 from covey.world.explorable import explorable
+from covey.world.explorable_ground import GroundCells, explorable_ground
 from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, WALL, World
 
@@ -56,6 +62,8 @@ class Scoring:
         self._inside = np.ones(n, bool)
         self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
         self._banks = sensing.of_kind("lidar")
+        ground_kinds = ElevationMapping.uses if world.ground is not None else ()
+        self._ground_banks = [bank for bank in sensing.banks if bank.record.kind in ground_kinds]
         seeing = np.zeros(n)
         for bank in self._banks:
             seeing[bank.members] = np.maximum(seeing[bank.members], bank.record.range_m)
@@ -64,6 +72,9 @@ class Scoring:
         mask = np.zeros(world.grid.shape, bool)
         if can.any():
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])
+        if self._ground_banks:
+            self._cells = GroundCells(world)
+            mask |= self._explorable_ground(world)
         self.mask = mask
         self.explored = ExploredTruth(world.grid.with_cells(mask), n, solid=self.world.solid) if mask.any() else None
         self._version = self.world.version
@@ -72,6 +83,23 @@ class Scoring:
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = estimating.teams if mask.any() else []
         self._known = [(team.members, self._measure(team, wall, goal)) for team in teams]
+
+    def _explorable_ground(self, world: World) -> np.ndarray:
+        """Return the cells that robots which look at the ground can see, bool (rows, columns)."""
+        assert world.ground is not None
+        starts, radii, views, spacing = [], [], [], world.ground.spacing_m
+        for bank in self._ground_banks:
+            for i in bank.members.tolist():
+                robot = self.model.models[self.model.model_id[i]]
+                record = robot.mapping if isinstance(robot.mapping, ElevationMapping) else ElevationMapping()
+                reach, height, *directions = bank.record.view
+                step = record.max_step_m * spacing
+                if isinstance(robot.chassis, FlyingChassis):
+                    height, step = height + robot.chassis.height_m, math.inf
+                views.append((reach, height, *directions, step))
+                starts.append(self.state.pose[i])
+                radii.append(self.model.radius[i])
+        return explorable_ground(world, self._cells, np.array(starts), np.array(radii), np.array(views))
 
     def _measure(self, team: MappedTeam, wall: Grid, goal: Grid) -> KnownShare | KnownShareApart:
         if self.estimating.frames is None:
@@ -84,6 +112,11 @@ class Scoring:
         for bank in self._banks:
             if bank.fresh and self.explored is not None:
                 self._explore(self.explored, bank, step)
+        for bank in self._ground_banks:
+            if bank.fresh and self.explored is not None:
+                row, points = bank.readings.seen(bank.pose[bank.members])
+                which, cells = self._cells.at(points)
+                self.explored.mark_cells(bank.members[row[which]], cells, step)
         self.covered.mark(self.state.pose, self.model.discs, step)
         if step % self._known_every == 0:
             for members, known in self._known:
@@ -171,4 +204,5 @@ class Scoring:
         if self.estimating.frames is None:
             return team.beliefs.grid.with_cells(team.beliefs.union())
         places = [self.estimating.place(i) for i in team.members.tolist()]
+        assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)

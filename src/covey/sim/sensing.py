@@ -99,6 +99,9 @@ class Sensing:
                     contact_bearing=state.contact_bearing,
                     identity=self._identity,
                     dt_s=dt_s,
+                    ground=self.world.ground,
+                    altitude_roll_pitch=state.altitude_roll_pitch,
+                    wall_height_m=self.world.wall_height_m,
                 )
             )
             truths[substep] = truth

@@ -47,3 +47,10 @@ class ShareMaps(Record):
             if getattr(self, key) != value and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} belongs to {key} {value}; leave it out, or set {key}: {value}")
         return self
+
+
+def as_share_maps(value: ShareMaps | float | None) -> ShareMaps:
+    """Return the record that a keyword ``share_maps`` stands for: itself, every so often [s], or None: on request."""
+    if value is None:
+        return ShareMaps(policy="on_request")
+    return value if isinstance(value, ShareMaps) else ShareMaps(every_s=value)

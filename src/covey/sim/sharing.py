@@ -14,6 +14,7 @@ import numpy as np
 from covey.comms.message import HEADER_BYTES
 from covey.comms.network import Network
 from covey.geometry.se2 import Pose
+from covey.mapping.belief import Beliefs
 from covey.mapping.news import News
 from covey.mapping.providers import providers
 from covey.robots.handle import Robot
@@ -82,6 +83,7 @@ class Sharing:
             members = team.members
             if np.count_nonzero(shares[members]) > 1:
                 if frames is not None:
+                    assert isinstance(team.beliefs, Beliefs)
                     aligning = Aligning(members, team.beliefs, frames[members], record.align_every_s, clock)
                     self.aligning.append(aligning)
                     team = MappedTeam(members, aligning.by_origin)

@@ -10,6 +10,8 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
 from covey.errors import InvalidValueError
+from covey.mapping.elevation import ElevationBelief
+from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -17,7 +19,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.checks import known_starts_needed
+from covey.sim.checks import check_unknown_starts
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -26,13 +28,14 @@ from covey.sim.inputs import Inputs
 from covey.sim.mission import Mission
 from covey.sim.observing import Observing
 from covey.sim.pacing import Pace, rare_collections
-from covey.sim.planar import PlanarPhysics
+from covey.sim.physics import physics_of
 from covey.sim.scoring import Scoring
 from covey.sim.sensing import Sensing
-from covey.sim.share_maps import ShareMaps
+from covey.sim.share_maps import ShareMaps, as_share_maps
 from covey.sim.sharing import Sharing
 from covey.sim.stop import Stop
 from covey.sim.stopwatch import Stopwatch
+from covey.sim.surveying import Surveying
 from covey.sim.talking import Talking
 from covey.sim.teams import as_groups
 from covey.world.edits import editable
@@ -73,6 +76,7 @@ class Simulation:
         links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
         log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
         controllers: where they run: ``in_process``, ``processes``, or a `covey.sim.processes.record.Processes`.
+        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
@@ -119,6 +123,7 @@ class Simulation:
         links_every_s: float = 1.0,
         log_messages: Log = "none",
         controllers: Controllers = "in_process",
+        physics: Literal["planar", "terrain"] = "planar",
     ):
         self.groups = as_groups(robots, controller, world, seed)
         self.world, self.seed, self.name = (world := editable(world)), seed, name
@@ -131,15 +136,13 @@ class Simulation:
         self.on_controller_error: OnError = on_controller_error
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
-        self.physics = PlanarPhysics(world, self.model, substep_s)
+        self.physics = physics_of(physics, world, self.model, self.state, substep_s)
+        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        sharing = ShareMaps(every_s=share_maps) if isinstance(share_maps, (int, float)) else share_maps
-        sharing = sharing or ShareMaps(policy="on_request")
+        sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
-            kind = mission.kind if mission else "exploration"
-            for path, message in known_starts_needed([(g.program, g.known_map) for g in self.groups], kind):
-                raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+            check_unknown_starts(self.groups, mission.kind if mission else "exploration")
         beliefs, deciding = hosting(controllers)
         self.estimating = Estimating(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
@@ -154,14 +157,16 @@ class Simulation:
             self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
         )
         self._robots = self.deciding.robots
-        if own_frames:
-            for i, robot in self._robots.items():
+        for i, robot in self._robots.items():
+            if own_frames:
                 robot._frames = self.sharing.frames_of(i, self.names[i])
-        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
-        if self.tracker is not None:
-            for robot in self._robots.values():
+            if self.tracker is not None:
                 robot.waypoints = self.tracker.waypoints
+        if self.tracker is not None and NOTICE in self.tracker.facts:
+            self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
+        mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
+        self.surveying = Surveying(world.ground, mapped, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
         self.commands = np.zeros((len(self.names), 3))
@@ -173,18 +178,15 @@ class Simulation:
         self._pose_before = self.state.pose.copy()
         self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
-        self._recorder = Recorder(folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns)
-        self._recorder.open(
-            build_manifest(
-                robots=self.names,
-                seed=seed,
-                scenario=scenario_yaml,
-                name=name,
-                goal=self.stop.goal,
-                mission={"kind": mission.kind if mission else "exploration"} | facts,
-                inputs=inputs,
-            )
+        columns = (*columns, *self.surveying.columns)
+        spatial = physics == "terrain" or world.ground is not None
+        self._recorder = Recorder(
+            folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns, attitude=spatial
         )
+        task = {"kind": mission.kind if mission else "exploration"} | facts
+        self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
+        if spatial:
+            self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         self.deciding.record_into(self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
@@ -239,6 +241,7 @@ class Simulation:
         *,
         until_s: float | None = None,
         wait: Callable[[], Any] | None = None,
+        before_step: Callable[["Simulation"], Any] | None = None,
     ) -> Run:
         """Step until the run has ended, close it, and return it.
 
@@ -246,6 +249,7 @@ class Simulation:
             speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
             until_s: stop at this simulated time [s] in any case.
             wait: what to do before each step at speed 0; the default waits for Enter.
+            before_step: gets the simulation before each step, and may send something in (`do`).
 
         Raises:
             KeyboardInterrupt: after the recorded part has been closed as interrupted.
@@ -255,6 +259,8 @@ class Simulation:
             with rare_collections():
                 while not self.done and (until_s is None or self.time < until_s - 1e-9):
                     pace.wait(self.time)
+                    if before_step is not None:
+                        before_step(self)
                     self.step()
         except KeyboardInterrupt:
             self.status = "interrupted"
@@ -280,7 +286,8 @@ class Simulation:
             self._recorder.manifest |= self.deciding.facts
             if self.estimating.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
-            self._run = self._recorder.close(self.status, self.scoring.maps(self.inputs.changed))
+            maps = self.scoring.maps(self.inputs.changed)
+            self._run = self._recorder.close(self.status, maps, self.surveying.landscape(self.names))
         return self._run
 
     # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
@@ -313,6 +320,15 @@ class Simulation:
         """Let an obstacle appear that moves along points [m]; see `covey.sim.events.Track`."""
         self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
 
+    def change_ground(self, **change: Any) -> None:
+        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``, or a mound, trench, bank,
+        shift or altitude; see `covey.sim.events.GroundEvent`."""
+        self.do(change)
+
+    def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
+        """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
+        self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
+
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
         """Let a fault strike a robot; see `covey.sim.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
@@ -339,11 +355,15 @@ class Simulation:
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
             self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
+        for kind, i in self.physics.incidents:
+            self._event(kind, i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
         for i in self.scoring.leaving(self.state.pose):
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _score(self) -> None:
         self.scoring.score(self.sensing)
+        for i, change, (x, y), text in self.surveying.measure():
+            self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         if self.tracker is not None:
             for i, text in self.tracker.measure(self.time, self.state.pose, ~self.state.halted):
                 self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
@@ -367,7 +387,9 @@ class Simulation:
         if self.status is not None:
             return
         over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
-        if self.stop.reached(frame, over and not failed) or (self._goal is not None and self._goal(self)):
+        over &= failed or not self.inputs.awaits_orders
+        done = over and not failed and getattr(self.tracker, "accomplished", True)
+        if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"

@@ -9,6 +9,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.sensors.sensor import SensorRecord, sensor_keys
 from covey.sensors.truth import Truth
+from covey.world.ground import Ground
 
 
 def check_sensor(record: SensorRecord) -> None:
@@ -36,7 +37,7 @@ def _arrays(reading: Any) -> dict[str, np.ndarray]:
 
 
 def _scene() -> Truth:
-    """Return four robots in a room of 8 m x 8 m with a pillar."""
+    """Return four robots in a room of 8 m x 8 m with a pillar, on a wavy ground."""
     solid = np.ones((82, 82), bool)
     solid[1:-1, 1:-1] = False
     solid[40:45, 40:45] = True
@@ -54,4 +55,6 @@ def _scene() -> Truth:
         contact_bearing=np.array([np.nan, 0.5, np.nan, -2.0]),
         identity=np.arange(4),
         dt_s=0.1,
+        ground=Ground.of(0.3 * np.sin(np.arange(17) + np.arange(17)[:, None]), 0.5, origin=(0.0, 0.0)),
+        altitude_roll_pitch=np.array([[0.3, 0.1, 0.0], [0.0, 0.0, 0.2], [2.0, 0.0, 0.0], [0.3, 0.0, -0.1]]),
     )

@@ -23,6 +23,11 @@ def check_world(record: Any, *, seed: int = 5) -> None:
         assert np.array_equal(world.materials, again.materials), (
             f"{record!r} builds different materials from one seed; use covey.random"
         )
+    assert (world.ground is None) == (again.ground is None), f"{record!r} builds a ground only now and then"
+    if world.ground is not None and again.ground is not None:
+        assert np.array_equal(world.ground.altitude, again.ground.altitude), (
+            f"{record!r} builds different grounds from one seed; use covey.random"
+        )
     for door in world.doors:
         corners = world.grid.to_cells([(door.x0_m, door.y0_m), (door.x1_m, door.y1_m)])
         assert world.grid.inside(corners).all(), f"{door} lies outside the world"

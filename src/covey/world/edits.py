@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import update_skip
+from covey.world.ground_edits import editable_ground
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 Window = tuple[int, int, int, int]
@@ -17,8 +18,8 @@ Window = tuple[int, int, int, int]
 
 
 def editable(world: World) -> World:
-    """Return a copy that `edit` may change in place; it shares the arrays of ``world`` until then."""
-    copy = world.replace()
+    """Return a copy that `edit` may change in place; it shares the arrays of ``world`` until then, its ground not."""
+    copy = world.replace(ground=None if world.ground is None else editable_ground(world.ground))
     copy.__dict__.update(skip=world.skip)
     if "clearance" in world.__dict__:
         copy.__dict__["clearance"] = world.clearance

@@ -54,7 +54,7 @@ def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
     # A body may stand where the centre of its cell is a little too near to a wall.
     around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
     around = around[grid.inside(around)]
-    return _connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
+    return connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
 
 
 def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:
@@ -121,7 +121,7 @@ def _fan() -> np.ndarray:
     return np.stack((np.cos(angles), np.sin(angles)), axis=-1)
 
 
-def _connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+def connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     """Return the 8-connected parts of ``mask`` that hold a seed."""
     labels, counts = label_by_size(mask)
     wanted = np.zeros(len(counts) + 1, bool)

@@ -110,10 +110,7 @@ class ExploredTruth:
         """
         robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
         ranges = np.ascontiguousarray(true_ranges, np.float64)
-        if step >= self._since + self._seen_every:
-            self._flush()
-            self._since = step
-        self._step = step
+        self._at(step)
         if wanted is None:
             wanted = np.ones(ranges.shape, np.uint8)
         self._sieve(robots, poses, ranges, 0.0, angles, mount, step, wanted)
@@ -127,15 +124,24 @@ class ExploredTruth:
             step,
             self.grid.frame,
             np.array(self.grid.shape),
-            self._goal,
-            self._each,
-            self._union,
-            self._recent,
-            self._first,
-            self._counts,
-            self._left,
-            self._open,
+            *self._state,
         )
+
+    def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
+        """Take in that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
+        self._at(step)
+        explore_cells(robots, cells, self.grid.shape[1], step, *self._state)
+
+    def _at(self, step: int) -> None:
+        if step >= self._since + self._seen_every:
+            self._flush()
+            self._since = step
+        self._step = step
+
+    @property
+    def _state(self) -> tuple[np.ndarray, ...]:
+        known = self._goal, self._each, self._union, self._recent, self._first
+        return *known, self._counts, self._left, self._open
 
     @property
     def share_each(self) -> np.ndarray:
@@ -215,6 +221,35 @@ def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
     return count.astype(np.int32, copy=False)
 
 
+@kernel(inline=True)
+def _find(robot, row, column, step, goal, each, union, recent, first, counts, left, open_):
+    """Take in that a robot sees a cell; the arrays are those of `explore`."""
+    word, bit = column // _WORD, np.uint32(1) << np.uint32(column % _WORD)
+    if goal[row, word] & bit == 0:
+        return
+    recent[row, word] |= bit
+    if each[robot, row, word] & bit != 0:
+        return
+    each[robot, row, word] |= bit
+    counts[robot] += 1
+    block_row, block = row // BLOCK, column // BLOCK
+    left[robot, block_row, block] -= np.uint8(1)
+    if left[robot, block_row, block] == 0:
+        complete(open_, robot, block_row, block)
+    if union[row, word] & bit == 0:
+        union[row, word] |= bit
+        counts[-1] += 1
+        first[row, column] = step
+
+
+@kernel
+def explore_cells(robots, cells, columns, step, goal, each, union, recent, first, counts, left, open_):
+    """Mark cells, row by row of so many columns, int64 (k,), that robots, int64 (k,), see; see `explore`."""
+    for k in range(robots.size):
+        row, column = cells[k] // columns, cells[k] % columns
+        _find(robots[k], row, column, step, goal, each, union, recent, first, counts, left, open_)
+
+
 @kernel
 def explore(
     robots,
@@ -274,6 +309,7 @@ def explore(
                 for side in range(1 if here == there else 2):
                     across = here if side == 0 else there
                     row, column = (along, across) if steep else (across, along)
+                    # As `_find`; calling it with all its arrays takes eight times as long.
                     at, bit = np.uint64(row * width + column // _WORD), np.uint32(1) << np.uint32(column % _WORD)
                     if goals[at] & bit == 0:
                         continue

@@ -1,4 +1,4 @@
-"""Worlds as users declare them: one record per kind, told apart by the key that only it has."""
+"""Worlds of walls as users declare them: one record per kind, told apart by the key that only it has."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -115,7 +115,14 @@ class WorkspaceWorld(Record):
         return World.polygons(self.workspace_m, **options).replace(wall_height_m=self.wall_height_m)
 
 
-def _kind(value: Any) -> str | None:
+KINDS = (
+    "{terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, {workspace_m: […]}, "
+    "{generate: maze, office, cave, building, rooms or rubble}"
+)
+
+
+def kind_of_walls(value: Any) -> str | None:
+    """Return the tag of a world by the key that only its kind has."""
     keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
     for key in ("terrain", "file", "empty_m", "workspace_m"):
         if key in keys:
@@ -124,7 +131,7 @@ def _kind(value: Any) -> str | None:
     return f"generate: {name}" if name in GENERATED else None
 
 
-WorldRecord = Annotated[
+AnyWalls = (
     Annotated[TerrainWorld, Tag("terrain")]
     | Annotated[FileWorld, Tag("file")]
     | Annotated[EmptyWorld, Tag("empty_m")]
@@ -134,12 +141,16 @@ WorldRecord = Annotated[
     | Annotated[GeneratedCave, Tag("generate: cave")]
     | Annotated[GeneratedBuilding, Tag("generate: building")]
     | Annotated[GeneratedRooms, Tag("generate: rooms")]
-    | Annotated[GeneratedRubble, Tag("generate: rubble")],
+    | Annotated[GeneratedRubble, Tag("generate: rubble")]
+)
+"""The kinds of worlds of walls; each has ``build(folder, seed) -> World``."""
+
+PlanarWorld = Annotated[
+    AnyWalls,
     Discriminator(
-        _kind,
+        kind_of_walls,
         custom_error_type="world_kind",
-        custom_error_message="a world is one of {terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, "
-        "{workspace_m: […]}, {generate: maze, office, cave, building, rooms or rubble}",
+        custom_error_message=f"walls on a ground are one of {KINDS}",
     ),
 ]
-"""Any world that a scenario can declare; each kind has ``build(folder, seed) -> World``."""
+"""A world of walls, where nothing else can stand."""

@@ -12,6 +12,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.world.doors import Door
+from covey.world.ground import Ground
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
@@ -38,6 +39,7 @@ class World:
         version: grows by one with each change of the cells.
         doors: rectangles that can be shut, each of a name of its own.
         halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
+        ground: the landscape that all stands on; None: a level plane at altitude 0.
     """
 
     grid: Grid
@@ -49,6 +51,7 @@ class World:
     version: int = 0
     doors: tuple[Door, ...] = ()
     halls: tuple[tuple[float, float, float, float], ...] = ()
+    ground: Ground | None = None
 
     def __post_init__(self) -> None:
         cells = self.grid.cells

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from covey.errors import InvalidValueError, RunFolderError
+from covey.results.figures import on_ground
 from covey.results.figures.animation import animation_gif, save_animation
 from covey.results.figures.belief import robot_maps, union_map
 from covey.results.figures.curves import explored_curve
@@ -25,6 +26,8 @@ PICTURES = {
     "exploration_heat": exploration_heat,
     "coverage_heat": coverage_heat,
     "explored_share": explored_curve,
+    "belief": on_ground.belief_maps,
+    "belief_error": on_ground.belief_curve,
 }
 """Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
 
@@ -51,6 +54,7 @@ def save_all(run: Run, folder: Path | str | None = None, kinds: Sequence[str] = 
     written = save_pictures({name: draw(run) for name, draw in PICTURES.items()}, target, kinds)
     try:
         animations = [save_animation(run, target / f"animation.{kind}") for kind in ("gif", "mp4")]
+        animations += on_ground.save_views(run, target)
     except OSError as error:
         raise RunFolderError(f"cannot write pictures into {str(target)!r}: {error.strerror or error}") from error
     return written + [path for path in animations if path is not None]

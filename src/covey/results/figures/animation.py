@@ -3,7 +3,7 @@
 import io
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +28,16 @@ _NOTES, _NOTE_HEIGHT = 12, 18
 
 def animation_gif(run: Run, frames: int = 60, per_second: float = 12.0) -> bytes | None:
     """Return the run as an animated GIF; None when it kept no maps or no poses."""
-    images = list(_frames(run, frames))
+    return gif_of(list(_frames(run, frames)), per_second)
+
+
+def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
+    """Return images as an animated GIF that shows the last one longer; None when there are none."""
     if not images:
         return None
     buffer = io.BytesIO()
     times = [round(1000 / per_second)] * (len(images) - 1) + [2500]
-    images[0].save(
-        buffer, format="GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=False
-    )
+    images[0].save(buffer, format="GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
     return buffer.getvalue()
 
 
@@ -45,25 +47,30 @@ def save_animation(run: Run, path: Path, frames: int = 60, per_second: float = 1
     Returns None, and writes nothing, when the run kept no maps or poses, or for MP4 when there is no ``ffmpeg`` that
     can encode H.264.
     """
+    return save_images(_frames(run, frames), path, per_second)
+
+
+def save_images(images: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
+    """Write images, which are made only if needed, to a ``.gif`` or ``.mp4`` file; see `save_animation`."""
     if path.suffix.lower() == ".mp4":
-        return _save_mp4(run, path, frames, per_second)
-    data = animation_gif(run, frames, per_second)
+        return _save_mp4(images, path, per_second)
+    data = gif_of(list(images), per_second)
     if data is not None:
         write_whole(path, data)
     return None if data is None else path
 
 
-def _save_mp4(run: Run, path: Path, frames: int, per_second: float) -> Path | None:
+def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
     program = shutil.which("ffmpeg")
-    images = list(_frames(run, frames)) if program else []
+    images = list(source) if program else []
     if not images or program is None:
         return None
     width, height = (side // 2 * 2 for side in images[0].size)  # H.264 wants even sides
     images += [images[-1]] * round(2.5 * per_second)
     raw = b"".join(image.convert("RGB").crop((0, 0, width, height)).tobytes() for image in images)
-    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
+    form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
     coding = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
-    command = [program, "-y", "-loglevel", "error", *source, *coding, str(part(path))]
+    command = [program, "-y", "-loglevel", "error", *form, *coding, str(part(path))]
     if subprocess.run(command, input=raw, capture_output=True, check=False).returncode != 0:
         part(path).unlink(missing_ok=True)
         return None

@@ -16,7 +16,8 @@ WORST_COLOR = "#D55E00"
 
 def draw_progress(axes: Axes, run: Run) -> None:
     """Draw the curve of the run's mission: of a mission without one, the explored share."""
-    {"coverage": draw_covered, "patrolling": draw_idleness}.get(run.mission["kind"], draw_explored)(axes, run)
+    kinds = {"coverage": draw_covered, "patrolling": draw_idleness, "formation": draw_formation}
+    kinds.get(run.mission["kind"], draw_explored)(axes, run)
 
 
 def draw_covered(axes: Axes, run: Run) -> None:
@@ -47,6 +48,27 @@ def draw_idleness(axes: Axes, run: Run) -> None:
     axes.plot(times[keep], mean[keep], color=style.INK, lw=1.6, zorder=4)
     names = (style.INK, 1.6, f"mean ({mean.mean():.0f} s over time)"), (WORST_COLOR, 0.9, "worst waypoint")
     furniture.legend(axes, [Line2D([], [], color=c, lw=w, label=text) for c, w, text in names], handle_length=1.8)
+
+
+def draw_formation(axes: Axes, run: Run) -> None:
+    """Draw how far the robots are from their places in the formation, and when they were ordered into another one."""
+    times, events = run.times, run.events
+    mean, worst = (run.series(c) for c in ("formation_error_m", "worst_formation_error_m"))
+    top = float(np.nanmax(worst)) if np.isfinite(worst).any() else 1.0
+    _frame(axes, times, "distance from places [m]", 1.05 * max(top, 1.0))
+    keep = _some(times)
+    axes.plot(times[keep], worst[keep], color=WORST_COLOR, lw=0.9, zorder=3)
+    axes.plot(times[keep], mean[keep], color=style.INK, lw=1.6, zorder=4)
+    entries = [
+        Line2D([], [], color=style.INK, lw=1.6, label="mean"),
+        Line2D([], [], color=WORST_COLOR, lw=0.9, label="worst"),
+    ]
+    for kind, line, label in (("order", "-", "order"), ("ground_changed", (0, (4, 2)), "ground changes")):
+        found = events.filter(events["kind"] == kind)["time_s"].to_list()
+        for time_s in found:
+            axes.axvline(time_s, color=style.FAINT, lw=0.7, ls=line, zorder=2)
+        entries += [Line2D([], [], color=style.FAINT, lw=0.7, ls=line, label=label)] * bool(found)
+    furniture.legend(axes, entries, handle_length=1.8)
 
 
 def draw_graph(axes: Axes, run: Run) -> None:

@@ -5,6 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from covey.results.figures import furniture, ground, style
+from covey.results.figures.landscape import show_relief, vertices_view
+from covey.results.maps import WALL
 from covey.results.run import Run
 
 _POINTS = 4000
@@ -19,6 +21,8 @@ def trajectories(run: Run) -> style.Picture:
 
 def view_of(run: Run) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] of the world, or around the robots' ways when no maps were kept."""
+    if run.landscape is not None:
+        return _around_ways(run)
     if run.maps is not None:
         return ground.cropped(run.maps)
     points = run.poses[..., :2].reshape(-1, 2)
@@ -28,10 +32,30 @@ def view_of(run: Run) -> tuple[float, float, float, float]:
     return left, right, bottom, top
 
 
+def _around_ways(run: Run) -> tuple[float, float, float, float]:
+    """Return left, right, bottom, top [m] of the part of the ground on which the robots were, and some more."""
+    assert run.landscape is not None
+    left, right, bottom, top = vertices_view(run.landscape.altitude, run.landscape.frame)
+    points = run.poses[..., :2].reshape(-1, 2)
+    if not len(points):
+        return left, right, bottom, top
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = (low + high) / 2, np.maximum((high - low) * 0.6, 0.4 * float((high - low).max())) + 2.0
+    return (
+        max(left, middle[0] - half[0]), min(right, middle[0] + half[0]),
+        max(bottom, middle[1] - half[1]), min(top, middle[1] + half[1]),
+    )  # fmt: skip
+
+
 def draw_trajectories(axes: Axes, run: Run) -> None:
     """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
+    if run.landscape is not None:
+        show_relief(axes, run.landscape.altitude, run.landscape.frame)
     if run.maps is not None:
-        ground.show_cells(axes, run.maps.truth, ground.truth_pixels(run.maps.truth))
+        pixels = ground.truth_pixels(run.maps.truth)
+        if run.landscape is not None:  # only the walls that stand on it
+            pixels = np.dstack((pixels, np.where(run.maps.truth.cells == WALL, 255, 0).astype(np.uint8)))
+        ground.show_cells(axes, run.maps.truth, pixels)
     poses, n = run.poses, len(run.names)
     stride = max(1, -(-len(poses) // _POINTS))
     for i in range(n if len(poses) else 0):

@@ -15,6 +15,12 @@ def _of(run: Run, measure: Callable[..., Any], belief: Grid | None) -> Any:
     return measure(belief.cells, run.maps.ground_truth(belief))
 
 
+def _on_ground(run: Run) -> frozenset[str]:
+    """Return whose maps say what of the ground is drivable, not where walls are: ``belief_…`` tells their quality."""
+    landscape = run.landscape
+    return frozenset() if landscape is None else frozenset(landscape.beliefs)
+
+
 @metrics.register("map_completeness")
 def map_completeness(run: Run) -> float | None:
     """A/G with A the area of G that is known in the union of the robots' maps (001-31); None without maps."""
@@ -25,25 +31,27 @@ def map_completeness(run: Run) -> float | None:
 
 @metrics.register("map_error_cells")
 def map_error_cells(run: Run) -> int | None:
-    """Cells of the union of the maps whose state is not the true one (001-32); None without maps."""
+    """Cells of the union of the maps whose state is not the true one (001-32); None without maps, and on a ground."""
     from covey.mapping import compare
 
-    return _of(run, compare.map_error, run.maps and run.maps.union)
+    return None if _on_ground(run) else _of(run, compare.map_error, run.maps and run.maps.union)
 
 
 @metrics.register("map_quality")
 def map_quality(run: Run) -> float | None:
-    """(A - error * w) / G of the union of the maps, w the area of a map cell (001-34); None without maps."""
+    """(A - error * w) / G of the union of the maps, w the area of a map cell (001-34); None as for the error."""
     from covey.mapping import compare
 
-    return _of(run, compare.map_quality, run.maps and run.maps.union)
+    return None if _on_ground(run) else _of(run, compare.map_quality, run.maps and run.maps.union)
 
 
 @metrics.register("map_quality_by_robot")
 def map_quality_by_robot(run: Run) -> dict[str, float | None] | None:
-    """(A - error * w) / G of each robot's own map (001-34); None without maps."""
+    """(A - error * w) / G of each robot's own map (001-34); None without maps, and for maps of a ground."""
     from covey.mapping import compare
 
     if run.maps is None or not run.maps.robots:
         return None
-    return {name: _of(run, compare.map_quality, grid) for name, grid in zip(run.names, run.maps.robots, strict=True)}
+    on_ground = _on_ground(run)
+    grids = [None if name in on_ground else grid for name, grid in zip(run.names, run.maps.robots, strict=True)]
+    return {name: _of(run, compare.map_quality, grid) for name, grid in zip(run.names, grids, strict=True)}

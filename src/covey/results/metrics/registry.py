@@ -20,6 +20,8 @@ LARGER_IS_BETTER = frozenset(
         *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),
         *("map_quality", "map_completeness", "coverage_share", "delivery_ratio", "connected_share"),
         *("largest_group_share", "aligned_share", "min_separation_m", "workload_jain", "workload_min_over_max"),
+        *("belief_interval_coverage", "measured_share", "changes_noticed_share", "robots_arrived", "orders_met"),
+        *("robots_arrived", "orders_met"),
     }
 )
 """Metrics of which a larger value is a better one; of all others a smaller one is, where either is better."""

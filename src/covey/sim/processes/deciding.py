@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.comms.mailbox import Outgoing
-from covey.errors import ControllerError
+from covey.errors import ControllerError, InvalidValueError
 from covey.geometry import Pose
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
@@ -80,7 +80,11 @@ class DecidingApart(Deciding):
         self.fleet, self.noting = Fleet(record, seats), Noting()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
         for team in self.estimating.teams:
-            assert isinstance(team.beliefs, Mirror)
+            if not isinstance(team.beliefs, Mirror):
+                raise InvalidValueError(
+                    f"{team.beliefs.names[0]} maps the ground, which processes of robots cannot do yet; run with "
+                    "controllers in_process"
+                )
             rows = {row: int(i) for row, i in enumerate(team.members) if int(i) in self.onboard}
             team.beliefs.attach({row: self.onboard[i].seat for row, i in rows.items()}, self)
             self._mirrors |= {i: (team.beliefs, row) for row, i in rows.items()}
@@ -115,6 +119,12 @@ class DecidingApart(Deciding):
                 commands[i] = self.computing.command(i)
         self._take_uses()
         self._pace.end()
+
+    def post(self, key: str, value: Any) -> None:
+        """Put plain data on the notice board, for the robots to read in this step."""
+        super().post(key, value)
+        for apart in self.onboard.values():
+            apart.writes.append((key, value))
 
     def record_into(self, recorder: Recorder) -> None:
         """Say where to record what the processes take, and their traffic."""

@@ -1,0 +1,63 @@
+"""`Commands`: events that are typed, or written into a pipe, while a run goes on."""
+
+import queue
+import sys
+import threading
+from typing import IO, TYPE_CHECKING
+
+from covey.errors import CoveyError, InvalidValueError, ScenarioError
+from covey.scenario.yaml12 import parse_yaml
+
+if TYPE_CHECKING:
+    from covey.sim.simulation import Simulation
+
+
+class Commands:
+    """Lets each line of a stream happen in the step that comes next.
+
+    A line is an event as a scenario has it, without its time: ``crater: {centre_m: [3, 4]}``. What is wrong with one
+    is said, and the run goes on. What happened is recorded as an input, so the run can be repeated.
+
+    Args:
+        stream: the lines.
+        errors: where to say what is wrong; default standard error.
+    """
+
+    def __init__(self, stream: IO[str], errors: IO[str] | None = None):
+        self._errors = errors or sys.stderr
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self.reader.start()
+
+    def __call__(self, sim: "Simulation") -> None:
+        """Take what has been typed since the last step."""
+        while not self._lines.empty():
+            line = self._lines.get()
+            try:
+                sim.do(event_of(line))
+            except CoveyError as error:
+                print(f"not done: {error}", file=self._errors, flush=True)
+
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
+            if line.strip():
+                self._lines.put(line)
+
+
+def event_of(line: str) -> dict:
+    """Return an event from a line of YAML; the braces around it may be left out.
+
+    Raises:
+        CoveyError: it is no mapping.
+
+    Examples:
+        >>> event_of("door: d3, to: open")
+        {'door': 'd3', 'to': 'open'}
+    """
+    text = line.strip()
+    document = parse_yaml(text if text.startswith("{") else f"{{{text}}}", "the line")
+    if document.problems:
+        raise ScenarioError(document.problems)
+    if not isinstance(document.data, dict) or None in document.data.values():
+        raise InvalidValueError(f"{text!r} is no event; write one as in  crater: {{centre_m: [3, 4]}}")
+    return document.data

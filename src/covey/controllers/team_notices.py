@@ -1,0 +1,83 @@
+"""What the robots of a team tell each other about themselves, on the notice board or over the radio."""
+
+import math
+from typing import Any
+
+from covey.controllers.teammates import Mate, Teammates
+from covey.errors import UnknownNameError
+from covey.geometry import Pose
+from covey.robots.handle import Robot
+
+OVER = ("board", "radio")
+_DRIVES_ON_S = 0.5
+
+
+class BoardMates:
+    """The same as `Teammates`, on the notice board: everybody reads it, whatever the radio does.
+
+    Each robot keeps one notice under its name: when, its pose, where it is going and what else its strategy tells.
+
+    Args:
+        every_s: time between two notices [s]; something new is told at once.
+        forget_s: how long a notice holds [s].
+    """
+
+    def __init__(self, every_s: float = 0.2, forget_s: float = 10.0):
+        self.every_s, self.forget_s = every_s, forget_s
+        self.mates: dict[str, Mate] = {}
+        self._told: Any = None
+        self._next_s = self._read_s = 0.0
+
+    def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
+        """Read the others' notices, and renew the own one when it is time; to be called at every step."""
+        if robot.time >= self._read_s - 1e-9:
+            self._read_s = robot.time + self.every_s
+            for name in robot.team:
+                notice = robot.board.get(name) if name != robot.name else None
+                if isinstance(notice, dict) and "pose" in notice:
+                    told = dict(notice)
+                    time_s, pose, heads_for = told.pop("time_s"), Pose(*told.pop("pose")), told.pop("goal")
+                    self.mates[name] = Mate(time_s, pose, heads_for, told)
+        if robot.time >= self._next_s - 1e-9 or (goal, facts) != self._told:
+            v, _, omega = robot.twist
+            own = {"time_s": robot.time, "pose": tuple(robot.pose), "velocity": (v, omega), "goal": goal}
+            robot.board[robot.name] = own | facts
+            self._told, self._next_s = (goal, facts), robot.time + self.every_s
+
+    def others(self, robot: Robot) -> dict[str, Mate]:
+        """Return what is known of the mates whose notices are not too old, by name, sorted."""
+        return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
+
+
+class RadioMates(Teammates):
+    """`Teammates`, who also reckons how fast the others drive, from where they were twice."""
+
+    def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
+        """Take in what arrived, and tell the others when it is time; to be called at every step."""
+        before = dict(self.mates)
+        super().step(robot, goal, **facts)
+        for name, mate in self.mates.items():
+            last = before.get(name)
+            if last is not None and mate is not last:
+                way_m = math.dist(mate.pose[:2], last.pose[:2])
+                speed = way_m / max(mate.time_s - last.time_s, 0.1)
+                told = mate.facts | {"velocity": (speed, 0.0)}
+                self.mates[name] = Mate(mate.time_s, mate.pose, mate.goal, told)
+
+
+def where_now(mate: Mate, time_s: float) -> tuple[float, float]:
+    """Return where a mate is by now [m], when it has driven on as it did; it is given half a second for that."""
+    x, y, heading = mate.pose
+    way_m = mate.facts.get("velocity", (0.0, 0.0))[0] * min(time_s - mate.time_s, _DRIVES_ON_S)
+    return x + way_m * math.cos(heading), y + way_m * math.sin(heading)
+
+
+def mates_over(what: str) -> BoardMates | RadioMates:
+    """Return what tells and remembers notices: over the ``board`` or the ``radio``.
+
+    Raises:
+        UnknownNameError: it is neither.
+    """
+    if what not in OVER:
+        raise UnknownNameError("way to tell notices", what, OVER)
+    return BoardMates() if what == "board" else RadioMates(every_s=0.5)

@@ -1,0 +1,79 @@
+"""Look before leap: drive only over ground that the robot itself sees now."""
+
+import math
+
+import numpy as np
+
+from covey.controllers.terrain_driving import Driver
+from covey.robots.handle import Robot
+
+BLIND_M = 0.75
+"""Ground this near that no sensor sees is taken for what the robot stands on [m]."""
+_SEEN_S = 3.0  # what has been seen within this time counts as seen: by and by it comes too near to be seen
+_AHEAD_M = 2.0  # so far along its way a robot looks
+_PATIENCE_S = 2.0  # so long it looks at what it cannot see before it goes round
+_OFF = math.radians(20)
+
+
+class Looker:
+    """Watches whether a robot sees the vertices that it is about to drive over.
+
+    Attributes:
+        looks: whether the robot stands and looks, and must not drive on.
+
+    References:
+        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+
+    def __init__(self) -> None:
+        self.looks = False
+        self._since_s = math.inf
+        self._seen_s = np.empty((0, 0))
+
+    def sees_ahead(self, robot: Robot, driver: Driver) -> tuple[float, float] | None:
+        """Turn to what lies ahead on the way and is not seen; return its place [m] once looking there did not help."""
+        self._look(robot)
+        assert robot.map is not None
+        x, y, _ = robot.pose
+        grid = robot.map.grid
+        ahead = _samples(driver.left(robot), _AHEAD_M)
+        cells = grid.to_cells(ahead[np.hypot(ahead[:, 0] - x, ahead[:, 1] - y) > BLIND_M])
+        cells = cells[grid.inside(cells)]
+        unseen = cells[self._seen_s[cells[:, 0], cells[:, 1]] < robot.time - _SEEN_S]
+        self.looks = len(unseen) > 0
+        if not self.looks:
+            self._since_s = math.inf
+            return None
+        to_x, to_y = grid.to_world(unseen[0]).tolist()
+        robot.note(f"looks at ({to_x:.1f}, {to_y:.1f}) before it leaps")
+        if driver.turn_to(robot, math.atan2(to_y - y, to_x - x)) > _OFF:
+            self._since_s = math.inf
+        elif robot.time > self._since_s + _PATIENCE_S:
+            self._since_s = math.inf
+            return to_x, to_y
+        else:
+            self._since_s = min(self._since_s, robot.time)
+        return None
+
+    def _look(self, robot: Robot) -> None:
+        """Keep when the robot itself last saw each vertex [s]."""
+        assert robot.map is not None
+        last_seen = robot.map.last_seen
+        if self._seen_s.shape != last_seen.shape:
+            self._seen_s = np.full(last_seen.shape, -math.inf)
+        self._seen_s[(last_seen >= 0) & (last_seen == last_seen.max())] = robot.time
+
+
+def sight(robot: Robot) -> tuple[float, float]:
+    """Return the field of view [degrees] and the range [m] of the sensor that the robot maps with."""
+    for sensor in robot.model.sensors:
+        if sensor.kind in ("wedge", "lidar", "lidar3d", "depth_camera"):
+            return float(getattr(sensor, "fov_deg", 360.0)), float(getattr(sensor, "range_m", 0.0))
+    return 360.0, 0.0
+
+
+def _samples(line: np.ndarray, length_m: float) -> np.ndarray:
+    """Return points every half metre along a line, float64 (m, 2) [m], up to a length."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    at = np.arange(0.5, min(length_m, along[-1]) + 1e-9, 0.5)
+    return np.column_stack([np.interp(at, along, line[:, k]) for k in (0, 1)])

@@ -1,0 +1,371 @@
+"""Kernels of the belief about the ground: measurements of vertices become evidence, evidence becomes altitudes.
+
+The evidence that one robot has about one vertex is a normal distribution of its altitude, when it last saw it and when
+it last found it changed, and what kind of knowledge that is; see `EVIDENCE`.
+
+References:
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
+    (Kalman fusion per vertex, the test for a change by four more measurements, drops and obstacles).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.mapping.tiles import TILE
+
+UNKNOWN, MEASURED, DROP, OBSTACLE = 0, 1, 2, 3
+"""Kinds of knowledge about a vertex: none; measured; it lies below what could be seen; it rises above that."""
+
+EVIDENCE = np.dtype([("mean", "f8"), ("variance", "f8"), ("seen", "i4"), ("changed", "i4"), ("mark", "u1")], align=True)
+"""Evidence about a vertex: mean [m] and variance [m^2] of its altitude, the steps at which it was last seen and last
+found changed (1 is the first step of a run, 0 never), and the kind of knowledge."""
+
+INTERVAL = 1.96
+"""Half the 95 % interval, in standard deviations."""
+SINGLE = 2.576
+"""The same of 99 %, for a measurement that cannot be repeated at once: as rarely wrong as two tests of 95 %."""
+SURE = 4.0
+"""How many standard deviations a vertex must have been measured on the other side of an edge to have changed."""
+SLOPE = 0.5
+"""Standard deviation of slopes of the ground that are not known yet [-]."""
+TESTS = ("none", "innovation", "paper")
+"""The tests for a change; kernels take a position in here."""
+
+
+class Team(NamedTuple):
+    """What n robots hold to be true about a lattice of vertices.
+
+    Attributes:
+        own: `EVIDENCE` (n, rows, columns), each robot's own.
+        rest: the same, what the others' comes to; ``changed`` is the last change that any of them has found.
+        mean, variance: float64 (n, rows, columns), [m], [m^2], what both come to; mark: uint8.
+        occupancy: int8 (n, rows, columns): -1 unknown, 0 drivable, 100 not.
+        turned: int64 (n, tiles), the version at which a vertex of a tile last changed among these three.
+        version: int64 (n,), grows when one does.
+        dirty: uint8 (n, tiles), where own evidence is newer than what has been published.
+        resets: uint16 (n, rows, columns), how often a robot found a vertex changed.
+        measured: int64 (n,), measurements taken in.
+    """
+
+    own: np.ndarray
+    rest: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    mark: np.ndarray
+    occupancy: np.ndarray
+    turned: np.ndarray
+    version: np.ndarray
+    dirty: np.ndarray
+    resets: np.ndarray
+    measured: np.ndarray
+
+
+@kernel
+def _fused(mean, variance, other, other_variance):
+    """Return mean and variance of two independent normal distributions of one altitude (a Kalman update)."""
+    gain = variance / (variance + other_variance)
+    return mean + gain * (other - mean), variance - gain * variance
+
+
+@kernel
+def later(seen, mark, mean, other_seen, other_mark, other_mean):
+    """Return whether of two marks the second counts: the later, else the obstacle, else the lower; in any order."""
+    if seen != other_seen:
+        return other_seen > seen
+    if mark != other_mark:
+        return other_mark > mark
+    return other_mean < mean
+
+
+@kernel
+def join(team, i, a, b):
+    """Bring what own evidence and that of the others come to up to date, of one vertex of one robot."""
+    own, rest = team.own[i, a, b], team.rest[i, a, b]
+    mine = own.mark != UNKNOWN and own.seen >= rest.changed
+    mean, variance, mark = rest.mean, rest.variance, rest.mark
+    if mine and (mark == UNKNOWN or (own.mark == MEASURED and mark != MEASURED)):
+        mean, variance, mark = own.mean, own.variance, own.mark
+    elif mine and own.mark == MEASURED:
+        mean, variance = _fused(own.mean, own.variance, mean, variance)
+    elif mine and mark != MEASURED and later(rest.seen, mark, mean, own.seen, own.mark, own.mean):
+        mean, variance, mark = own.mean, own.variance, own.mark
+    team.mean[i, a, b], team.variance[i, a, b], team.mark[i, a, b] = mean, variance, mark
+
+
+@kernel
+def _begin(own, value, variance, mark):
+    own.mean, own.variance, own.mark = value, variance, mark
+
+
+@kernel
+def measure(team, i, a, b, value, again, variance, step, test):
+    """Take in a measurement of a vertex.
+
+    Args:
+        team: `Team`. i, a, b: robot, row, column.
+        value: measured altitude [m]. again: mean of four more measurements, NaN if there are none [m].
+        variance: of one measurement [m^2].
+        step: now, from 1 on.
+        test: position in `TESTS`.
+    """
+    own, rest = team.own[i, a, b], team.rest[i, a, b]
+    if own.seen < rest.changed or own.mark != MEASURED:
+        own.mark = UNKNOWN
+    team.measured[i] += 1
+    own.seen = step
+    if team.mark[i, a, b] == MEASURED and test > 0:
+        mean, known = team.mean[i, a, b], team.variance[i, a, b]
+        noise = variance if test == 1 else 0.0
+        single = math.isnan(again)
+        off, limit = value - mean, (SINGLE if single else INTERVAL) ** 2
+        if off * off > limit * (known + noise):
+            if not single:
+                value, variance = 0.2 * value + 0.8 * again, 0.2 * variance
+                off, noise = value - mean, 0.2 * noise
+            if off * off > limit * (known + noise):
+                own.mark, rest.mark, own.changed = UNKNOWN, UNKNOWN, step
+                team.resets[i, a, b] += 1
+    if own.mark == MEASURED:
+        own.mean, own.variance = _fused(own.mean, own.variance, value, variance)
+    else:
+        _begin(own, value, variance, MEASURED)
+    join(team, i, a, b)
+
+
+@kernel
+def bound(team, i, a, b, edge, mark, drop, variance, limit, step):
+    """Take in that a vertex lies below (DROP) or above (OBSTACLE) the altitude ``edge`` [m]; return whether it is news.
+
+    What is known to be so already is left as it is, and what is not known at all gets a guess: for a drop the altitude
+    of the nearest measured vertex less ``drop`` [m], for an obstacle the edge. A vertex that was measured on the other
+    side of the edge, by more than ``limit`` [m], has changed.
+    """
+    own, rest = team.own[i, a, b], team.rest[i, a, b]
+    held, spread = team.mark[i, a, b], SURE * math.sqrt(team.variance[i, a, b]) + limit
+    if held == MEASURED:
+        mean = team.mean[i, a, b]
+        if (mean - spread <= edge) if mark == DROP else (mean + spread >= edge):
+            return False
+    elif held == mark:
+        return False
+    value = edge
+    if mark == DROP:
+        near = _nearest(team, i, a, b)
+        value = (edge if math.isnan(near) else near) - drop
+    if held != UNKNOWN:
+        rest.mark, own.changed = UNKNOWN, step
+        team.resets[i, a, b] += held == MEASURED
+    own.seen = step
+    _begin(own, value, variance, mark)
+    join(team, i, a, b)
+    return True
+
+
+@kernel
+def _nearest(team, i, a, b):
+    """Return the altitude [m] of the measured vertex that is nearest to another; NaN when none is within 16."""
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    best, found, reach = math.inf, math.nan, 1
+    while reach <= 16 and reach * reach <= best:
+        for p in range(max(a - reach, 0), min(a + reach + 1, rows)):
+            side = abs(p - a) == reach
+            for q in range(max(b - reach, 0), min(b + reach + 1, columns)):
+                if (side or abs(q - b) == reach) and team.mark[i, p, q] == MEASURED:
+                    away = (p - a) * (p - a) + (q - b) * (q - b)
+                    if away < best:
+                        best, found = float(away), team.mean[i, p, q]
+        reach += 1
+    return found
+
+
+@kernel
+def judge(team, i, top, bottom, left, right, limit):
+    """Say which vertices of a box, all sides included, and right around it are drivable.
+
+    A vertex is not when its altitude differs by more than ``limit`` [m] from that of any known one of its eight
+    neighbours, nor when it is a drop or an obstacle.
+    """
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    turned = False
+    mark, mean, states = team.mark[i], team.mean[i], team.occupancy[i]
+    for a in range(max(top - 1, 0), min(bottom + 2, rows)):
+        for b in range(max(left - 1, 0), min(right + 2, columns)):
+            if mark[a, b] == UNKNOWN:
+                continue
+            state = 0 if mark[a, b] == MEASURED else 100
+            if state == 0:
+                for p in range(max(a - 1, 0), min(a + 2, rows)):
+                    for q in range(max(b - 1, 0), min(b + 2, columns)):
+                        if mark[p, q] != UNKNOWN and abs(mean[p, q] - mean[a, b]) > limit:
+                            state = 100
+            if state != states[a, b]:
+                states[a, b] = state
+                team.turned[i, a // TILE * (columns // TILE) + b // TILE] = team.version[i] + 1
+                turned = True
+    team.version[i] += turned
+
+
+@kernel
+def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame, true_pose, own_frame, model, step):
+    """Take in what wedges tell, one reading of each of some robots.
+
+    A vertex lies, seen from where the robot thinks it is, where it really lies from where the robot really is.
+
+    Args:
+        robots: int64 (m,), rows of the team. picked: int64 (m,), rows of the readings. poses: (m, 3), as estimated.
+        kind, altitude, again, corner: see `covey.sensors.wedge.WedgeReadings`.
+        frame: of the lattice of the readings, own_frame: of that of the beliefs, (3,) x, y of vertex [0, 0], spacing.
+        true_pose: (k, 3), where the readings were taken.
+        model: float64 (5,): variance of a measurement, depth [m] and variance of a drop, steepest step [m], test.
+        step: now, from 1 on.
+    """
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    variance, drop, drop_variance, limit, test = model[0], model[1], model[2], model[3], int(model[4])
+    for m in range(robots.shape[0]):
+        i, r = robots[m], picked[m]
+        c, s = math.cos(poses[m, 2] - true_pose[r, 2]), math.sin(poses[m, 2] - true_pose[r, 2])
+        top, bottom, left, right = rows, -1, columns, -1
+        for last in range(2):
+            for p in range(kind.shape[1]):
+                for q in range(kind.shape[2]):
+                    what = kind[r, p, q]
+                    if what == 0 or (what == 1) == (last == 1):
+                        continue
+                    dx = frame[0] + (corner[r, 1] + q) * frame[2] - true_pose[r, 0]
+                    dy = frame[1] + (corner[r, 0] + p) * frame[2] - true_pose[r, 1]
+                    x, y = poses[m, 0] + c * dx - s * dy, poses[m, 1] + s * dx + c * dy
+                    a = math.floor((y - own_frame[1]) / own_frame[2] + 0.5)
+                    b = math.floor((x - own_frame[0]) / own_frame[2] + 0.5)
+                    if a < 0 or a >= rows or b < 0 or b >= columns:
+                        continue
+                    if what == 1:
+                        measure(team, i, a, b, altitude[r, p, q], again[r, p, q], variance, step, test)
+                    elif not bound(team, i, a, b, altitude[r, p, q], what, drop, drop_variance, limit, step):
+                        continue
+                    team.dirty[i, a // TILE * (columns // TILE) + b // TILE] = 1
+                    top, bottom, left, right = min(top, a), max(bottom, a), min(left, b), max(right, b)
+        if bottom >= 0:
+            judge(team, i, top, bottom, left, right, limit)
+
+
+@kernel
+def see_points(team, robots, picked, poses, points, place, own_frame, model, step):
+    """Take in points on the ground, one cloud of each of some robots.
+
+    The points around a vertex, up to half a spacing away along x and y, give one measurement of its altitude: that of
+    the plane through them, by least squares, whose slopes are taken for normal with deviation `SLOPE`.
+
+    Args:
+        robots, picked, poses, own_frame, model, step: as in `see_window`.
+        points: float64 (k, p, 3), ahead and to the left of the body, and altitude [m]; NaN: no point.
+        place: int32 (rows, columns), scratch, -1 before and after.
+    """
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    variance, limit, test = model[0], model[3], int(model[4])
+    count = points.shape[1]
+    sums, where = np.empty((count, 10)), np.empty((count, 2), np.int64)
+    prior = variance / (SLOPE * SLOPE)
+    for m in range(robots.shape[0]):
+        i, cloud = robots[m], points[picked[m]]
+        c, s = math.cos(poses[m, 2]), math.sin(poses[m, 2])
+        used = 0
+        for k in range(count):
+            x = (poses[m, 0] + c * cloud[k, 0] - s * cloud[k, 1] - own_frame[0]) / own_frame[2]
+            y = (poses[m, 1] + s * cloud[k, 0] + c * cloud[k, 1] - own_frame[1]) / own_frame[2]
+            if not (x > -0.5 and x < columns - 0.5 and y > -0.5 and y < rows - 0.5 and math.isfinite(cloud[k, 2])):
+                continue
+            a, b = math.floor(y + 0.5), math.floor(x + 0.5)
+            at = place[a, b]
+            if at < 0:
+                place[a, b] = at = used
+                where[at, 0], where[at, 1] = a, b
+                used += 1
+                for n in range(10):
+                    sums[at, n] = 0.0
+                sums[at, 9] = cloud[k, 2]
+            x, y, z = (x - b) * own_frame[2], (y - a) * own_frame[2], cloud[k, 2] - sums[at, 9]
+            sums[at, 0] += 1.0
+            sums[at, 1] += x
+            sums[at, 2] += y
+            sums[at, 3] += x * x
+            sums[at, 4] += x * y
+            sums[at, 5] += y * y
+            sums[at, 6] += z
+            sums[at, 7] += x * z
+            sums[at, 8] += y * z
+        top, bottom, left, right = rows, -1, columns, -1
+        for at in range(used):
+            a, b = where[at, 0], where[at, 1]
+            place[a, b] = -1
+            value, share = _plane(sums[at], prior)
+            measure(team, i, a, b, sums[at, 9] + value, math.nan, variance * share, step, test)
+            team.dirty[i, a // TILE * (columns // TILE) + b // TILE] = 1
+            top, bottom, left, right = min(top, a), max(bottom, a), min(left, b), max(right, b)
+        if bottom >= 0:
+            judge(team, i, top, bottom, left, right, limit)
+
+
+@kernel
+def _plane(sums, prior):
+    """Return the altitude of a plane through points where x and y are 0, and its variance over that of a point.
+
+    Args:
+        sums: of 1, x, y, x x, x y, y y, z, x z, y z over the points.
+        prior: variance of the noise of z over that of the slopes.
+    """
+    n, x, y, xx, xy, yy = sums[0], sums[1], sums[2], sums[3] + prior, sums[4], sums[5] + prior
+    first, second, third = xx * yy - xy * xy, y * xy - x * yy, x * xy - y * xx
+    whole = n * first + x * second + y * third
+    return (first * sums[6] + second * sums[7] + third * sums[8]) / whole, first / whole
+
+
+@kernel
+def join_tile(team, i, tile, first, parts, limit):
+    """Bring some rows of a tile of a robot's map up to date after it took versions of others.
+
+    Args:
+        first: row of the tile.
+        parts: `EVIDENCE` (k, rows, 32), what it holds of each of the others, in the order of the team, from there on.
+        limit: steepest drivable step [m].
+    """
+    per_row = team.mark.shape[2] // TILE
+    top, left = tile // per_row * TILE + first, tile % per_row * TILE
+    for p in range(parts.shape[1]):
+        for q in range(TILE):
+            known, changed = UNKNOWN, 0
+            for k in range(parts.shape[0]):
+                known |= parts[k, p, q].mark
+                changed = max(changed, parts[k, p, q].changed)
+            own, rest = team.own[i, top + p, left + q], team.rest[i, top + p, left + q]
+            if known == UNKNOWN and rest.mark == UNKNOWN and changed == rest.changed:
+                continue
+            rest.changed, rest.mark, rest.seen = changed, UNKNOWN, 0
+            changed = max(changed, own.changed)
+            for k in range(parts.shape[0]):
+                part = parts[k, p, q]
+                if part.mark == UNKNOWN or part.seen < changed:
+                    continue
+                mean, variance, mark, seen = part.mean, part.variance, part.mark, part.seen
+                if rest.mark == MEASURED and mark == MEASURED:
+                    rest.mean, rest.variance = _fused(rest.mean, rest.variance, mean, variance)
+                    rest.seen = max(rest.seen, seen)
+                elif mark == MEASURED or (
+                    rest.mark != MEASURED
+                    and (rest.mark == UNKNOWN or later(rest.seen, rest.mark, rest.mean, seen, mark, mean))
+                ):
+                    rest.mean, rest.variance, rest.mark, rest.seen = mean, variance, mark, seen
+            join(team, i, top + p, left + q)
+    judge(team, i, top, top + parts.shape[1] - 1, left, left + TILE - 1, limit)
+
+
+@kernel
+def join_own(team, i, limit):
+    """Bring a robot's map up to date after its own evidence was changed from outside."""
+    rows, columns = team.mark.shape[1], team.mark.shape[2]
+    for a in range(rows):
+        for b in range(columns):
+            join(team, i, a, b)
+    judge(team, i, 0, rows - 1, 0, columns - 1, limit)

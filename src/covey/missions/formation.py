@@ -1,0 +1,105 @@
+"""Formation: come to an objective and stand around it as ordered."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from covey.errors import InvalidValueError
+from covey.planning.assignment import hungarian_assignment
+from covey.planning.orders import Order
+from covey.world.world import World
+
+
+class Formation(Order):
+    """Go to an objective in formation; what counts is who stands at a place of the formation.
+
+    The order stands on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
+
+    References:
+        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+
+    kind: ClassVar[str] = "formation"
+
+    robots: int | None = Field(
+        default=None, ge=1, description="How many robots are to form up, the first ones of the team; null: all."
+    )
+    within_m: float = Field(
+        default=1.0, gt=0, description="A robot is at its place when its centre is this near to it [m]."
+    )
+
+    def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "FormationTracker":
+        """Return what measures the formation.
+
+        Raises:
+            InvalidValueError: the objective lies outside the world.
+        """
+        if not world.grid.inside(world.grid.to_cells(self.objective_m)):
+            left, right, bottom, top = world.grid.extent
+            raise InvalidValueError(
+                f"the objective {list(self.objective_m)} lies outside the world, x {left:g} to {right:g} m, "
+                f"y {bottom:g} to {top:g} m; give one inside"
+            )
+        order = Order.model_validate({name: getattr(self, name) for name in Order.model_fields})
+        return FormationTracker(order, min(self.robots or len(start), len(start)), self.within_m)
+
+
+class FormationTracker:
+    """Who stands where the order wants somebody to stand.
+
+    Each robot that is able to drive is reckoned with the place that the Hungarian method gives it, whatever the robots
+    themselves have agreed on; there are as many places as robots were able to drive when the order was given.
+
+    Attributes:
+        order: the order in force.
+        accomplished: whether all robots that are able to drive are at their places.
+        orders_met: how many orders have been, at some time.
+    """
+
+    columns = ("robots_arrived", "formation_error_m", "worst_formation_error_m", "orders_met")
+    waypoints = None
+
+    def __init__(self, order: Order, robots: int, within_m: float):
+        self.robots, self.within_m = robots, within_m
+        self.orders_met, self.accomplished = 0, False
+        self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": within_m}
+        self._values: dict[str, float] = dict.fromkeys(self.columns, np.nan)
+        self.give(order)
+
+    def give(self, order: Order) -> None:
+        """Replace the order."""
+        self.order, self.accomplished = order, False
+        self._places: np.ndarray | None = None
+        self._been: set[int] = set()
+        self._met = False
+
+    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+        """Take in the true poses (n, 3) and who is able, bool (n,); return who came to a place for the first time."""
+        members = np.flatnonzero(able[: self.robots])
+        if self._places is None:
+            self._places = self.order.slots(max(len(members), 1))
+        costs = np.hypot(*(pose[members, None, :2] - self._places[None]).transpose(2, 0, 1))
+        error = costs[np.arange(len(members)), hungarian_assignment(costs)] if len(members) else np.empty(0)
+        there = error <= self.within_m
+        self.accomplished = len(members) > 0 and bool(there.all())
+        new = [int(i) for i in members[there] if int(i) not in self._been]
+        self._been.update(new)
+        x, y = self.order.objective_m
+        said = [(i, f"has its place in the {self.order.formation} at ({x:g}, {y:g})") for i in new]
+        if self.accomplished and not self._met:
+            self._met = True
+            self.orders_met += 1
+            said.append((new[-1] if new else int(members[-1]), f"completes the {self.order.formation}"))
+        self._values = {
+            "robots_arrived": float(np.count_nonzero(there)),
+            "formation_error_m": float(error.mean()) if len(error) else np.nan,
+            "worst_formation_error_m": float(error.max()) if len(error) else np.nan,
+            "orders_met": float(self.orders_met),
+        }
+        return said
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Robots at their places, mean and largest distance of robots from theirs [m], and orders met so far."""
+        return self._values

@@ -1,0 +1,69 @@
+"""`Order`: what a team that drives over a landscape is told to do."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from covey.errors import InvalidValueError
+from covey.planning.formations import FormationName, SpacingOf, slots
+from covey.records import Record
+
+Mode = Literal["leap_of_faith", "look_before_leap"]
+NOTICE = "order"
+"""Where an order stands on the notice board."""
+
+
+class Order(Record):
+    """Where the team is to go, and how it is to stand there.
+
+    References:
+        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+
+    objective_m: tuple[float, float] = Field(description="x, y of the objective [m].")
+    formation: FormationName = Field(
+        default="hexagon",
+        description="On arrival: hexagon around the objective, pentagon with one robot on it, or a single rank.",
+    )
+    spacing_m: float = Field(
+        default=2.0, gt=0, le=1000, description="Radius of hexagon and pentagon, distance of neighbours in a rank [m]."
+    )
+    spacing_of: SpacingOf = Field(
+        default="radius", description="neighbours: in a pentagon spacing_m is the distance of neighbours, too."
+    )
+    facing_deg: float = Field(
+        default=0.0, description="Where the formation and each robot of it look [degrees from east, counter-clockwise]."
+    )
+    mode: Mode = Field(
+        default="leap_of_faith",
+        description="leap_of_faith: drive on what was mapped at any time; look_before_leap: only on what is seen now.",
+    )
+
+    @property
+    def facing(self) -> float:
+        """Where the formation looks [rad]."""
+        return math.radians(self.facing_deg)
+
+    def slots(self, count: int) -> np.ndarray:
+        """Return where so many robots are to stand, float64 (count, 2) [m]."""
+        return slots(self.formation, count, self.objective_m, self.spacing_m, self.facing, self.spacing_of)
+
+    def notice(self, number: int) -> dict[str, Any]:
+        """Return what stands on the notice board: the order as plain data, and its number in the run."""
+        return {**{name: getattr(self, name) for name in Order.model_fields}, "number": number}
+
+    @classmethod
+    def of(cls, notice: Any) -> "Order":
+        """Return the order that a notice tells, whoever wrote it.
+
+        Raises:
+            InvalidValueError: it tells none.
+        """
+        try:
+            return cls.model_validate({k: v for k, v in dict(notice).items() if k != "number"})
+        except (TypeError, ValueError) as error:
+            found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+            what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found) or str(error)
+            raise InvalidValueError(f"{notice!r} is no order: {what}") from None

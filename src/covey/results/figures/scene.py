@@ -1,0 +1,295 @@
+"""A landscape in perspective, drawn by casting a ray for each pixel: it needs no screen and no OpenGL.
+
+The ground is a block, cut below its lowest point; the sun casts shadows; robots are boxes, or discs where they are too
+small to see; ways and markers lie where they are, hidden by what is before them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.heightfield import altitudes_at, cast, slopes_at
+from covey.results.figures.relief import SUN, tinted
+from covey.results.figures.style import rgb
+
+_SKY_TOP, _SKY_LOW = np.array([148.0, 182.0, 214.0]), np.array([236.0, 242.0, 247.0])
+_EARTH = np.array([141.0, 116.0, 92.0])
+_SMALLEST = 3.5
+"""Robots are drawn at least with this radius [pixel of the result]."""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera.
+
+    Attributes:
+        eye: x, y, z of the camera in the world frame [m].
+        target: what it looks at, x, y, z [m].
+        fov_deg: angle of view from the top to the bottom of the picture.
+        size: width and height of the picture [pixel].
+    """
+
+    eye: tuple[float, float, float]
+    target: tuple[float, float, float]
+    fov_deg: float = 35.0
+    size: tuple[int, int] = (960, 540)
+
+    @staticmethod
+    def over(
+        middle: Any, width_m: float, *, azimuth_deg: float = 235.0, elevation_deg: float = 28.0, **options: Any
+    ) -> "Camera":
+        """Return a camera that sees about ``width_m`` around a point [m].
+
+        Args:
+            middle: x, y, z that it looks at [m].
+            width_m: what shall be in view from left to right, at the middle [m].
+            azimuth_deg: where it stands, seen from the middle: 0 east, 90 north.
+            elevation_deg: how far above the horizon it stands.
+            options: other attributes.
+        """
+        base = Camera((0, 0, 0), (0, 0, 0), **options)
+        across = 2 * math.tan(math.radians(base.fov_deg) / 2) * base.size[0] / base.size[1]
+        away, a, e = width_m / across, math.radians(azimuth_deg), math.radians(elevation_deg)
+        x, y, z = (float(v) for v in middle)
+        eye = x + away * math.cos(e) * math.cos(a), y + away * math.cos(e) * math.sin(a), z + away * math.sin(e)
+        return Camera(eye, (x, y, z), **options)
+
+    def axes(self) -> np.ndarray:
+        """Return the unit vectors to the right, down and ahead, float64 (3, 3), one a row."""
+        ahead = np.subtract(self.target, self.eye)
+        ahead = ahead / np.linalg.norm(ahead)
+        right = np.cross(ahead, (0.0, 0.0, 1.0))
+        if np.linalg.norm(right) < 1e-9:  # straight down: north is up
+            right = np.array([1.0, 0.0, 0.0])
+        right = right / np.linalg.norm(right)
+        return np.stack((right, np.cross(ahead, right), ahead))
+
+    def focal(self) -> float:
+        """Return the focal length [pixel]."""
+        return 0.5 * self.size[1] / math.tan(math.radians(self.fov_deg) / 2)
+
+    def rays(self, scale: int = 1) -> np.ndarray:
+        """Return the unit vectors through the pixels, row 0 on top, float64 (height * width * scale^2, 3)."""
+        width, height = self.size[0] * scale, self.size[1] * scale
+        focal = self.focal() * scale
+        u, v = np.arange(width) + 0.5 - width / 2, np.arange(height) + 0.5 - height / 2
+        local = np.stack((*np.meshgrid(u / focal, v / focal), np.ones((height, width))), axis=-1).reshape(-1, 3)
+        world = local @ self.axes()
+        return world / np.linalg.norm(world, axis=1, keepdims=True)
+
+    def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where points [m], shape (m, 3), are in the picture, (m, 2) [pixel], and how far ahead (m,) [m]."""
+        local = (np.asarray(points, float) - self.eye) @ self.axes().T
+        ahead = np.where(local[:, 2] > 1e-6, local[:, 2], np.nan)
+        at = local[:, :2] / ahead[:, None] * self.focal() + np.array(self.size) / 2
+        return at, ahead
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Robots in a picture.
+
+    Attributes:
+        poses: float64 (n, 6): x, y, z of the middle of the box [m], roll, pitch, yaw [rad].
+        size_m: length, width and height of the box [m].
+        colors: of each robot.
+    """
+
+    poses: np.ndarray
+    size_m: tuple[float, float, float]
+    colors: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Balls in a picture, such as the points of a way or believed vertices.
+
+    Attributes:
+        points: x, y, z [m], float64 (m, 3).
+        colors: uint8 (m, 3).
+        radius_m: of each ball [m].
+        smallest: they are drawn at least with this radius [pixel of the result].
+    """
+
+    points: np.ndarray
+    colors: np.ndarray
+    radius_m: float
+    smallest: float = 0.0
+
+
+def still(
+    altitude: np.ndarray, frame: np.ndarray, camera: Camera, *, bodies: Sequence[Bodies] = (),
+    dots: Sequence[Dots] = (), tint: np.ndarray | None = None, smooth: int = 2,
+) -> np.ndarray:  # fmt: skip
+    """Return a picture of a ground, uint8 (height, width, 3).
+
+    Args:
+        altitude: float64 (rows, columns), [m].
+        frame: float64 (3,): x, y of vertex [0, 0] and the spacing [m].
+        camera: from where.
+        bodies: robots.
+        dots: ways and markers.
+        tint: colours of the vertices, uint8 (rows, columns, 3); without it by altitude.
+        smooth: rays along each side of a pixel.
+    """
+    view = View(camera, smooth)
+    view.draw_ground(altitude, frame, tint)
+    return view.with_things(bodies, dots)
+
+
+class View:
+    """A picture of a ground that is drawn once, into which things are drawn again and again.
+
+    Args:
+        camera: from where.
+        smooth: rays along each side of a pixel.
+    """
+
+    def __init__(self, camera: Camera, smooth: int):
+        self.camera, self.smooth = camera, smooth
+        self.width, self.height = camera.size[0] * smooth, camera.size[1] * smooth
+        self.rays = camera.rays(smooth)
+        share = np.linspace(0, 1, self.height)[:, None, None]
+        sky = _SKY_TOP * (1 - share) + _SKY_LOW * share
+        self.colors = np.repeat(sky, self.width, axis=1).reshape(-1, 3)
+        self.distance = np.full(len(self.rays), np.inf)
+
+    def draw_ground(self, altitude: np.ndarray, frame: np.ndarray, tint: np.ndarray | None = None) -> None:
+        """Draw a ground; arguments as of `still`."""
+        tint = tinted(altitude) if tint is None else tint
+        eye = np.array(self.camera.eye, float)
+        distance = cast(altitude, frame, np.tile(eye, (len(self.rays), 1)), self.rays, np.inf)
+        rows, columns = altitude.shape
+        low, high = float(altitude.min()), float(altitude.max())
+        base = low - 0.03 * max(rows, columns) * frame[2] - 0.2 * (high - low)
+        hit = np.flatnonzero(np.isfinite(distance))
+        points = eye + distance[hit, None] * self.rays[hit]
+        keep = points[:, 2] >= base  # below that the block ends
+        hit, points = hit[keep], points[keep]
+        side = points[:, 2] < altitudes_at(altitude, frame, np.ascontiguousarray(points[:, :2])) - 1e-6 * (high - base)
+        normals = _normals(altitude, frame, points)
+        edge = np.zeros_like(normals)
+        u = (points[:, 0] - frame[0]) / frame[2]
+        on_x = np.minimum(np.abs(u), np.abs(u - columns + 1)) < 1e-6
+        edge[:, 0] = np.where(on_x, np.sign(u - columns / 2), 0.0)
+        edge[:, 1] = np.where(on_x, 0.0, np.sign((points[:, 1] - frame[1]) / frame[2] - rows / 2))
+        normals[side] = edge[side]
+        light = np.maximum(normals @ SUN, 0.0)
+        lit = np.flatnonzero((light > 0) & ~side)
+        starts = points[lit] + 1e-3 * frame[2] * normals[lit]
+        shadow = np.isfinite(cast(altitude, frame, starts, np.tile(SUN, (len(lit), 1)), (high - low) / SUN[2]))
+        light[lit[shadow]] *= 0.35
+        color = np.where(side[:, None], _EARTH, _at(tint, frame, points))
+        self.colors[hit] = np.minimum(color * (0.42 + 0.78 * light)[:, None], 255.0)
+        self.distance[hit] = distance[hit]
+
+    def with_things(self, bodies: Sequence[Bodies], dots: Sequence[Dots]) -> np.ndarray:
+        """Return the picture with things in it, uint8 (height, width, 3)."""
+        colors, distance = self.colors, self.distance
+        self.colors, self.distance = colors.copy(), distance.copy()
+        for some in bodies:
+            self._draw_boxes(some)
+        for some in dots:
+            self._draw_dots(some)
+        for some in bodies:
+            self._draw_pins(some)
+        s = self.smooth
+        shape = (self.camera.size[1], s, self.camera.size[0], s, 3)
+        picture = self.colors.reshape(shape).mean(axis=(1, 3)).round().astype(np.uint8)
+        self.colors, self.distance = colors, distance
+        return picture
+
+    def _draw_boxes(self, bodies: Bodies) -> None:
+        half = 0.5 * np.array(bodies.size_m)
+        at, ahead = self.camera.project(bodies.poses[:, :3])
+        for (x, y), far, pose, color in zip(at, ahead, bodies.poses, bodies.colors, strict=True):
+            reach = self.smooth * (self.camera.focal() * float(np.linalg.norm(half)) / far + 1) if far > 0 else math.nan
+            pixels = self._around(x * self.smooth, y * self.smooth, reach)
+            if not len(pixels):
+                continue
+            turn = _rotation(*pose[3:])
+            start, rays = turn.T @ (np.array(self.camera.eye) - pose[:3]), self.rays[pixels] @ turn
+            with np.errstate(divide="ignore"):
+                a, b = (-half - start) / rays, (half - start) / rays
+            near, distance = np.minimum(a, b), np.minimum(a, b).max(axis=1)
+            seen = (distance <= np.maximum(a, b).min(axis=1)) & (distance > 0) & (distance < self.distance[pixels])
+            axis = near[seen].argmax(axis=1)
+            normals = turn[:, axis].T * -np.sign(rays[seen, axis])[:, None]
+            light = 0.45 + 0.6 * np.maximum(normals @ SUN, 0.0)
+            self.colors[pixels[seen]] = np.minimum(rgb(color) * light[:, None], 255.0)
+            self.distance[pixels[seen]] = distance[seen]
+
+    def _draw_pins(self, bodies: Bodies) -> None:
+        """Draw a disc with a white rim for each robot that would be too small to see."""
+        at, ahead = self.camera.project(bodies.poses[:, :3])
+        radius = 0.5 * self.camera.focal() * max(bodies.size_m[:2]) / ahead
+        small = np.flatnonzero(radius < _SMALLEST)
+        for more, nearer, color in ((1.2, 0.98, "#FFFFFF"), (0.0, 0.97, "")):
+            colors = np.array([rgb(color or bodies.colors[i]) for i in small.tolist()], np.uint8).reshape(-1, 3)
+            self._splat(at[small], ahead[small] * nearer, colors, np.full(len(small), _SMALLEST + more))
+
+    def _draw_dots(self, dots: Dots) -> None:
+        at, ahead = self.camera.project(dots.points)
+        radius = np.maximum(self.camera.focal() * dots.radius_m / ahead, dots.smallest)
+        # A ball that lies in the ground by half is to be seen: it counts as nearer by its radius.
+        near = ahead - radius * ahead / self.camera.focal()
+        self._splat(at, near, dots.colors, radius)
+
+    def _splat(self, at: np.ndarray, ahead: np.ndarray, colors: np.ndarray, radius: np.ndarray) -> None:
+        """Draw discs [pixel of the result] that are hidden by what is nearer, each lighter in its upper left."""
+        at, radius = at * self.smooth, radius * self.smooth
+        off = (at - (self.width / 2, self.height / 2)) / (self.camera.focal() * self.smooth)
+        along = ahead * np.sqrt(1 + (off * off).sum(axis=1))  # as a distance along the ray
+        order = np.argsort(-along, kind="stable")
+        order = order[np.isfinite(along[order])]
+        x, y, r, z, color = at[order, 0], at[order, 1], radius[order], along[order], colors[order].astype(float)
+        reach = math.ceil(min(float(r.max()), 60.0 * self.smooth)) if len(r) else -1
+        for dv in range(-reach, reach + 1):
+            for du in range(-reach, reach + 1):
+                column, row = np.floor(x).astype(int) + du, np.floor(y).astype(int) + dv
+                inside = (column + 0.5 - x) ** 2 + (row + 0.5 - y) ** 2 <= np.maximum(r, 0.5) ** 2
+                inside &= (column >= 0) & (column < self.width) & (row >= 0) & (row < self.height)
+                pixel = row[inside] * self.width + column[inside]
+                nearer = z[inside] < self.distance[pixel]
+                pixel, chosen = pixel[nearer], np.flatnonzero(inside)[nearer]
+                shade = 1.0 - 0.25 * (du + dv) / max(2 * reach, 1)
+                self.colors[pixel] = np.minimum(color[chosen] * shade, 255.0)
+                self.distance[pixel] = z[chosen]
+
+    def _around(self, x: float, y: float, reach: float) -> np.ndarray:
+        """Return the pixels of a square around a point."""
+        if not math.isfinite(x + y + reach):
+            return np.empty(0, int)
+        columns = np.arange(max(math.floor(x - reach), 0), min(math.ceil(x + reach), self.width))
+        rows = np.arange(max(math.floor(y - reach), 0), min(math.ceil(y + reach), self.height))
+        return (rows[:, None] * self.width + columns).ravel()
+
+
+def _at(tint: np.ndarray, frame: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return the colours of the nearest vertices, float64 (m, 3)."""
+    rows, columns = tint.shape[:2]
+    column = np.clip(np.rint((points[:, 0] - frame[0]) / frame[2]).astype(int), 0, columns - 1)
+    row = np.clip(np.rint((points[:, 1] - frame[1]) / frame[2]).astype(int), 0, rows - 1)
+    return tint[row, column].astype(float)
+
+
+def _normals(altitude: np.ndarray, frame: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return the unit normals of the triangles under points, float64 (m, 3)."""
+    slopes = slopes_at(altitude, frame, np.ascontiguousarray(points[:, :2]))
+    normals = np.column_stack((-slopes, np.ones(len(slopes))))
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+
+
+def _rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Return the matrix of a body's axes in the world: first roll about x, then pitch about y, then yaw about z."""
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )

@@ -1,0 +1,58 @@
+"""`FromFile`: what a scenario and a design have in common: they know the file that they were read from."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import PrivateAttr
+
+from covey.errors import Problem, ScenarioError
+from covey.records import Record
+from covey.scenario.yaml12 import MAX_BYTES, Document
+
+
+class FromFile(Record):
+    """A record that a whole file describes; paths in it are relative to the file."""
+
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _document: Document = PrivateAttr(default_factory=lambda: Document(None))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and dict(self) == dict(other)
+
+    def model_post_init(self, context: Any) -> None:
+        """Remember the file that it was read from."""
+        if isinstance(context, dict):
+            self._folder = Path(context.get("folder", self._folder))
+            self._document = context.get("document", self._document)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that relative paths in it start from."""
+        return self._folder
+
+    @property
+    def document(self) -> Document:
+        """The file as it was read, with the places of its keys; without any when it was made in Python."""
+        return self._document
+
+
+def read_file(path: Path, source: str | os.PathLike[str]) -> tuple[bytes, str]:
+    """Return the content of a file, and what error messages call it.
+
+    Args:
+        path: of the file.
+        source: what was asked for: that path, or the name of something that ships.
+
+    Raises:
+        ScenarioError: it cannot be read.
+    """
+    file = str(source) if path == Path(source) else path.name
+    try:
+        if not path.is_file():
+            raise ScenarioError([Problem("is not a file", file)])
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1), file
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ScenarioError([Problem(f"cannot be read: {reason}", file)]) from None

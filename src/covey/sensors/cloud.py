@@ -1,0 +1,160 @@
+"""Clouds of points: what sensors with many rays in space measure of the ground and of walls."""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from covey.geometry.heightfield import altitude_at, cast_ray
+from covey.geometry.raycast import march, to_grid
+from covey.kernel import kernel
+from covey.sensors.lidar import measure
+from covey.sensors.sensor import SensorRecord
+from covey.sensors.truth import Truth
+from covey.sensors.wedge import ground_of, placed
+
+
+@dataclass(eq=False, slots=True)
+class CloudReading:
+    """One cloud of one robot.
+
+    Attributes:
+        ranges: float64 (rays,) [m]; inf where nothing is within range, NaN where the measurement was lost.
+        points: float64 (rays, 3) [m]: ahead and to the left of the body, in the horizontal plane, and the altitude of
+            what was hit; NaN where nothing was.
+        sigma_m: standard deviation of a range [m].
+    """
+
+    ranges: np.ndarray
+    points: np.ndarray
+    sigma_m: float
+
+
+@dataclass(frozen=True, eq=False)
+class CloudReadings:
+    """One cloud of each of m robots, see `CloudReading`."""
+
+    ranges: np.ndarray
+    points: np.ndarray
+    sigma_m: float
+
+    def row(self, i: int) -> CloudReading:
+        """Return the cloud of the i-th robot; its arrays are copies."""
+        return CloudReading(self.ranges[i].copy(), self.points[i].copy(), self.sigma_m)
+
+    def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which points have been hit: rows of the readings, int64 (k,), and x, y [m] in the world, (k, 2).
+
+        Args:
+            poses: of the robots, the truth, (m, 3).
+        """
+        row, at = np.nonzero(np.isfinite(self.points[..., 0]))
+        (ahead, left), (x, y, heading) = self.points[row, at, :2].T, poses[row].T
+        c, s = np.cos(heading), np.sin(heading)
+        return row, np.column_stack((x + c * ahead - s * left, y + s * ahead + c * left))
+
+    def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
+        """Let beliefs of the ground take in some of the clouds, see `covey.sensors.wedge.WedgeReadings.into`."""
+        beliefs.see_points(robots, rows, poses, self.points, self.sigma_m, step)
+
+
+class CloudSensor(SensorRecord):
+    """Base of the sensors that measure the distance to the ground, or to a wall, along many rays; blind to robots."""
+
+    range_m: float = Field(default=20.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
+    min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
+    sigma_m: float = Field(default=0.02, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
+    dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
+    height_m: float = Field(default=0.5, ge=0, description="Height of the sensor above the ground [m].")
+    mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
+    mount_pitch_deg: float = Field(
+        default=0.0, ge=-90, le=90, description="How far the sensor looks down, 90: straight down [degrees]."
+    )
+
+    @property
+    @abstractmethod
+    def directions(self) -> np.ndarray:
+        """Unit vectors of the rays, float64 (rays, 3): ahead, left, up of the sensor."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> tuple[float, float]:
+        """Highest and lowest direction straight ahead of the sensor [rad], level as it is mounted."""
+
+    @property
+    def view(self) -> tuple[float, float, float, float]:
+        """Range, height above the ground [m], highest and lowest direction that it sees straight ahead [rad]."""
+        highest, lowest = (edge - math.radians(self.mount_pitch_deg) for edge in self.edges)
+        return self.range_m, self.height_m, highest, lowest
+
+    def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> CloudReadings:
+        """Return one cloud of each member, see `SensorRecord.read`.
+
+        Raises:
+            InvalidValueError: the world has no ground.
+        """
+        record: Any = self
+        ground, directions = ground_of(truth, record.kind), self.directions
+        angles = math.radians(self.mount_heading_deg), math.radians(self.mount_pitch_deg)
+        place = np.array([self.mount_x_m, self.mount_y_m, self.height_m, *angles])
+        true_ranges = np.empty((len(members), len(directions)))
+        ranges, points = np.empty_like(true_ranges), np.empty((*true_ranges.shape, 3))
+        pose, attitude = truth.pose[members], truth.altitude_roll_pitch[members]
+        walls = truth.skip, truth.frame, truth.wall_height_m
+        cast_clouds(ground.altitude, ground.frame, pose, attitude, place, directions, self.range_m, *walls, true_ranges)
+        measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
+        cloud_points(attitude, place, directions, ranges, points)
+        return CloudReadings(ranges, points, self.sigma_m)
+
+
+@kernel
+def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, skip, grid_frame, wall_height, ranges):
+    """Write how far each ray goes to the ground or a wall, ``range_m`` if to nothing, into ranges (m, rays) [m].
+
+    Args:
+        altitude, frame: of the ground. pose, attitude: (m, 3), see `covey.sensors.truth.Truth`.
+        place: float64 (5,), x, y [m] on the body, height above where its wheels stand [m], heading, pitch [rad].
+        directions: float64 (rays, 3), see `CloudSensor`.
+        skip, grid_frame: of the walls, ``wall_height`` [m] above the ground.
+    """
+    at = np.empty((4, 3))
+    for m in range(pose.shape[0]):
+        placed(pose[m], attitude[m], place, 0.0, at)
+        x, y, z = at[0, 0], at[0, 1], at[0, 2]
+        for k in range(directions.shape[0]):
+            a, b, c = directions[k, 0], directions[k, 1], directions[k, 2]
+            dx = a * at[1, 0] + b * at[2, 0] + c * at[3, 0]
+            dy = a * at[1, 1] + b * at[2, 1] + c * at[3, 1]
+            dz = a * at[1, 2] + b * at[2, 2] + c * at[3, 2]
+            far = min(cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m), range_m)
+            flat = math.sqrt(dx * dx + dy * dy)
+            if flat > 1e-9:
+                u, v = to_grid(grid_frame, x, y)
+                to_u, to_v = to_grid(grid_frame, x + dx / flat, y + dy / flat)
+                per = grid_frame[4]
+                length = far * flat / per
+                t = march(skip, u, v, (to_u - u) * per, (to_v - v) * per, length)
+                if t < length:
+                    t *= per / flat
+                    foot = altitude_at(altitude, frame, x + t * dx, y + t * dy)
+                    if z + t * dz <= foot + wall_height:
+                        far = t
+            ranges[m, k] = far
+
+
+@kernel
+def cloud_points(attitude, place, directions, ranges, points):
+    """Write the points that ranges (m, rays) [m] measure, as of `CloudReading`, into points (m, rays, 3)."""
+    at, heading = np.empty((4, 3)), np.zeros(3)
+    for m in range(ranges.shape[0]):
+        placed(heading, attitude[m], place, 0.0, at)
+        for k in range(ranges.shape[1]):
+            r = ranges[m, k]
+            for n in range(3):
+                way = directions[k, 0] * at[1, n] + directions[k, 1] * at[2, n] + directions[k, 2] * at[3, n]
+                points[m, k, n] = at[0, n] + r * way if math.isfinite(r) else math.nan

@@ -1,0 +1,1 @@
+"""Physics on a landscape, in three dimensions: MuJoCo, of the extra ``[terrain]``."""

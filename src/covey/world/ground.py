@@ -1,0 +1,247 @@
+"""`Ground`: the altitudes of a landscape, on which robots drive and walls stand."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+
+if TYPE_CHECKING:
+    from covey.world.world import World
+
+MAX_VERTICES = 25_000_000
+"""Grounds of more vertices are refused (a square of 250 m at 0.05 m fits)."""
+
+MARGIN_M = 10.0
+"""How far below the lowest and above the highest altitude an edit may reach unless it is declared otherwise [m]."""
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The truth about the landscape: altitudes at the vertices of a square lattice, flat triangles between them.
+
+    Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing): row 0 is the southernmost. It never
+    changes; a change is a copy. Only a simulation changes its own copy in place (`covey.world.ground_edits`).
+
+    Attributes:
+        altitude: float64 (rows, columns), [m].
+        spacing_m: between neighbouring vertices along x and y [m].
+        origin: x, y [m] of vertex [0, 0] in the world frame.
+        range_m: lowest and highest altitude that an edit may ask for [m].
+        name: what pictures and errors call it.
+        version: grows by one with each edit.
+    """
+
+    altitude: np.ndarray
+    spacing_m: float
+    origin: tuple[float, float]
+    range_m: Range
+    name: str = "ground"
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        check_altitudes(self.altitude, f"the ground {self.name!r}")
+        if not (math.isfinite(self.spacing_m) and self.spacing_m > 0):
+            raise InvalidValueError(f"spacing_m is {self.spacing_m!r}; it must be a positive number of metres")
+        low, high = float(self.altitude.min()), float(self.altitude.max())
+        if not (-math.inf < self.range_m[0] <= low and high <= self.range_m[1] < math.inf):
+            raise InvalidValueError(
+                f"range_m is {list(self.range_m)}, but the ground has altitudes from {low:g} to {high:g} m; give a "
+                "[lowest, highest] that holds these and all that edits shall ask for"
+            )
+
+    @staticmethod
+    def of(
+        altitude: Any,
+        spacing_m: float = 1.0,
+        *,
+        origin: tuple[float, float] | None = None,
+        range_m: Range | None = None,
+        name: str = "ground",
+    ) -> "Ground":
+        """Return the ground with these altitudes [m], an array of (rows, columns), row 0 in the south.
+
+        Args:
+            altitude: any numbers; they are copied.
+            spacing_m: between vertices [m].
+            origin: x, y of vertex [0, 0] [m]; without it the middle of the ground is at (0, 0).
+            range_m: what edits may ask for; without it 10 m below the lowest to 10 m above the highest altitude.
+            name: name of the ground.
+
+        Raises:
+            InvalidValueError: too few or too many vertices, an altitude that is not finite, a spacing of 0.
+        """
+        altitude = np.array(altitude, np.float64, order="C")
+        check_altitudes(altitude, f"the ground {name!r}")
+        if origin is None:
+            rows, columns = altitude.shape
+            origin = -0.5 * (columns - 1) * spacing_m, -0.5 * (rows - 1) * spacing_m
+        if range_m is None:
+            range_m = float(altitude.min()) - MARGIN_M, float(altitude.max()) + MARGIN_M
+        return Ground(altitude, spacing_m, origin, range_m, name)
+
+    def replace(self, **changes: Any) -> "Ground":
+        """Return a copy with other attributes."""
+        return dataclasses.replace(self, **changes)
+
+    @cached_property
+    def frame(self) -> np.ndarray:
+        """float64 (3,): x, y of vertex [0, 0] and the spacing [m]: how kernels take the lattice."""
+        return np.array([*self.origin, self.spacing_m], np.float64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of vertices."""
+        return self.altitude.shape[0], self.altitude.shape[1]
+
+    @property
+    def size_m(self) -> tuple[float, float]:
+        """Width (along x) and height (along y) from the first to the last vertex [m]."""
+        return (self.shape[1] - 1) * self.spacing_m, (self.shape[0] - 1) * self.spacing_m
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """left, right, bottom, top [m] of the vertices."""
+        (x, y), (width, height) = self.origin, self.size_m
+        return x, x + width, y, y + height
+
+    def vertices(self) -> np.ndarray:
+        """Return x, y and altitude [m] of all vertices, shape (rows, columns, 3)."""
+        rows, columns = self.shape
+        x = self.origin[0] + np.arange(columns) * self.spacing_m
+        y = self.origin[1] + np.arange(rows) * self.spacing_m
+        return np.stack((*np.meshgrid(x, y), self.altitude), axis=-1)
+
+    def contains(self, points: Any) -> np.ndarray:
+        """Return which points [m], shape (..., 2), lie on the ground, its edge included."""
+        points = np.asarray(points, float)
+        left, right, bottom, top = self.bounds
+        x, y = points[..., 0], points[..., 1]
+        return (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+
+    def altitude_at(self, points: Any) -> np.ndarray:
+        """Return the altitude [m] at points [m] of shape (..., 2); beyond the edge that of the nearest point of it."""
+        from covey.geometry.heightfield import altitudes_at
+
+        points = np.asarray(points, float)
+        return altitudes_at(self.altitude, self.frame, _flat(points)).reshape(points.shape[:-1])
+
+    def normal_at(self, points: Any) -> np.ndarray:
+        """Return the unit normal, upwards, of the triangle that holds each point: shape (..., 2) to (..., 3)."""
+        from covey.geometry.heightfield import slopes_at
+
+        points = np.asarray(points, float)
+        slopes = slopes_at(self.altitude, self.frame, _flat(points))
+        normals = np.column_stack((-slopes, np.ones(len(slopes))))
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        return normals.reshape(*points.shape[:-1], 3)
+
+    def cast(self, origins: Any, directions: Any, range_m: float = math.inf) -> np.ndarray:
+        """Return how far it is from each origin along its direction to the ground [m], infinite if it is not met.
+
+        Args:
+            origins: x, y, z [m], shape (m, 3).
+            directions: unit vectors, shape (m, 3).
+            range_m: where to give up [m].
+        """
+        from covey.geometry.heightfield import cast
+
+        rays = (np.ascontiguousarray(a, np.float64) for a in (origins, directions))
+        return cast(self.altitude, self.frame, *rays, float(range_m))
+
+    def steepness(self) -> np.ndarray:
+        """Return the largest difference [m] of each vertex from its up to eight neighbours: (rows, columns)."""
+        from covey.geometry.heightfield import steepness
+
+        return steepness(self.altitude)
+
+    def resampled(self, spacing_m: float) -> "Ground":
+        """Return the ground with vertices at another spacing [m], taken from its surface; its middle stays."""
+        if not (math.isfinite(spacing_m) and spacing_m > 0):
+            raise InvalidValueError(f"spacing_m is {spacing_m!r}; it must be a positive number of metres")
+        columns, rows = (1 + int(side / spacing_m * (1 + 1e-12)) for side in self.size_m)
+        check_shape(rows, columns, f"resampled at {spacing_m:g} m, the ground {self.name!r}")
+        left, right, bottom, top = self.bounds
+        origin = 0.5 * (left + right - (columns - 1) * spacing_m), 0.5 * (bottom + top - (rows - 1) * spacing_m)
+        x, y = origin[0] + np.arange(columns) * spacing_m, origin[1] + np.arange(rows) * spacing_m
+        altitude = np.ascontiguousarray(self.altitude_at(np.stack(np.meshgrid(x, y), axis=-1)))
+        return self.replace(altitude=altitude, spacing_m=float(spacing_m), origin=origin)
+
+    def save(self, path: str | Path, **options: Any) -> None:
+        """Write the ground as the suffix says; see `covey.world.ground_writer.save_ground` for the options."""
+        from covey.world.ground_writer import save_ground
+
+        save_ground(self, Path(path), **options)
+
+    @staticmethod
+    def from_file(path: str | Path, **options: Any) -> "Ground":
+        """Read an image or grid of altitudes; see `covey.world.ground_files.read_ground` for the options."""
+        from covey.world.ground_files import read_ground
+
+        return read_ground(Path(path), **options)
+
+    def world(self, walls: "World | None" = None) -> "World":
+        """Return the world that is this ground, with walls standing on it if given.
+
+        Without walls its cells are one around each vertex, free, but for those at the edge, half of which no ground
+        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells
+        beyond the ground are walls.
+        """
+        from covey.world.world import FREE, OPEN, WALL, World
+
+        if walls is None:
+            (x, y), half = self.origin, 0.5 * self.spacing_m
+            cells = np.full(self.shape, OPEN, np.uint8)
+            cells[1:-1, 1:-1] = FREE
+            grid = Grid(cells, self.spacing_m, (x - half, y - half, 0.0))
+            return World(grid, self.name, "open", ground=self)
+        rows, columns = walls.grid.shape
+        centres = walls.grid.to_world(np.moveaxis(np.mgrid[:rows, :columns], 0, -1))
+        on_ground = self.contains(centres)
+        if not on_ground[walls.free].any():
+            raise InvalidValueError(
+                f"no free cell of {walls.name!r} lies on the ground {self.name!r}, which reaches from "
+                f"({self.bounds[0]:g}, {self.bounds[2]:g}) to ({self.bounds[1]:g}, {self.bounds[3]:g}) m; move the "
+                "walls, or take a larger ground"
+            )
+        cells = np.where(on_ground, walls.grid.cells, WALL).astype(np.uint8)
+        return walls.replace(grid=walls.grid.with_cells(cells), ground=self)
+
+
+def check_shape(rows: int, columns: int, what: str) -> None:
+    """Raise `InvalidValueError` when a ground would have too few or too many vertices."""
+    if rows < 2 or columns < 2 or rows * columns > MAX_VERTICES:
+        raise InvalidValueError(
+            f"{what} would have {columns} x {rows} vertices; it needs at least 2 x 2, and at most {MAX_VERTICES:.3g} "
+            "are allowed: use another spacing or size"
+        )
+
+
+def check_altitudes(altitude: np.ndarray, what: str) -> None:
+    """Raise `InvalidValueError` when an array cannot be the altitudes of a ground."""
+    if altitude.ndim != 2:
+        raise InvalidValueError(f"{what} has altitudes of shape {altitude.shape}; it must be (rows, columns)")
+    check_shape(altitude.shape[0], altitude.shape[1], what)
+    if altitude.dtype != np.float64 or not altitude.flags.c_contiguous:
+        raise InvalidValueError(f"{what} has altitudes of {altitude.dtype}; use Ground.of, which copies any numbers")
+    if not np.isfinite(altitude).all():
+        row, column = np.argwhere(~np.isfinite(altitude))[0].tolist()
+        count = int(np.count_nonzero(~np.isfinite(altitude)))
+        raise InvalidValueError(
+            f"{what} has {count} altitudes that are not finite numbers, the first, {altitude[row, column]}, at "
+            f"[{row}, {column}]; fill the holes before"
+        )
+
+
+def _flat(points: np.ndarray) -> np.ndarray:
+    if points.ndim == 0 or points.shape[-1] != 2:
+        raise InvalidValueError(f"points have shape {points.shape}; it must be (..., 2): x, y [m]")
+    return np.ascontiguousarray(points.reshape(-1, 2))

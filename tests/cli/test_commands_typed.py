@@ -1,0 +1,62 @@
+"""Events that are typed while a run goes on."""
+
+import io
+import os
+import threading
+
+import pytest
+
+import covey
+from covey.cli import main
+from covey.cli.commands import Commands, event_of
+from covey.errors import CoveyError
+from covey.results.run import Run
+from covey.sim.inputs import recorded_inputs
+
+
+def test_a_typed_wall_stands_from_the_next_step_on_and_what_is_wrong_is_said():
+    said = io.StringIO()
+    commands = Commands(io.StringIO("wall: {from: [1, -1], to: [1, 1]}\n\nwal: {}\n"), said)
+    commands.reader.join()
+    sim = covey.Simulation(covey.World.empty(6, 6))
+    commands(sim)
+    sim.step()
+    assert sim.world.solid[sim.world.grid.to_cells((1, 0))[0], sim.world.grid.to_cells((1, 0))[1]]
+    assert "not done" in said.getvalue()
+    assert "an event is one of" in said.getvalue()
+
+
+def test_a_pipe_of_events_reaches_a_run(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    feeder = threading.Thread(target=lambda: pipe.write_text("remove: {polygon_m: [[0, 0], [1, 0], [1, 1]]}\n"))
+    feeder.start()
+    code = main(
+        [
+            "run",
+            "hello",
+            "--commands",
+            str(pipe),
+            "--speed",
+            "20",
+            "-q",
+            "--no-pictures",
+            "--out",
+            str(tmp_path / "run"),
+        ]
+    )
+    feeder.join()
+    assert code in (0, 3)
+    (event,) = recorded_inputs(Run(tmp_path / "run"))
+    assert event["remove"] == {"polygon_m": [[0, 0], [1, 0], [1, 1]]}
+
+
+def test_a_file_that_is_not_there(tmp_path, capsys):
+    assert main(["run", "hello", "--commands", str(tmp_path / "none")]) == 2
+    assert "--commands" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["crater", "3", "{", "a: [1"])
+def test_lines_that_are_no_event(line):
+    with pytest.raises(CoveyError):
+        event_of(line)

@@ -1,0 +1,206 @@
+"""The terrain team: orders obeyed in the plane and on a landscape, and what it says when it cannot."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.controllers import controllers
+from covey.missions import Formation
+from covey.robots.controller import Program
+from covey.scenario.load import parse_scenario
+
+START = [(-12.0 + 2 * (i % 3), -2.0 + 2 * (i // 3), 0.0) for i in range(6)]
+OUTLINE = [(-15, -6), (15, -6), (15, 6), (-15, 6)]
+WALL = [(-1, -3), (1, -3), (1, 6), (-1, 6)]
+
+
+def team(order, *, obstacles=(WALL,), count=6, timeout_s=120.0, program=None, **options):
+    """Return a simulation of discs that see all around in a room, and are to form up."""
+    world = covey.World.polygons(OUTLINE, obstacles_m=list(obstacles), resolution_m=0.1)
+    group = covey.Group(
+        "r", covey.robots.disc(), START[:count], Program(controllers.get("terrain_team"), program or {})
+    )
+    options = {"share_maps": 1.0, "mission": Formation(**order), "stop": covey.Stop(timeout_s=timeout_s)} | options
+    return covey.Simulation(world, [group], seed=1, **options)
+
+
+def heads(sim):
+    return np.degrees(np.angle(np.exp(1j * sim.state.pose[:, 2])))
+
+
+@pytest.mark.parametrize("over", ["board", "radio"])
+def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over):
+    order = {"objective_m": (9.0, 0.0), "formation": "hexagon", "facing_deg": 90.0}
+    rank = {"objective_m": (8.0, -2.0), "formation": "rank", "spacing_m": 1.5, "facing_deg": -90.0}
+    sim = team(order, program={"over": over}, events=[{"at_s": 60, "order": rank}])
+    met_s = None
+    while not sim.done:
+        sim.step()
+        assert not sim.deciding.failures
+        if met_s is None and sim.tracker.values["orders_met"] == 1:
+            met_s = sim.time
+        if met_s is not None and sim.time == pytest.approx(59.9):
+            assert heads(sim) == pytest.approx(np.full(6, 90.0), abs=8.0)
+    run = sim.close()
+    assert run.status == "reached"
+    assert met_s is not None
+    assert met_s < 60
+    assert run.metrics["orders_met"] == 2
+    assert run.metrics["robots_arrived"] == 6
+    assert run.metrics["formation_error_m"] < 0.3
+    assert heads(sim) == pytest.approx(np.full(6, -90.0), abs=8.0)
+    assert run.metrics["collisions"] == 0
+    assert {sim.robot(n).text for n in sim.names} == {"arrived"}
+
+
+def test_an_objective_behind_closed_walls_is_found_to_be_enclosed():
+    closed = [(-1, -6), (1, -6), (1, 6), (-1, 6)]
+    sim = team({"objective_m": (9.0, 0.0)}, obstacles=[closed], count=3)
+    run = sim.run()
+    assert run.status == "exhausted"
+    assert run.metrics["robots_arrived"] == 0
+    assert {sim.robot(n).text for n in sim.names} == {"enclosed: no drivable ground leads on"}
+    assert run.metrics["explored_share"] > 0.95  # it has looked everywhere before it says so
+
+
+def test_a_place_in_a_wall_is_taken_beside_it_and_a_formation_in_a_wall_is_enclosed():
+    sim = team({"objective_m": (-3.0, 3.0), "formation": "rank", "facing_deg": 90.0, "spacing_m": 2.0}, count=3)
+    sim.run()  # places at x = -1 (at the wall), -3 and -5
+    assert {sim.robot(n).text for n in sim.names} == {"arrived"}
+    assert sorted(sim.state.pose[:, 0])[:2] == pytest.approx([-5, -3], abs=0.4)
+    assert -2.2 < max(sim.state.pose[:, 0]) < -1.3
+    block = [(-1, -6), (9, -6), (9, 6), (-1, 6)]
+    sim = team({"objective_m": (4.0, 0.0), "spacing_m": 1.0}, obstacles=[block], count=2)
+    sim.run()
+    assert all("enclosed" in sim.robot(n).text for n in sim.names)
+
+
+def test_the_places_of_a_lost_robot_are_not_dealt_out_again_but_the_others_stand_in_the_formation():
+    fault = {"at_s": 3, "robot": "r1", "kind": "dies"}
+    sim = team({"objective_m": (9.0, 0.0)}, count=4, faults=[fault])
+    run = sim.run()
+    assert run.metrics["robots_arrived"] == 3
+    assert run.metrics["orders_met"] == 1
+    alive = sim.state.pose[[0, 2, 3], :2]
+    assert np.hypot(*(alive - (9.0, 0.0)).T) == pytest.approx(np.full(3, 2.0), abs=0.5)  # on the hexagon, still
+
+
+def test_robots_wait_for_an_order_and_obey_the_one_that_is_called_for():
+    sim = team({"objective_m": (0.0, 0.0)}, count=2, mission=None)
+    for _ in range(20):
+        sim.step()
+    assert not sim.done
+    assert sim.robot("r0").text == "waits for an order"
+    assert sim.state.pose[:, :2] == pytest.approx(np.array(START)[:2, :2])
+    sim.order((-9.0, 3.0), "rank", spacing_m=2.0)
+    run = sim.run()
+    assert run.status == "reached"
+    assert sorted(sim.state.pose[:, 1]) == pytest.approx([2.0, 4.0], abs=0.4)
+
+
+def test_robots_keep_their_distance_as_bearing_disallow_wants_it():
+    # Two teams of one formation change sides: 6 robots that all have to pass each other.
+    sim = team(
+        {"objective_m": (-10.0, -1.0)}, obstacles=[], events=[{"at_s": 30, "order": {"objective_m": (0.0, 0.0)}}]
+    )
+    run = sim.run()
+    assert run.metrics["orders_met"] == 2
+    assert run.metrics["min_separation_m"] > 0.6
+    assert run.metrics["collisions"] == 0
+
+
+GROUND = """
+world: {generate: flat, size_m: [60, 60]}
+physics: planar
+robots:
+- name: r
+  count: 3
+  robot: {base: disc, sensors: [{kind: wedge}], mapping: {kind: elevation}, max_speed_m_s: 1.0}
+  controller: terrain_team
+  start: [[-2, 0, 0], [0, 0, 0], [2, 0, 0]]
+share_maps: {every_s: 0.5}
+mission: {formation: {objective_m: [15, 0], mode: MODE}}
+EVENTS
+stop: {timeout_s: 200}
+"""
+
+
+def on_ground(mode="leap_of_faith", events=""):
+    return parse_scenario(GROUND.replace("MODE", mode).replace("EVENTS", events)).build()
+
+
+@pytest.mark.parametrize("mode", ["leap_of_faith", "look_before_leap"])
+def test_a_team_with_wedges_maps_its_way_over_a_landscape(mode):
+    sim = on_ground(mode)
+    run = sim.run()
+    assert run.status == "reached"
+    assert run.metrics["robots_arrived"] == 3
+    assert "spinning: looks around" in run.events.filter(run.events["kind"] == "note")["text"].to_list()
+
+
+def test_who_looks_before_it_leaps_turns_to_its_way_before_it_drives():
+    back = "events: [{at_s: 60, order: {objective_m: [0, 0], formation: rank, facing_deg: 90, mode: MODE}}]"
+    looked = {}
+    for mode in ("leap_of_faith", "look_before_leap"):
+        run = on_ground(mode, back.replace("MODE", mode)).run()
+        assert run.metrics["orders_met"] == 2
+        notes = run.events.filter(run.events["kind"] == "note")
+        looked[mode] = notes.filter(notes["text"].str.contains("before it leaps") & (notes["time_s"] > 60))
+    # The way back was mapped long ago, and lies behind the robots.
+    assert len(looked["leap_of_faith"]) == 0
+    assert set(looked["look_before_leap"]["robot"]) == {"r0", "r1", "r2"}
+
+
+def test_a_wall_of_earth_across_the_way_is_gone_around_and_a_ring_encloses():
+    bank = "events: [{at_s: 12, bank: {from: [8, -8], to: [8, 8], width_m: 3, height_m: 2}}]"
+    sim = on_ground(events=bank)
+    run = sim.run()
+    assert run.status == "reached"
+    around = np.abs(run.poses[:, :, 1]).max(axis=0)
+    assert (around > 6).all()  # nobody has driven through it
+    banks = [f"{{at_s: 12, bank: {{from: [{a}], to: [{b}], width_m: 3, height_m: 2}}}}" for a, b in RING]
+    sim = on_ground(events=f"events: [{', '.join(banks)}]")
+    sim.run()
+    assert sim.status == "exhausted"
+    assert all("enclosed" in sim.robot(n).text for n in sim.names)
+    assert (np.abs(sim.state.pose[:, :2]) < 8).all()
+
+
+RING = [("8, -8", "8, 8"), ("-8, -8", "-8, 8"), ("-8, 8", "8, 8"), ("-8, -8", "8, -8")]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"clearance_m": 0.0}, "clearance_m"),
+        ({"law": "square"}, "inverse, linear"),
+        ({"d_inner_m": 3.0}, "d_outer_m"),
+        ({"over": "shouting"}, "board"),
+        ({"speed": 2.0}, "speed"),
+    ],
+)
+def test_senseless_parameters_are_named(parameters, word):
+    with pytest.raises(covey.CoveyError, match=word):
+        controllers.get("terrain_team")(**parameters)
+
+
+CRATER = """
+world: {generate: hills, size_m: [60, 60], seed: 1, height_m: 2, wavelength_m: 40}
+robots:
+- {name: r, count: 3, robot: skid_steer, controller: terrain_team, start: [[-12, 0, 0], [-10, 0, 0], [-8, 0, 0]]}
+share_maps: {every_s: 0.5}
+mission: {formation: {objective_m: [12, 0], formation: rank}}
+events: [{at_s: 9, crater: {centre_m: [3, 0], depth_m: 3, radius_m: 5}}]
+stop: {timeout_s: 200}
+"""
+
+
+def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
+    pytest.importorskip("mujoco")
+    run = parse_scenario(CRATER).build().run()
+    assert run.status == "reached"
+    assert run.metrics["robots_arrived"] == 3
+    from_centre = np.hypot(run.poses[:, :, 0] - 3.0, run.poses[:, :, 1])
+    # Its slope, 2 d r / R^2, is steeper than 0.4 from r = 1.7 m on: nobody has been inside.
+    assert from_centre.min() > 4.0
+    assert np.abs(run.poses[:, :, 1]).max(axis=0).min() > 4.0

@@ -1,0 +1,44 @@
+"""The pictures of a run on a ground."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import covey
+from covey.results.figures import on_ground, save_all
+from covey.robots.catalogue import skid_steer
+from covey.world.ground import Ground
+
+
+@pytest.fixture(scope="module")
+def run():
+    x, y = np.meshgrid(np.arange(21.0), np.arange(21.0))
+    world = Ground.of(0.05 * x + 0.1 * np.sin(y)).world()
+    group = covey.Group("rover", skid_steer(), [(-2.0, 0.0, 0.0), (2.0, 0.0, 1.0)], lambda robot: robot.drive(0.3, 0.3))
+    mound = {"at_s": 1, "mound": {"centre_m": [5, 5], "height_m": 0.5, "radius_m": 2}}
+    return covey.Simulation(world, [group], events=[mound], stop=covey.Stop(timeout_s=2)).run()
+
+
+def test_all_pictures_are_written(run, tmp_path):
+    names = {path.name for path in save_all(run, tmp_path, kinds=("png",))}
+    assert {"belief.png", "belief_error.png", "perspective.png", "film.gif"} <= names
+    assert np.asarray(Image.open(tmp_path / "perspective.png")).shape == (720, 1280, 3)
+
+
+def test_the_film_has_as_many_images_as_asked_for(run):
+    assert len(list(on_ground.film(run, 5))) == 5
+
+
+def test_the_robot_that_has_measured_most_is_shown(run):
+    _, name, believed = on_ground._most(run)
+    others = [(b.marks == 1).sum() for b in run.landscape.beliefs.values()]
+    assert (believed.marks == 1).sum() == max(others)
+    assert name in run.names
+
+
+def test_a_run_in_the_plane_has_none_of_them():
+    plain = covey.Simulation(covey.World.empty(4, 4), stop=covey.Stop(timeout_s=0.3)).run()
+    assert on_ground.belief_maps(plain) is None
+    assert on_ground.belief_curve(plain) is None
+    assert on_ground.perspective(plain) is None
+    assert not list(on_ground.film(plain))
