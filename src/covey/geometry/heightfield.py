@@ -15,6 +15,8 @@ import numpy as np
 
 from covey.kernel import kernel
 
+_NEAR = 1e-12  # of a side: a ray along an edge of the field meets it, whatever the rounding
+
 
 @kernel
 def altitude_at(altitude, frame, x, y):
@@ -231,7 +233,7 @@ def cast_numpy(
         n = np.cross(s, second)
         q = n @ direction / determinant
         t = np.sum(third * n, axis=1) / determinant
-        hit = (p >= 0) & (q >= 0) & (p + q <= 1) & (t >= 0) & (t <= range_m)
+        hit = (p >= -_NEAR) & (q >= -_NEAR) & (p + q <= 1 + _NEAR) & (t >= 0) & (t <= range_m)
     return float(t[hit].min()) if hit.any() else math.inf
 
 

@@ -1,6 +1,25 @@
 """What robots are: bodies, drives, the catalogue, the state of a team, and the software aboard."""
 
-from covey.robots.catalogue import disc, maes, pioneer3dx, turtlebot3_burger, turtlebot3_waffle
+from covey.robots.catalogue import (
+    aerial_scout,
+    disc,
+    maes,
+    pioneer3dx,
+    skid_steer,
+    tracked,
+    turtlebot3_burger,
+    turtlebot3_waffle,
+)
 from covey.robots.model import RobotModel
 
-__all__ = ["RobotModel", "disc", "maes", "pioneer3dx", "turtlebot3_burger", "turtlebot3_waffle"]
+__all__ = [
+    "RobotModel",
+    "aerial_scout",
+    "disc",
+    "maes",
+    "pioneer3dx",
+    "skid_steer",
+    "tracked",
+    "turtlebot3_burger",
+    "turtlebot3_waffle",
+]
