@@ -93,7 +93,7 @@ def test_nothing_outside_or_without_number_is_marked():
 
 def test_bodies_cover_the_cells_whose_centres_they_reach():
     grid = Grid(np.ones((50, 70), bool), 0.1, (-2.0, 1.0, 0.3))
-    coverage = Coverage(grid)
+    coverage = Coverage(grid, 2)
     poses = np.array([[0.5, 3.2, 0.4], [-1.0, 2.0, -1.0]])
     discs = np.array([[[0.1, 0.0, 0.3], [-0.2, 0.05, 0.2]], [[0.0, 0.0, 0.25], [0.0, 0.0, 0.0]]])
     coverage.mark(poses, discs, 4)

@@ -200,6 +200,8 @@ class Coverage:
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int) -> None:
         """Cover what lies under bodies at true poses (n, 3); discs (n, k, 3): x, y, radius [m] on the body or 0."""
+        if len(poses) > len(self._each):
+            raise InvalidValueError(f"{len(poses)} robots, but the coverage is that of {len(self._each)}")
         self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
 
     @property
