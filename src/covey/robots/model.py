@@ -136,7 +136,7 @@ def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tup
     vertices = np.array(polygon, float)
     low, high = vertices.min(0), vertices.max(0)
     size = float((high - low).max())
-    vertices = vertices[np.hypot(*(vertices - np.roll(vertices, 1, axis=0)).T) > 1e-9 * size]  # edges of a direction
+    vertices = vertices[np.hypot(*(vertices - np.roll(vertices, 1, axis=0)).T) > 1e-9 * size]  # an edge has a direction
     if not excess_m >= 0.04 * size:
         raise InvalidValueError(
             f"excess_m is {excess_m!r}; to cover a polygon {size:g} m across it must be at least {0.04 * size:g} m"
