@@ -51,6 +51,13 @@ def test_a_pipe_of_events_reaches_a_run(tmp_path):
     assert event["remove"] == {"polygon_m": [[0, 0], [1, 0], [1, 1]]}
 
 
+def test_what_is_typed_reaches_a_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("remove: {polygon_m: [[0, 0], [1, 0], [1, 1]]}\n"))
+    out = str(tmp_path / "run")
+    assert main(["run", "hello", "--commands", "-", "--speed", "20", "-q", "--no-pictures", "--out", out]) in (0, 3)
+    assert len(recorded_inputs(Run(tmp_path / "run"))) == 1
+
+
 def test_a_file_that_is_not_there(tmp_path, capsys):
     assert main(["run", "hello", "--commands", str(tmp_path / "none")]) == 2
     assert "--commands" in capsys.readouterr().err

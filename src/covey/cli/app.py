@@ -41,7 +41,7 @@ def run(
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    commands: Path | None = None,
+    commands: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     trusted_only: TrustedOnly = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     cluster: str | None = None,
