@@ -72,6 +72,7 @@ def test_the_order_in_which_news_arrive_and_how_often_do_not_matter(sights, orde
         for k in sequence:
             beliefs.take(np.arange(3)[:, None] == 0, [news[k]])
     same(shown(first, 0), shown(second, 0))
+    assert (first[0].marks()[8:12, 8:12] > 0).all()  # and the news did arrive
 
 
 @settings(max_examples=25)

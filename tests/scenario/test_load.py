@@ -229,3 +229,16 @@ def test_a_bad_reference_to_a_file_is_a_problem(write, reference, words):
     (problem,) = caught.value.problems
     assert (problem.line, problem.column) == (3, 31)
     assert words in problem.message
+
+
+@pytest.mark.parametrize(
+    ("key", "needs"),
+    [
+        ("execution: {controllers: processes}", "in_process"),
+        ("share_maps: {start_poses: unknown}", "start_poses: known"),
+    ],
+)
+def test_what_a_map_of_the_ground_cannot_be_combined_with(key, needs):
+    text = f"world: {{generate: hills}}\nrobots: [{{robot: skid_steer, controller: minpos}}]\n{key}\n"
+    with pytest.raises(ScenarioError, match=needs):
+        parse_scenario(text)

@@ -1,7 +1,7 @@
 """The notice board: a record that the whole team reads and writes, whatever the radio does.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (notice board).
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (notice board).
 """
 
 from collections.abc import Iterator, MutableMapping

@@ -31,7 +31,7 @@ class AerialScout:
         over: where it tells that it is there: the notice ``board``, or the ``radio``.
 
     References:
-        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (aerial robots
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (aerial robots
         that help mapping and planning: future work).
     """
 

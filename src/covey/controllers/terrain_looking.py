@@ -24,7 +24,7 @@ class Looker:
         looks: whether the robot stands and looks, and must not drive on.
 
     References:
-        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
     def __init__(self) -> None:

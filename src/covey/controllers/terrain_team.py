@@ -67,7 +67,7 @@ class TerrainTeam:
         over: how robots tell each other where they are and go: the notice ``board``, or the ``radio``.
 
     References:
-        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
     def __init__(

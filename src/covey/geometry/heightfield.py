@@ -179,7 +179,7 @@ def steepness(altitude):
     NaN (not known) in a vertex gives NaN; a neighbour that is NaN is left out.
 
     References:
-        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the "maximum
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the "maximum
         local gradient").
     """
     rows, columns = altitude.shape

@@ -17,7 +17,7 @@ class Formation(Order):
     The order stands on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
 
     References:
-        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
     kind: ClassVar[str] = "formation"

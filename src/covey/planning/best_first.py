@@ -5,7 +5,7 @@ from the goal and leaps each time to the farthest earlier vertex to which a stra
 vertices and stays over mapped ones.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (lines that come
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (lines that come
     no nearer than 0.5 m to a vertex that is too steep). P. E. Hart, N. J. Nilsson, B. Raphael: A formal basis for the
     heuristic determination of minimum cost paths. IEEE Transactions on Systems Science and Cybernetics 4(2), 1968.
 """

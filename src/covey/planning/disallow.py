@@ -1,7 +1,7 @@
 """Bearing-disallow: directions that a robot does not take because a team mate is near there.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: an arc towards
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: an arc towards
     each mate, "inversely proportional to the separation distance, starting at 0 degrees at two meters and increasing to
     180 degrees (effectively a wall) at one meter".
 """

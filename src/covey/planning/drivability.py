@@ -1,7 +1,7 @@
 """Where a robot can drive on a landscape: by the steepness of the ground around each of its vertices.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: a vertex cannot
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: a vertex cannot
     be driven on when any of its eight neighbours, a metre apart, differs by more than 0.4 m.
 """
 

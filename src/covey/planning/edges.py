@@ -1,7 +1,7 @@
 """Edges of the mapped ground, which of them a team pushes back, and whether turning on the spot reveals more.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
 """
 
 import math

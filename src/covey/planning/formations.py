@@ -1,7 +1,7 @@
 """Formations: where the robots of a team are to stand around an objective.
 
 References:
-    D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: six robots in a
+    De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: six robots in a
     hexagon around the objective, in a pentagon with one robot on it, or in a single rank centred on it.
 """
 

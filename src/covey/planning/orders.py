@@ -19,7 +19,7 @@ class Order(Record):
     """Where the team is to go, and how it is to stand there.
 
     References:
-        D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
     objective_m: tuple[float, float] = Field(description="x, y of the objective [m].")

@@ -201,7 +201,7 @@ def skid_steer(control: Control = "twist") -> RobotModel:
     Pioneer.
 
     References:
-        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
     wheels = tuple(
         Wheel(x_m=x, y_m=y, radius_m=0.1, width_m=0.07, mass_kg=1.0, tyre="flat")

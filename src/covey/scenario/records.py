@@ -206,6 +206,12 @@ class Scenario(FromFile):
             groups = [(group.controller.program, group.known_map) for group in self.robots]
             errors += [(*found, None) for found in known_starts_needed(groups, mission_of(self.mission).kind)]
         for i, group in enumerate(self.robots):
+            if group.robot.mapping is not None and group.robot.mapping.kind == "elevation":
+                where: tuple[str | int, ...] = ("robots", i, "robot", "mapping")
+                if self.execution.controllers == "processes":
+                    errors.append((where, "elevation needs execution.controllers: in_process", "elevation"))
+                if self.share_maps and self.share_maps.start_poses == "unknown":
+                    errors.append((where, "elevation needs share_maps.start_poses: known", "elevation"))
             for j, sensor in enumerate(group.robot.sensors):
                 if sensor.rate_hz * substep > 1 + 1e-9:
                     message = f"{sensor.rate_hz:g} Hz is more than one sample in each substep of {substep:g} s"

@@ -128,7 +128,7 @@ def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float, *, 
         ejecta: what is removed flies as rocks and stays where they fall, see `covey.world.ejecta`; else it vanishes.
 
     References:
-        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the tool; it
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the tool; it
         gives no formula).
     """
     if not ejecta:

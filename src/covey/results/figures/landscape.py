@@ -128,7 +128,7 @@ def markers(
     Those that would not lie below the ground are lifted, so that they do not hide in it, nor robots in them.
 
     References:
-        M. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the map
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the map
         display).
     """
     rows, columns = np.nonzero((known.marks > 0) & ~np.isnan(known.altitude))

@@ -1,6 +1,6 @@
 """How a team came into formation; None where the mission is not to.
 
-Source: D. De Rango, S. Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the
+Source: De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the
 formations); the measures are Covey's own.
 """
 
