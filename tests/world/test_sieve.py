@@ -28,7 +28,7 @@ def test_blocks_are_closed_where_walls_fill_them_or_the_array_ends():
     solid = np.zeros((6, 9), bool)
     solid[0:4, 4:8] = True
     solid[4:, :3] = True
-    closed = closed_bits(solid, (2, 4))[0, :2, 0]
+    closed = closed_bits(solid)[0, :2, 0]
     assert [[int(row >> k) & 1 for k in range(4)] for row in closed] == [[0, 1, 0, 1], [0, 0, 0, 1]]
 
 

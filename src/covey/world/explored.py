@@ -1,9 +1,8 @@
 """What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
-A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
-world, and 32 cells are compared at once. Beams, and beginnings of beams, that only cross blocks of 4 x 4 cells that
-their robot has explored to the last cell are left out (`covey.world.sieve`), but for one scan now and then that keeps
-the heat map fresh.
+The cells are looked at in blocks of 4 x 4, a bit per cell: what a robot has still to explore takes one bit per cell of
+the world, and 16 cells are compared at once. Beams, and beginnings of beams, that only cross cells that their robot has
+explored are left out (`covey.world.sieve`), but for one scan now and then that keeps the heat map fresh.
 """
 
 import math
@@ -16,7 +15,7 @@ from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import march_flat
 from covey.kernel import kernel
-from covey.world.sieve import BLOCK, SAFE, block_bits, closed_bits, complete, fan, first_open
+from covey.world.sieve import BLOCK, SAFE, block_bits, cell_bits, cells_of, closed_bits, complete, fan, first_open
 
 _WORD = 32
 _NEVER = -1
@@ -43,22 +42,14 @@ class ExploredTruth:
     """
 
     def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
-        rows, columns = explorable.shape
-        width = -(-columns // _WORD) * _WORD
-        cells = np.zeros((rows, width), np.uint8)
-        cells[:, :columns] = explorable.cells != 0
-        self.total = int(cells.sum())
+        self.total = int((explorable.cells != 0).sum())
         if not self.total or robots < 1:
             raise InvalidValueError(f"{self.total} explorable cells and {robots} robots; there must be some of both")
-        self.grid, self._columns, self._seen_every = explorable, columns, seen_every
-        self._goal = np.packbits(cells, axis=1, bitorder="little").view("<u4")
-        self._each = np.zeros((robots, *self._goal.shape), np.uint32)
-        self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
-        self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
-        blocks = np.pad(cells, ((0, -rows % BLOCK), (0, 0))).reshape(-1, BLOCK, width // BLOCK, BLOCK)
-        self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
-        self._blocks = np.array(self._left.shape[1:])
-        self._open = np.repeat(block_bits(self._left[:1] > 0, False), robots, axis=0)
+        self.grid, self._seen_every = explorable, seen_every
+        self._goal = cell_bits(explorable.cells != 0)
+        self._left, self._unseen = np.tile(self._goal, (robots + 1, 1, 1)), self._goal.copy()
+        self._first, self._last = (np.full(explorable.shape, _NEVER, np.int32) for _ in range(2))
+        self._open = np.repeat(block_bits(self._goal[None] > 0, False), robots, axis=0)
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
@@ -66,7 +57,7 @@ class ExploredTruth:
 
     def close(self, solid: np.ndarray) -> None:
         """Say where beams end now, bool (rows, columns)."""
-        self._closed = closed_bits(solid, self._left.shape[1:])
+        self._closed = closed_bits(solid)
 
     def look(
         self,
@@ -105,7 +96,7 @@ class ExploredTruth:
     def _explore(self, robots, poses, ranges, skip, reach, angles, mount, step) -> None:
         self._at(step)
         robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
-        place = fan(angles), np.array(mount, np.float64), step, self.grid.frame, np.array(self.grid.shape), self._blocks
+        place = fan(angles), np.array(mount, np.float64), step, self.grid.frame, np.array(self.grid.shape)
         beams = self._closed, self._all_beams_at, self._seen_every
         explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
 
@@ -122,8 +113,7 @@ class ExploredTruth:
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
-        known = self._goal, self._each, self._union, self._recent, self._first
-        return *known, self._counts, self._left, self._open
+        return self._left, self._unseen, self._first, self._counts, self._open
 
     @property
     def share_each(self) -> np.ndarray:
@@ -138,27 +128,33 @@ class ExploredTruth:
     @property
     def first_step(self) -> np.ndarray:
         """int32 (rows, columns), the step in which any robot first explored a cell; -1 = never. A view."""
-        return self._first[:, : self._columns]
+        return self._first
 
     @property
     def last_step(self) -> np.ndarray:
         """int32 (rows, columns), about when any robot last saw a cell, see ``seen_every``; -1 = never. A view."""
         self._flush()
-        return self._last[:, : self._columns]
+        return self._last
 
     def explored(self, robot: int | None = None) -> np.ndarray:
         """Return the cells, bool (rows, columns), that a robot (none: the team) has explored."""
-        words = self._union if robot is None else self._each[robot]
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-        return bits[:, : self._columns].astype(np.bool_)
+        return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
 
     @property
     def seen_by(self) -> np.ndarray:
         """How many robots have explored each cell, int32 (rows, columns)."""
-        return _by_how_many(self._each, self._columns)
+        count = np.zeros(self.grid.shape, np.int32)
+        for left in self._left[:-1]:
+            count += self._cells_of(self._goal & ~left)
+        return count
 
     def _flush(self) -> None:
-        stamp_bits(self._recent, self._last, self._step)
+        self._last[self._cells_of(self._goal & ~self._unseen)] = self._step
+        self._unseen[:] = self._goal
+
+    def _cells_of(self, bits: np.ndarray) -> np.ndarray:
+        """Return the cells, bool (rows, columns), whose bits are set."""
+        return cells_of(bits)[: self.grid.shape[0], : self.grid.shape[1]]
 
 
 class Coverage:
@@ -194,44 +190,28 @@ class Coverage:
     @property
     def passed_by(self) -> np.ndarray:
         """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
-        return _by_how_many(self._each, self.goal.shape[1]) * self.goal
-
-
-def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
-    """Return how many robots have set the bit of each cell, int32 (rows, columns), of words (n, rows, words)."""
-    count = np.zeros((each.shape[1], columns), np.uint8 if len(each) < 256 else np.int32)
-    for words in each:
-        count += np.unpackbits(words.view(np.uint8), axis=1, count=columns, bitorder="little")
-    return count.astype(np.int32, copy=False)
-
-
-@kernel(inline=True)
-def _find(robot, row, column, step, goal, each, union, recent, first, counts, left, open_):
-    """Take in that a robot sees a cell; the arrays are those of `explore`."""
-    word, bit = column // _WORD, np.uint32(1) << np.uint32(column % _WORD)
-    if goal[row, word] & bit == 0:
-        return
-    recent[row, word] |= bit
-    if each[robot, row, word] & bit != 0:
-        return
-    each[robot, row, word] |= bit
-    counts[robot] += 1
-    block_row, block = row // BLOCK, column // BLOCK
-    left[robot, block_row, block] -= np.uint8(1)
-    if left[robot, block_row, block] == 0:
-        complete(open_, robot, block_row, block)
-    if union[row, word] & bit == 0:
-        union[row, word] |= bit
-        counts[-1] += 1
-        first[row, column] = step
+        count = np.zeros(self.goal.shape, np.int32)
+        for words in self._each:
+            count += np.unpackbits(words.view(np.uint8), axis=1, count=count.shape[1], bitorder="little")
+        return count * self.goal
 
 
 @kernel
-def explore_cells(robots, cells, columns, step, goal, each, union, recent, first, counts, left, open_):
+def explore_cells(robots, cells, columns, step, left, unseen, first, counts, open_):
     """Mark cells, row by row of so many columns, int64 (k,), that robots, int64 (k,), see; see `explore`."""
     for k in range(robots.size):
         row, column = cells[k] // columns, cells[k] % columns
-        _find(robots[k], row, column, step, goal, each, union, recent, first, counts, left, open_)
+        block_row, block, bit = row // BLOCK, column // BLOCK, row % BLOCK * BLOCK + column % BLOCK
+        bits = np.uint16(~(1 << bit))
+        unseen[block_row, block] &= bits
+        for i, explorer in enumerate((robots[k], left.shape[0] - 1)):
+            if (left[explorer, block_row, block] >> bit) & 1:
+                left[explorer, block_row, block] &= bits
+                counts[explorer] += 1
+                if i == 1:
+                    first[row, column] = step
+                elif left[explorer, block_row, block] == 0:
+                    complete(open_, explorer, block_row, block)
 
 
 @kernel
@@ -246,17 +226,13 @@ def explore(
     step,
     frame,
     shape,
-    blocks,
     closed,
     all_beams_at,
     every,
-    goal,
-    each,
-    union,
-    recent,
+    left,
+    unseen,
     first,
     counts,
-    left,
     open_,
 ):
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`, but for those that find nothing new.
@@ -265,21 +241,21 @@ def explore(
         ranges: float64 (m, rays) [m]; without columns: the beams end at walls, see `ExploredTruth.look`, or after
             ``reach`` [m].
         fan: see `covey.world.sieve.Fan`.
-        shape: rows and columns of the grid. blocks: of blocks.
+        shape: rows and columns of the grid.
         closed: int64 (2, lines, words), see `covey.world.sieve.closed_bits`.
         all_beams_at: int64 (n,), the step from which on all beams are marked, once; then ``every`` steps later.
-        goal, union, recent: uint32 (rows, w), bits. each: the same for each robot.
-        first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
-        left: uint8 (n, rows / 4, 8 w), cells that each robot has still to explore in each block.
-        open_: int64 (n, 2, lines, words), which those are, see `covey.world.sieve.block_bits`.
+        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of what each robot, and all, have still to explore.
+        unseen: uint16 (rows / 4, columns / 4), of what nobody has seen lately.
+        first: int32 (rows, columns). counts: int64 (n + 1,), explored cells of each and of all.
+        open_: int64 (n, 2, lines, words), `block_bits` of where ``left`` is not 0.
     """
-    known, cell, width, none = ranges.shape[1] > 0, frame[4], goal.shape[1], np.int64(0)
+    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
     lines, words, t_max = closed.shape[1], closed.shape[2], reach / frame[4]
     todo, shut, walls = open_.reshape(-1), closed.reshape(-1), skip.reshape(-1)
-    goals, everybodys, lately = goal.reshape(-1), union.reshape(-1), recent.reshape(-1)  # no look for negative indices
+    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # no look for negative indices
     for k in range(robots.size):
         robot = robots[k]
-        mine = each[robot].reshape(-1)
+        mine = left[robot].reshape(-1)
         all_beams = step >= all_beams_at[robot]
         if all_beams:
             all_beams_at[robot] = step + every
@@ -337,21 +313,19 @@ def explore(
                     for side in range(1 if here == there else 2):
                         across = here if side == 0 else there
                         row, column = (along, across) if steep else (across, along)
-                        # As `_find`; calling it with all its arrays takes eight times as long.
-                        at, bit = np.uint64(row * width + column // _WORD), np.uint32(1) << np.uint32(column % _WORD)
-                        if goals[at] & bit == 0:
+                        at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
+                        if ((mine[at] | lately[at]) >> bit) & 1 == 0:
                             continue
-                        lately[at] |= bit
-                        if mine[at] & bit != 0:
+                        bits = np.uint16(~(1 << bit))
+                        lately[at] &= bits
+                        if (mine[at] >> bit) & 1 == 0:
                             continue
-                        mine[at] |= bit
+                        mine[at] &= bits
                         counts[robot] += 1
-                        block_row, block = row // BLOCK, column // BLOCK
-                        left[robot, block_row, block] -= np.uint8(1)
-                        if left[robot, block_row, block] == 0:
-                            complete(open_, robot, block_row, block)
-                        if everybodys[at] & bit == 0:
-                            everybodys[at] |= bit
+                        if mine[at] == 0:
+                            complete(open_, robot, row >> 2, column >> 2)
+                        if (ours[at] >> bit) & 1:
+                            ours[at] &= bits
                             counts[-1] += 1
                             first[row, column] = step
                     here = there
@@ -362,22 +336,6 @@ def explore(
 def _to_border(u, a):
     """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
     return u - int(u) if a < 0.0 else int(u) + 1 - u
-
-
-@kernel
-def stamp_bits(recent, last, step):
-    """Set the step in the cells of ``last``, int32 (rows, 32 w), whose bits in ``recent``, uint32 (rows, w), are set.
-
-    The bits are wiped.
-    """
-    for row in range(recent.shape[0]):
-        for word in range(recent.shape[1]):
-            bits = recent[row, word]
-            if bits != 0:
-                recent[row, word] = 0
-                for bit in range(_WORD):
-                    if (bits >> np.uint32(bit)) & np.uint32(1):
-                        last[row, word * _WORD + bit] = step
 
 
 @kernel

@@ -56,6 +56,21 @@ def _fan(code: bytes) -> Fan:
     return Fan(beam_directions(angles), np.array([*first, len(angles)], np.int64), sides)
 
 
+def cell_bits(cells: np.ndarray) -> np.ndarray:
+    """Return the cells of each block, bool (rows, columns), as bits, row by row: uint16 (rows / 4, columns / 4)."""
+    rows, columns = cells.shape
+    padded = np.pad(cells, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
+    blocks = padded.reshape(-(-rows // BLOCK), BLOCK, -1, BLOCK).swapaxes(1, 2)
+    return np.packbits(blocks.reshape(*blocks.shape[:2], -1), axis=-1, bitorder="little").view("<u2")[..., 0]
+
+
+def cells_of(bits: np.ndarray) -> np.ndarray:
+    """Return what `cell_bits` were made of, bool, of whole blocks."""
+    rows, columns = bits.shape
+    cells = np.unpackbits(bits[..., None].view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
+    return cells.reshape(rows, columns, BLOCK, BLOCK).swapaxes(1, 2).reshape(rows * BLOCK, columns * BLOCK)
+
+
 def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
     """Return a bit for each block, bool (..., rows, columns), by rows and by columns: int64 (..., 2, lines, words).
 
@@ -72,12 +87,9 @@ def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
     return halves[..., :-1] | halves[..., 1:] << 32
 
 
-def closed_bits(solid: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (cells), counts as wall."""
-    padded = np.ones((shape[0] * BLOCK, shape[1] * BLOCK), np.uint8)
-    padded[: solid.shape[0], : solid.shape[1]] = solid
-    rows = (padded.view(np.uint32) == 0x01010101).reshape(shape[0], BLOCK, shape[1])
-    return block_bits(rows.all(axis=1), True)
+def closed_bits(solid: np.ndarray) -> np.ndarray:
+    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (rows, columns), counts as wall."""
+    return block_bits(cell_bits(~solid) == 0, True)
 
 
 @kernel
