@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from covey.geometry import Grid
+from covey.kernel import kernel
 
 Tile = tuple[int, int]
 """Row and column in the plane: tile (0, 0) has its south-west corner at the origin of the world frame."""
@@ -72,6 +74,9 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float
     unseen when it cannot but might in an unknown cell; else solid. For walls along the borders of tiles that is MAES'
     rule, by which one solid cell makes a tile solid.
 
+    The robot stands at the centre of an open tile, or on one of its centre lines beside the cell that is nearest to the
+    centre, where there is room in all cells around; else in that cell.
+
     Args:
         occupancy: int8 cells, -1 unknown, 0 free, 100 occupied, yaw 0.
         reachable: bool (rows, columns), the cells that the robot can drive to, unknown ones taken for free.
@@ -83,6 +88,106 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float
         >>> coarse(grid, grid.cells != 100, 1.0).state.tolist()
         [[0, -1]]
     """
+    x, y, row, column, first = _axes(occupancy.shape, occupancy.resolution, occupancy.origin, tile_m)
+    near = _offsets(reach_m, occupancy.resolution)
+    state, stand = _coarse(occupancy.cells, reachable, x, y, row, column, first, tile_m, near)
+    return Tiles(tile_m, (int(first[0]), int(first[1])), state, stand)
+
+
+@lru_cache(4)
+def _axes(
+    shape: tuple[int, int], resolution: float, origin: tuple[float, float, float], tile_m: float
+) -> tuple[np.ndarray, ...]:
+    """Return the centres x and y [m] of columns and rows, at which of them each row and column of tiles begins (and
+    the last one ends), and the first tile."""
+    rows, columns = shape
+    grid = Grid(np.empty((0, 0)), resolution, origin)
+    x = grid.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
+    y = grid.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]
+    first, starts = [], []
+    for centres in (y, x):
+        tile = np.floor(centres / tile_m + 1e-9).astype(int)
+        first.append(tile[0])
+        starts.append(np.searchsorted(tile, np.arange(tile[0], tile[-1] + 2)))
+    return np.ascontiguousarray(x), np.ascontiguousarray(y), *starts, np.array(first)
+
+
+@lru_cache(4)
+def _offsets(reach_m: float, resolution: float) -> np.ndarray:
+    """Return the steps in rows and columns, int64 (k, 2), to the cells within a distance [m], from the south-west."""
+    most = int(reach_m / resolution)
+    near = [(i, k) for i in range(-most, most + 1) for k in range(-most, most + 1)]
+    return np.array([o for o in near if math.hypot(*o) * resolution <= reach_m])
+
+
+@kernel
+def _coarse(cells, reachable, x, y, row, column, first, tile_m, near):
+    """Return the state and the place to stand of each tile; see `_axes` and `coarse`."""
+    rows, columns = cells.shape
+    state = np.full((row.size - 1, column.size - 1), SOLID, np.int8)
+    stand = np.full((row.size - 1, column.size - 1, 2), np.nan)
+    for i in range(row.size - 1):
+        middle_y = (i + first[0] + 0.5) * tile_m
+        for k in range(column.size - 1):
+            middle_x = (k + first[1] + 0.5) * tile_m
+            free = unseen = inside = False
+            for r in range(row[i], row[i + 1]):
+                for c in range(column[k], column[k + 1]):
+                    free |= cells[r, c] == 0
+                    unseen |= reachable[r, c] and cells[r, c] == -1
+                    inside |= reachable[r, c] and cells[r, c] == 0
+            if unseen and not inside:
+                state[i, k] = UNSEEN
+            if not inside and (unseen or not free):
+                continue
+            room = _fits(cells, reachable, x, y, middle_x, middle_y)  # then it does not matter which cell is nearest
+            px, py, least = np.nan, np.nan, 0.0 if room and inside else np.inf
+            if inside and not room:
+                for r in range(row[i], row[i + 1]):
+                    for c in range(column[k], column[k + 1]):
+                        if reachable[r, c] and cells[r, c] == 0:
+                            away = math.hypot(x[c] - middle_x, y[r] - middle_y)
+                            if away <= least:
+                                px, py, least = x[c], y[r], away
+            if not inside:
+                for n in range(near.shape[0]):
+                    for r in range(row[i], row[i + 1]):
+                        for c in range(column[k], column[k + 1]):
+                            if cells[r, c] != 0:
+                                continue
+                            down = min(max(r + near[n, 0], 0), rows - 1)
+                            right = min(max(c + near[n, 1], 0), columns - 1)
+                            if reachable[down, right] and cells[down, right] == 0:
+                                away = math.hypot(x[right] - middle_x, y[down] - middle_y)
+                                if away <= least:
+                                    px, py, least = x[right], y[down], away
+            if least == np.inf:
+                continue
+            state[i, k] = OPEN
+            stand[i, k, 0], stand[i, k, 1] = px, py
+            if room:
+                stand[i, k, 0], stand[i, k, 1] = middle_x, middle_y
+            elif _fits(cells, reachable, x, y, middle_x, py):
+                stand[i, k, 0] = middle_x
+            elif _fits(cells, reachable, x, y, px, middle_y):
+                stand[i, k, 1] = middle_y
+    return state, stand
+
+
+@kernel
+def _fits(cells, reachable, x, y, px, py):
+    """Return whether there is room in all cells around a place."""
+    resolution = x[1] - x[0] if x.size > 1 else 1.0
+    u, v = (px - x[0]) / resolution, (py - y[0]) / resolution
+    for r in range(math.floor(v + 1e-6), math.ceil(v - 1e-6) + 1):
+        for c in range(math.floor(u + 1e-6), math.ceil(u - 1e-6) + 1):
+            if not (0 <= r < y.size and 0 <= c < x.size and reachable[r, c] and cells[r, c] == 0):
+                return False
+    return True
+
+
+def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
+    """NumPy reference of `coarse`."""
     rows, columns = occupancy.shape
     x = occupancy.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
     y = occupancy.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]
