@@ -13,6 +13,7 @@ Tile = tuple[int, int]
 """Row and column in the plane: tile (0, 0) has its south-west corner at the origin of the world frame."""
 
 UNSEEN, OPEN, SOLID = -1, 0, 1
+_FREE, _STANDING, _MIGHT = np.uint8(1), np.uint8(2), np.uint8(4)  # free; the robot can stand there; or if it is free
 EAST, NORTH, WEST, SOUTH = range(4)
 STEPS: tuple[Tile, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """Row and column steps to the east, north, west and south: turning left adds 1 to a direction."""
@@ -63,8 +64,7 @@ class Tiles:
 
     def open(self) -> list[Tile]:
         """Return all open tiles, row by row."""
-        found = np.argwhere(self.state == OPEN) + np.array(self.first)
-        return [(int(r), int(c)) for r, c in found]
+        return list(map(tuple, (np.argwhere(self.state == OPEN) + np.array(self.first)).tolist()))
 
 
 def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
@@ -124,66 +124,82 @@ def _offsets(reach_m: float, resolution: float) -> np.ndarray:
 def _coarse(cells, reachable, x, y, row, column, first, tile_m, near):
     """Return the state and the place to stand of each tile; see `_axes` and `coarse`."""
     rows, columns = cells.shape
+    kind = np.empty((rows, columns), np.uint8)
+    for r in range(rows):
+        for c in range(columns):
+            free, unknown = np.uint8(cells[r, c] == 0), np.uint8(cells[r, c] == -1)
+            kind[r, c] = free * _FREE | np.uint8(reachable[r, c]) * (free * _STANDING | unknown * _MIGHT)
+    resolution = x[1] - x[0] if columns > 1 else 1.0
+    middle_x = np.empty(column.size - 1)
+    left_right = np.empty((column.size - 1, 2), np.int64)
+    for k in range(column.size - 1):
+        middle_x[k] = (k + first[1] + 0.5) * tile_m
+        left_right[k, 0], left_right[k, 1] = _around(middle_x[k], x[0], resolution)
     state = np.full((row.size - 1, column.size - 1), SOLID, np.int8)
     stand = np.full((row.size - 1, column.size - 1, 2), np.nan)
+    band = np.empty(columns, np.uint8)
     for i in range(row.size - 1):
         middle_y = (i + first[0] + 0.5) * tile_m
+        down_up = _around(middle_y, y[0], resolution)
+        for c in range(columns):
+            band[c] = 0
+        for r in range(row[i], row[i + 1]):
+            for c in range(columns):
+                band[c] |= kind[r, c]
         for k in range(column.size - 1):
-            middle_x = (k + first[1] + 0.5) * tile_m
-            free = unseen = inside = False
-            for r in range(row[i], row[i + 1]):
-                for c in range(column[k], column[k + 1]):
-                    free |= cells[r, c] == 0
-                    unseen |= reachable[r, c] and cells[r, c] == -1
-                    inside |= reachable[r, c] and cells[r, c] == 0
-            if unseen and not inside:
+            kinds = np.uint8(0)
+            for c in range(column[k], column[k + 1]):
+                kinds |= band[c]
+            if kinds & _STANDING:
+                if _fits(kind, down_up, (left_right[k, 0], left_right[k, 1])):
+                    state[i, k], stand[i, k, 0], stand[i, k, 1] = OPEN, middle_x[k], middle_y
+                    continue
+            elif kinds & _MIGHT:
                 state[i, k] = UNSEEN
-            if not inside and (unseen or not free):
                 continue
-            room = _fits(cells, reachable, x, y, middle_x, middle_y)  # then it does not matter which cell is nearest
-            px, py, least = np.nan, np.nan, 0.0 if room and inside else np.inf
-            if inside and not room:
+            elif not kinds & _FREE:
+                continue
+            px, py, least = np.nan, np.nan, np.inf
+            wanted = _STANDING if kinds & _STANDING else _FREE
+            for n in range(1 if kinds & _STANDING else near.shape[0]):
                 for r in range(row[i], row[i + 1]):
                     for c in range(column[k], column[k + 1]):
-                        if reachable[r, c] and cells[r, c] == 0:
-                            away = math.hypot(x[c] - middle_x, y[r] - middle_y)
-                            if away <= least:
-                                px, py, least = x[c], y[r], away
-            if not inside:
-                for n in range(near.shape[0]):
-                    for r in range(row[i], row[i + 1]):
-                        for c in range(column[k], column[k + 1]):
-                            if cells[r, c] != 0:
-                                continue
+                        if not kind[r, c] & wanted:
+                            continue
+                        down, right = r, c
+                        if wanted == _FREE:
                             down = min(max(r + near[n, 0], 0), rows - 1)
                             right = min(max(c + near[n, 1], 0), columns - 1)
-                            if reachable[down, right] and cells[down, right] == 0:
-                                away = math.hypot(x[right] - middle_x, y[down] - middle_y)
-                                if away <= least:
-                                    px, py, least = x[right], y[down], away
+                        if kind[down, right] & _STANDING:
+                            away = math.hypot(x[right] - middle_x[k], y[down] - middle_y)
+                            if away <= least:
+                                px, py, least = x[right], y[down], away
             if least == np.inf:
                 continue
-            state[i, k] = OPEN
-            stand[i, k, 0], stand[i, k, 1] = px, py
-            if room:
-                stand[i, k, 0], stand[i, k, 1] = middle_x, middle_y
-            elif _fits(cells, reachable, x, y, middle_x, py):
-                stand[i, k, 0] = middle_x
-            elif _fits(cells, reachable, x, y, px, middle_y):
+            state[i, k], stand[i, k, 0], stand[i, k, 1] = OPEN, px, py
+            if _fits(kind, down_up, (left_right[k, 0], left_right[k, 1])):
+                stand[i, k, 0], stand[i, k, 1] = middle_x[k], middle_y
+            elif _fits(kind, _around(py, y[0], resolution), (left_right[k, 0], left_right[k, 1])):
+                stand[i, k, 0] = middle_x[k]
+            elif _fits(kind, down_up, _around(px, x[0], resolution)):
                 stand[i, k, 1] = middle_y
     return state, stand
 
 
 @kernel
-def _fits(cells, reachable, x, y, px, py):
+def _around(p, first, resolution):
+    """Return the first and the last of the one or two rows or columns around a coordinate [m]."""
+    place = (p - first) / resolution
+    return math.floor(place + 1e-6), math.ceil(place - 1e-6)
+
+
+@kernel
+def _fits(kind, down_up, left_right):
     """Return whether there is room in all cells around a place."""
-    resolution = x[1] - x[0] if x.size > 1 else 1.0
-    u, v = (px - x[0]) / resolution, (py - y[0]) / resolution
-    for r in range(math.floor(v + 1e-6), math.ceil(v - 1e-6) + 1):
-        for c in range(math.floor(u + 1e-6), math.ceil(u - 1e-6) + 1):
-            if not (0 <= r < y.size and 0 <= c < x.size and reachable[r, c] and cells[r, c] == 0):
-                return False
-    return True
+    if down_up[0] < 0 or down_up[1] >= kind.shape[0] or left_right[0] < 0 or left_right[1] >= kind.shape[1]:
+        return False
+    both = kind[down_up[0], left_right[0]] & kind[down_up[0], left_right[1]]
+    return both & kind[down_up[1], left_right[0]] & kind[down_up[1], left_right[1]] & _STANDING != 0
 
 
 def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
