@@ -51,7 +51,8 @@ class Network:
 
     Attributes:
         traffic: what was sent, received and dropped.
-        news_s: when robot j wrote the newest message that robot i got from it [s], float64 (n, n); 0 at the start.
+        news_s: of when the newest message or map of robot j is that robot i has, also over others [s], float64 (n, n);
+            0 at the start.
         used: whether anything has been sent.
     """
 
@@ -202,6 +203,10 @@ class Network:
         wanted = np.where(packets.final < 0, int(alive.sum()) - alive[packets.origin], 1)
         self.traffic.add("messages_sent", packets.origin, packets.kind)
         self.traffic.add("messages_wanted", packets.origin, packets.kind, wanted)
+
+    def hears_of(self, receiver: int, origins: np.ndarray, written_s: np.ndarray) -> None:
+        """Note when what robot ``receiver`` now knows of others, int64 (k,), was written, float64 (k,) [s]."""
+        self.news_s[receiver, origins] = np.maximum(self.news_s[receiver, origins], written_s)
 
     def _hand_over(self, come: Receptions) -> None:
         """Give messages that arrived to whom they are for."""
