@@ -16,8 +16,7 @@ from covey.kernel import kernel
 _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COST + estimate) in quarters of a cell
-_NO_MASK = np.zeros((0, 0), np.uint8)
-_NOWHERE = np.zeros((0, 2), np.int64)
+_LEVELS = 128  # a power of two, more than the costliest move
 _GUIDED = 32  # a search for one of more targets than these is not worth an estimate
 _SQRT2 = math.sqrt(2.0)
 
@@ -62,7 +61,7 @@ class _Scratch(threading.local):
         self.size = self.kept
 
 
-_scratch = _Scratch()
+_scratch, _framed = _Scratch(), _Scratch()
 
 
 def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None = None) -> Field:
@@ -80,12 +79,24 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
         >>> round(float(field.cost[2, 3]), 3)
         3.828
     """
-    chosen = _NO_MASK if mask is None else np.ascontiguousarray(mask).view(np.uint8)
-    arrays = _scratch.of(cost.size)
-    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, chosen, *arrays)
-    field = Field(arrays[0].reshape(cost.shape).copy(), arrays[1].reshape(cost.shape).copy(), _cell(hit, cost))
-    _scratch.wipe(entries)
+    if mask is None:
+        hit, come, move, entries = _spread(cost, source, np.zeros(cost.shape, np.uint8), cost.size)
+    else:
+        hit, come, move, entries = _spread(cost, source, np.ascontiguousarray(mask).view(np.uint8), 1)
+    field = Field(come.copy(), move.copy(), hit)
+    _framed.wipe(entries)
     return field
+
+
+def costs_to(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> np.ndarray:
+    """Return the cost to come from ``source`` to some cells, int (k, 2), as `dijkstra` does: float32 (k,).
+
+    The search ends when it has come to all of them.
+    """
+    _, come, _, entries = _spread(cost, source, _marked(cost, cells), -1)
+    costs = come[cells[:, 0], cells[:, 1]]
+    _framed.wipe(entries)
+    return costs
 
 
 def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
@@ -95,21 +106,19 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
     """
     if 0 < len(cells) <= _GUIDED:
         targets = np.ascontiguousarray(cells, np.int64)
-        hit, entries, alone = search(cost, source[0], source[1], targets, _NO_MASK, *_scratch.of(cost.size))
+        hit, entries, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.size))
         _scratch.wipe(entries)
         if alone or hit < 0:
-            return _cell(hit, cost)
-    mask = np.zeros(cost.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
-    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, mask, *_scratch.of(cost.size))
-    _scratch.wipe(entries)
-    return _cell(hit, cost)
+            return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+    hit, _, _, entries = _spread(cost, source, _marked(cost, cells), 1)
+    _framed.wipe(entries)
+    return hit
 
 
 def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
     """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
     arrays = _scratch.of(cost.size)
-    hit, entries, _ = search(cost, source[0], source[1], np.array([target]), _NO_MASK, *arrays)
+    hit, entries, _ = search(cost, source[0], source[1], np.array([target]), *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
     if hit >= 0:
         path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
@@ -119,11 +128,24 @@ def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, 
 
 def searched() -> int:
     """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
-    return _scratch.searched
+    return _scratch.searched + _framed.searched
 
 
-def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:
-    return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+def _marked(cost: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    mask = np.zeros(cost.shape, np.uint8)
+    mask[cells[:, 0], cells[:, 1]] = 1
+    return mask
+
+
+def _spread(
+    cost: np.ndarray, source: tuple[int, int], wanted: np.ndarray, enough: int
+) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int]:
+    """Return where `spread` first came to a wanted cell, views of what it wrote on, and how many entries it used."""
+    rows, columns = cost.shape
+    arrays = _framed.of((rows + 2) * (columns + 2))
+    row, column, entries = spread(cost, source[0], source[1], wanted, enough, *arrays[:4])
+    come, move = (a.reshape(rows + 2, columns + 2)[1:-1, 1:-1] for a in arrays[:2])
+    return (row, column), come, move, entries
 
 
 @kernel
@@ -145,14 +167,103 @@ def _estimate(row, column, targets):
 
 
 @kernel
-def search(cost, source_row, source_column, targets, mask, come, move, cell_of, next_of, come_of):
-    """Search from a cell: A* towards target cells, or Dijkstra when there is none.
+def spread(cost, source_row, source_column, wanted, enough, come, move, cell_of, next_of):
+    """Search from a cell in all directions, over cells with a frame of impassable ones around them.
 
-    Narrow buckets hold the open cells in the order of their (estimated) cost. A cell that improves is put in again and
+    Buckets as wide as the cheapest move hold the open cells in the order of their cost: no cell of a bucket can make
+    another one of it cheaper, so each is final when its bucket's turn comes.
+
+    Args:
+        cost: float32 (rows, columns). wanted: uint8 (rows, columns).
+        enough: stop when so many wanted cells are final; -1: all of them that are passable.
+        come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 before.
+        cell_of, next_of: int32 (8 * framed cells,): the entries of all buckets, each with the next of its bucket.
+
+    Returns:
+        Row and column of the cheapest wanted cell, -1, -1 if it came to none; and how many entries were used: the
+        framed cells that were reached are ``cell_of`` up to there.
+    """
+    rows, columns = cost.shape
+    width = columns + 2
+    source = (source_row + 1) * width + source_column + 1
+    half = np.full(come.size, np.inf, np.float32)
+    goal = np.zeros(come.size, np.uint8)
+    goals = 0
+    for r in range(rows):
+        for c in range(columns):
+            cell = np.uint64((r + 1) * width + c + 1)
+            half[cell] = np.float32(0.5) * cost[r, c]
+            if wanted[r, c] != 0 and (cost[r, c] != np.inf or cell == source):
+                goal[cell] = 1
+                goals += 1
+    if enough < 0:
+        enough = goals
+    head = np.full(_LEVELS, -1, np.int32)
+    come[source], cell_of[0], next_of[0], head[0] = 0.0, source, -1, 0
+    hit, hit_cost, found, level, empty, entries = -1, np.float32(np.inf), 0, 0, 0, np.uint32(1)
+    while empty < _LEVELS:
+        entry = head[level % _LEVELS]
+        if entry < 0:
+            if found >= enough:
+                break
+            level, empty = level + 1, empty + 1
+            continue
+        head[level % _LEVELS], empty = -1, 0
+        while entry >= 0:
+            u = np.int64(cell_of[entry])
+            entry = next_of[entry]
+            here = come[np.uint64(u)]
+            if here < level:
+                continue
+            if goal[np.uint64(u)] != 0:
+                goal[np.uint64(u)] = 0
+                found += 1
+                if here < hit_cost:
+                    hit, hit_cost = u, here
+            own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
+            low, high = half[np.uint64(u + width)], half[np.uint64(u - width)]
+            east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
+            straight, across = np.float32(here + (own + 0.5)), np.float32(here + _SQRT2 * (own + 0.5))
+            for m in range(8):
+                if m == 0:
+                    v, beside = u + 1, east
+                elif m == 1:
+                    v, beside = u - 1, west
+                elif m == 2:
+                    v, beside = u + width, low
+                elif m == 3:
+                    v, beside = u - width, high
+                elif m == 4:
+                    v, beside = u + width + 1, max(low, east)
+                elif m == 5:
+                    v, beside = u + width - 1, max(low, west)
+                elif m == 6:
+                    v, beside = u - width + 1, max(high, east)
+                else:
+                    v, beside = u - width - 1, max(high, west)
+                v = np.uint64(v)
+                if come[v] <= (straight if m < 4 else across) or beside == np.inf:  # no move is cheaper than that
+                    continue
+                length = 1.0 if m < 4 else _SQRT2
+                total = np.float32(here + length * (own + half[v]))
+                if total >= come[v]:
+                    continue
+                bucket = np.uint64(total) % np.uint64(_LEVELS)
+                come[v], move[v] = total, m
+                cell_of[entries], next_of[entries], head[bucket] = v, head[bucket], entries
+                entries = np.uint32(entries + 1)
+    return (hit // width - 1, hit % width - 1, entries) if hit >= 0 else (-1, -1, entries)
+
+
+@kernel
+def search(cost, source_row, source_column, targets, come, move, cell_of, next_of, come_of):
+    """Search from a cell towards target cells: A*.
+
+    Narrow buckets hold the open cells in the order of their estimated cost. A cell that improves is put in again and
     its older entry is passed over, so the result is exact although the cells of one bucket are taken in any order.
 
     Args:
-        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns. mask: uint8, as ``cost``, or empty.
+        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns, at least one.
         come, move: float32, int8 (cells,): cost to come and the move that led there, inf and -1 before.
         cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
@@ -161,15 +272,13 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
         reached are ``cell_of`` up to there; and whether no other target costs the same, but for rounding.
     """
     rows, columns = cost.shape
-    price, wanted = cost.reshape(-1), mask.reshape(-1)
+    price = cost.reshape(-1)
     head = np.full(_BUCKETS, -1, np.int32)
     step = _DROW * columns + _DCOLUMN
-    guided, masked = targets.shape[0] > 0, mask.shape[0] == rows
-    scale = 4.0 if guided else 1.0
     hit, hit_cost, other_cost, last_level = -1, np.inf, np.inf, -1
     source = source_row * columns + source_column
     come[source] = 0.0
-    level = int(scale * _estimate(source_row, source_column, targets)) if guided else 0
+    level = int(4.0 * _estimate(source_row, source_column, targets))
     head[level % _BUCKETS] = 0
     cell_of[0], next_of[0], come_of[0] = source, -1, 0.0
     entries, waiting = 1, 1
@@ -191,8 +300,6 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
             continue
         r = np.int32(u) // np.int32(columns)
         c = u - r * columns
-        if masked and wanted[u] != 0 and here < hit_cost:
-            hit, hit_cost = u, here
         is_goal = False
         for k in range(goals.size):
             is_goal |= goals[k] == u
@@ -202,7 +309,7 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
                     other_cost = hit_cost
                 hit, hit_cost = u, here
                 if goals.size > 1:  # one that costs the same may lie in the next bucket by rounding
-                    last_level = int(scale * (hit_cost + _margin(hit_cost)))
+                    last_level = int(4.0 * (hit_cost + _margin(hit_cost)))
             elif hit != u:
                 other_cost = min(other_cost, here)
         at_edge = r == 0 or c == 0 or r == rows - 1 or c == columns - 1
@@ -222,10 +329,8 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
             if total >= come[v] or entries >= cell_of.size:
                 continue
             come[v], move[v] = total, m
-            place = total
-            if guided:
-                place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], targets)
-            bucket = max(int(scale * place), level) % _BUCKETS
+            place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], targets)
+            bucket = max(int(4.0 * place), level) % _BUCKETS
             cell_of[entries], next_of[entries], come_of[entries] = v, head[bucket], total
             head[bucket] = entries
             entries, waiting = entries + 1, waiting + 1

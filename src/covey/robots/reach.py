@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.planning.costs import soften
-from covey.planning.dijkstra import Field, cheapest, dijkstra
+from covey.planning.dijkstra import Field, cheapest, costs_to, dijkstra
 from covey.robots.driving import Driving
 from covey.robots.route import ground, lethal_clearance, passage
 
@@ -92,11 +92,13 @@ def travel_from(
         if 0 <= row < coarse.shape[0] and 0 <= column < coarse.shape[1]:
             own = coarse.copy()
             soften(own, solid, row, column, reach)
-            out[i] = dijkstra(own, (row, column)).cost[at[:, 0], at[:, 1]]
+            out[i] = costs_to(own, (row, column), at)
     return out * (block * grid.resolution)
 
 
 def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
     """Return one cell for each block of cells, the least or the greatest of them; the last ones may be smaller."""
+    if block == 1:
+        return cells
     rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
     return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)
