@@ -16,6 +16,7 @@ from covey.kernel import kernel
 _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COST + estimate) in quarters of a cell
+_NOWHERE = np.zeros((0, 2), np.int64)
 _LEVELS = 128  # a power of two, more than the costliest move
 _GUIDED = 32  # a search for one of more targets than these is not worth an estimate
 _SQRT2 = math.sqrt(2.0)
@@ -79,10 +80,8 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
         >>> round(float(field.cost[2, 3]), 3)
         3.828
     """
-    if mask is None:
-        hit, come, move, entries = _spread(cost, source, np.zeros(cost.shape, np.uint8), cost.size)
-    else:
-        hit, come, move, entries = _spread(cost, source, np.ascontiguousarray(mask).view(np.uint8), 1)
+    cells = _NOWHERE if mask is None else np.argwhere(mask)
+    hit, come, move, entries = _spread(cost, source, cells, 1)
     field = Field(come.copy(), move.copy(), hit)
     _framed.wipe(entries)
     return field
@@ -93,7 +92,7 @@ def costs_to(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> np
 
     The search ends when it has come to all of them.
     """
-    _, come, _, entries = _spread(cost, source, _marked(cost, cells), -1)
+    _, come, _, entries = _spread(cost, source, cells, -1)
     costs = come[cells[:, 0], cells[:, 1]]
     _framed.wipe(entries)
     return costs
@@ -110,7 +109,7 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
         _scratch.wipe(entries)
         if alone or hit < 0:
             return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
-    hit, _, _, entries = _spread(cost, source, _marked(cost, cells), 1)
+    hit, _, _, entries = _spread(cost, source, cells, 1)
     _framed.wipe(entries)
     return hit
 
@@ -131,19 +130,13 @@ def searched() -> int:
     return _scratch.searched + _framed.searched
 
 
-def _marked(cost: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    mask = np.zeros(cost.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
-    return mask
-
-
 def _spread(
-    cost: np.ndarray, source: tuple[int, int], wanted: np.ndarray, enough: int
+    cost: np.ndarray, source: tuple[int, int], targets: np.ndarray, enough: int
 ) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int]:
-    """Return where `spread` first came to a wanted cell, views of what it wrote on, and how many entries it used."""
+    """Return to which target `spread` came first, views of what it wrote on, and how many entries it used."""
     rows, columns = cost.shape
-    arrays = _framed.of((rows + 2) * (columns + 2))
-    row, column, entries = spread(cost, source[0], source[1], wanted, enough, *arrays[:4])
+    arrays, goals = _framed.of((rows + 2) * (columns + 2)), np.ascontiguousarray(targets, np.int64)
+    row, column, entries = spread(cost, source[0], source[1], goals, enough, *arrays)
     come, move = (a.reshape(rows + 2, columns + 2)[1:-1, 1:-1] for a in arrays[:2])
     return (row, column), come, move, entries
 
@@ -167,40 +160,44 @@ def _estimate(row, column, targets):
 
 
 @kernel
-def spread(cost, source_row, source_column, wanted, enough, come, move, cell_of, next_of):
+def spread(cost, source_row, source_column, targets, enough, come, move, cell_of, next_of, come_of):
     """Search from a cell in all directions, over cells with a frame of impassable ones around them.
 
     Buckets as wide as the cheapest move hold the open cells in the order of their cost: no cell of a bucket can make
-    another one of it cheaper, so each is final when its bucket's turn comes.
+    another one of it cheaper, so each is final when its bucket's turn comes. A bucket is taken in two rounds, the first
+    without branches on what is improved (they could not be foretold): one notes the improvements, one files them.
 
     Args:
-        cost: float32 (rows, columns). wanted: uint8 (rows, columns).
-        enough: stop when so many wanted cells are final; -1: all of them that are passable.
+        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns.
+        enough: stop when so many targets are final; -1: all that are passable.
         come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 before.
-        cell_of, next_of: int32 (8 * framed cells,): the entries of all buckets, each with the next of its bucket.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
     Returns:
-        Row and column of the cheapest wanted cell, -1, -1 if it came to none; and how many entries were used: the
+        Row and column of the cheapest target, -1, -1 if it came to none; and how many entries were used: the
         framed cells that were reached are ``cell_of`` up to there.
     """
     rows, columns = cost.shape
     width = columns + 2
     source = (source_row + 1) * width + source_column + 1
-    half = np.full(come.size, np.inf, np.float32)
-    goal = np.zeros(come.size, np.uint8)
-    goals = 0
+    framed = np.full((rows + 2, width), np.inf, np.float32)
     for r in range(rows):
         for c in range(columns):
-            cell = np.uint64((r + 1) * width + c + 1)
-            half[cell] = np.float32(0.5) * cost[r, c]
-            if wanted[r, c] != 0 and (cost[r, c] != np.inf or cell == source):
-                goal[cell] = 1
-                goals += 1
+            framed[r + 1, c + 1] = np.float32(0.5) * cost[r, c]
+    half, goal, goals = framed.reshape(-1), np.zeros(come.size, np.uint8), 0
+    for k in range(targets.shape[0]):
+        if not (0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns):
+            continue
+        cell = (targets[k, 0] + 1) * width + targets[k, 1] + 1
+        if goal[cell] == 0 and (half[cell] != np.inf or cell == source):
+            goal[cell] = 1
+            goals += 1
     if enough < 0:
         enough = goals
     head = np.full(_LEVELS, -1, np.int32)
     come[source], cell_of[0], next_of[0], head[0] = 0.0, source, -1, 0
     hit, hit_cost, found, level, empty, entries = -1, np.float32(np.inf), 0, 0, 0, np.uint32(1)
+    inf, none = np.float32(np.inf), np.float32(0.0)
     while empty < _LEVELS:
         entry = head[level % _LEVELS]
         if entry < 0:
@@ -208,7 +205,7 @@ def spread(cost, source_row, source_column, wanted, enough, come, move, cell_of,
                 break
             level, empty = level + 1, empty + 1
             continue
-        head[level % _LEVELS], empty = -1, 0
+        head[level % _LEVELS], empty, noted = -1, 0, entries
         while entry >= 0:
             u = np.int64(cell_of[entry])
             entry = next_of[entry]
@@ -221,37 +218,41 @@ def spread(cost, source_row, source_column, wanted, enough, come, move, cell_of,
                 if here < hit_cost:
                     hit, hit_cost = u, here
             own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
-            low, high = half[np.uint64(u + width)], half[np.uint64(u - width)]
             east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
-            straight, across = np.float32(here + (own + 0.5)), np.float32(here + _SQRT2 * (own + 0.5))
+            south, north = half[np.uint64(u + width)], half[np.uint64(u - width)]
+            no_east, no_west = east if east == inf else none, west if west == inf else none
+            no_south, no_north = south if south == inf else none, north if north == inf else none
             for m in range(8):
                 if m == 0:
-                    v, beside = u + 1, east
+                    v, there = np.uint64(u + 1), east
                 elif m == 1:
-                    v, beside = u - 1, west
+                    v, there = np.uint64(u - 1), west
                 elif m == 2:
-                    v, beside = u + width, low
+                    v, there = np.uint64(u + width), south
                 elif m == 3:
-                    v, beside = u - width, high
+                    v, there = np.uint64(u - width), north
                 elif m == 4:
-                    v, beside = u + width + 1, max(low, east)
+                    v = np.uint64(u + width + 1)
+                    there = half[v] + (no_south + no_east)
                 elif m == 5:
-                    v, beside = u + width - 1, max(low, west)
+                    v = np.uint64(u + width - 1)
+                    there = half[v] + (no_south + no_west)
                 elif m == 6:
-                    v, beside = u - width + 1, max(high, east)
+                    v = np.uint64(u - width + 1)
+                    there = half[v] + (no_north + no_east)
                 else:
-                    v, beside = u - width - 1, max(high, west)
-                v = np.uint64(v)
-                if come[v] <= (straight if m < 4 else across) or beside == np.inf:  # no move is cheaper than that
-                    continue
-                length = 1.0 if m < 4 else _SQRT2
-                total = np.float32(here + length * (own + half[v]))
-                if total >= come[v]:
-                    continue
-                bucket = np.uint64(total) % np.uint64(_LEVELS)
-                come[v], move[v] = total, m
-                cell_of[entries], next_of[entries], head[bucket] = v, head[bucket], entries
-                entries = np.uint32(entries + 1)
+                    v = np.uint64(u - width - 1)
+                    there = half[v] + (no_north + no_west)
+                total = np.float32(here + (1.0 if m < 4 else _SQRT2) * (own + there))
+                before = come[v]
+                come[v] = total if total < before else before
+                cell_of[entries], come_of[entries] = (v << np.uint64(3)) | np.uint64(m), total
+                entries = np.uint32(entries + np.uint32(total < before))
+        for k in range(noted, entries):
+            i = np.uint64(k)
+            v, bucket = np.uint64(cell_of[i] >> 3), np.uint64(come_of[i]) % np.uint64(_LEVELS)
+            move[v] = cell_of[i] & 7
+            cell_of[i], next_of[i], head[bucket] = v, head[bucket], k
     return (hit // width - 1, hit % width - 1, entries) if hit >= 0 else (-1, -1, entries)
 
 
