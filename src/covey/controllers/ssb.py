@@ -149,7 +149,7 @@ class _Share:
         room = robot.model.outer_radius_m + _GAP_M
         wide = clearance(belief.occupancy(), belief.grid.resolution, 2.0 * room) >= room
         self._news = True
-        self._room = wide & np.isfinite(robot.travel_cost())
+        self._room = wide & robot.reachable()
         self._tiles = coarse(belief.grid, self._room, self.tile_m, self._reach_m)
 
     @property
