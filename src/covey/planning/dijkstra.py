@@ -16,7 +16,9 @@ from covey.kernel import kernel
 _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COST + estimate) in quarters of a cell
-_LEVELS = 128  # a power of two, more than the costliest move
+_NOWHERE = np.zeros((0, 2), np.int64)
+_LEVELS = 256  # a power of two, more than twice the costliest move
+_UNKNOWN = np.zeros(0, np.float32)
 _GUIDED = 32  # a search for one of more targets than these is not worth an estimate
 _SQRT2 = math.sqrt(2.0)
 
@@ -79,24 +81,35 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
         >>> round(float(field.cost[2, 3]), 3)
         3.828
     """
-    if mask is None:
-        hit, come, move, entries = _spread(cost, source, np.zeros(cost.shape, np.uint8), cost.size)
-    else:
-        hit, come, move, entries = _spread(cost, source, np.ascontiguousarray(mask).view(np.uint8), 1)
+    cells = _NOWHERE if mask is None else np.argwhere(mask)
+    hit, come, move, entries, _ = _spread(cost, np.array([source]), cells, 1)
     field = Field(come.copy(), move.copy(), hit)
     _framed.wipe(entries)
     return field
 
 
-def costs_to(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> np.ndarray:
+def costs_to(
+    cost: np.ndarray, source: tuple[int, int], cells: np.ndarray, ahead: np.ndarray | None = None
+) -> np.ndarray:
     """Return the cost to come from ``source`` to some cells, int (k, 2), as `dijkstra` does: float32 (k,).
 
-    The search ends when it has come to all of them.
+    The search ends when it has come to all of them; ``ahead``, from `costs_ahead`, leads it there.
     """
-    _, come, _, entries = _spread(cost, source, _marked(cost, cells), -1)
+    _, come, _, entries, _ = _spread(cost, np.array([source]), cells, -1, _UNKNOWN if ahead is None else ahead)
     costs = come[cells[:, 0], cells[:, 1]]
     _framed.wipe(entries)
     return costs
+
+
+def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return what it costs at least to come from each cell to the nearest of ``cells``, for `costs_to`.
+
+    It holds also where ``cost`` is larger. Where the way is longer than from any of the ``sources``, it is so long.
+    """
+    _, _, _, entries, level = _spread(cost, cells, sources, -1)
+    ahead = np.minimum(_framed.come, np.float32(level))
+    _framed.wipe(entries)
+    return ahead
 
 
 def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
@@ -110,7 +123,7 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
         _scratch.wipe(entries)
         if alone or hit < 0:
             return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
-    hit, _, _, entries = _spread(cost, source, _marked(cost, cells), 1)
+    hit, _, _, entries, _ = _spread(cost, np.array([source]), cells, 1)
     _framed.wipe(entries)
     return hit
 
@@ -131,21 +144,16 @@ def searched() -> int:
     return _scratch.searched + _framed.searched
 
 
-def _marked(cost: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    mask = np.zeros(cost.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
-    return mask
-
-
 def _spread(
-    cost: np.ndarray, source: tuple[int, int], wanted: np.ndarray, enough: int
-) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int]:
-    """Return where `spread` first came to a wanted cell, views of what it wrote on, and how many entries it used."""
+    cost: np.ndarray, sources: np.ndarray, targets: np.ndarray, enough: int, ahead: np.ndarray = _UNKNOWN
+) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int, int]:
+    """Return to which target `spread` came first, views of what it wrote on, its entries, and its last level."""
     rows, columns = cost.shape
-    arrays = _framed.of((rows + 2) * (columns + 2))
-    row, column, entries = spread(cost, source[0], source[1], wanted, enough, *arrays[:4])
+    arrays, goals = _framed.of((rows + 2) * (columns + 2)), np.ascontiguousarray(targets, np.int64)
+    starts = np.ascontiguousarray(sources, np.int64)
+    row, column, entries, level = spread(cost, starts, goals, enough, ahead, *arrays)
     come, move = (a.reshape(rows + 2, columns + 2)[1:-1, 1:-1] for a in arrays[:2])
-    return (row, column), come, move, entries
+    return (row, column), come, move, entries, level
 
 
 @kernel
@@ -167,92 +175,112 @@ def _estimate(row, column, targets):
 
 
 @kernel
-def spread(cost, source_row, source_column, wanted, enough, come, move, cell_of, next_of):
-    """Search from a cell in all directions, over cells with a frame of impassable ones around them.
+def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, come_of):
+    """Search from some cells in all directions, over cells with a frame of impassable ones around them.
 
     Buckets as wide as the cheapest move hold the open cells in the order of their cost: no cell of a bucket can make
-    another one of it cheaper, so each is final when its bucket's turn comes.
+    another one of it cheaper, so each is final when its bucket's turn comes. With an estimate of what lies ahead it
+    can, and the bucket is gone through again. Each time in two rounds, the first without branches on what is improved
+    (they could not be foretold): one notes the improvements, one files them.
 
     Args:
-        cost: float32 (rows, columns). wanted: uint8 (rows, columns).
-        enough: stop when so many wanted cells are final; -1: all of them that are passable.
+        cost: float32 (rows, columns). sources, targets: int64 (k, 2), rows and columns.
+        enough: stop when so many targets are final; -1: all that are passable.
+        ahead: float32 (framed cells,), no more than the true cost from each to a target; or empty.
         come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 before.
-        cell_of, next_of: int32 (8 * framed cells,): the entries of all buckets, each with the next of its bucket.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
     Returns:
-        Row and column of the cheapest wanted cell, -1, -1 if it came to none; and how many entries were used: the
-        framed cells that were reached are ``cell_of`` up to there.
+        Row and column of the cheapest target, -1, -1 if it came to none; how many entries were used: the framed cells
+        that were reached are ``cell_of`` up to there; and up to which cost all is final.
     """
     rows, columns = cost.shape
     width = columns + 2
-    source = (source_row + 1) * width + source_column + 1
-    half = np.full(come.size, np.inf, np.float32)
-    goal = np.zeros(come.size, np.uint8)
-    goals = 0
+    framed = np.full((rows + 2, width), np.inf, np.float32)
     for r in range(rows):
         for c in range(columns):
-            cell = np.uint64((r + 1) * width + c + 1)
-            half[cell] = np.float32(0.5) * cost[r, c]
-            if wanted[r, c] != 0 and (cost[r, c] != np.inf or cell == source):
-                goal[cell] = 1
-                goals += 1
+            framed[r + 1, c + 1] = np.float32(0.5) * cost[r, c]
+    half, goal, goals = framed.reshape(-1), np.zeros(come.size, np.uint8), 0
+    head, level, entries, guided = np.full(_LEVELS, -1, np.int32), 2**31, np.uint32(0), ahead.size > 0
+    for k in range(sources.shape[0]):
+        cell = (sources[k, 0] + 1) * width + sources[k, 1] + 1
+        place = int(ahead[cell]) if guided else 0
+        bucket = place % _LEVELS
+        come[cell], cell_of[entries], come_of[entries] = 0.0, cell, 0.0
+        next_of[entries], head[bucket] = head[bucket], entries
+        level, entries = min(level, place), np.uint32(entries + 1)
+    for k in range(targets.shape[0]):
+        if not (0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns):
+            continue
+        cell = (targets[k, 0] + 1) * width + targets[k, 1] + 1
+        if goal[cell] == 0 and (half[cell] != np.inf or come[cell] == 0.0):
+            goal[cell] = 1
+            goals += 1
     if enough < 0:
         enough = goals
-    head = np.full(_LEVELS, -1, np.int32)
-    come[source], cell_of[0], next_of[0], head[0] = 0.0, source, -1, 0
-    hit, hit_cost, found, level, empty, entries = -1, np.float32(np.inf), 0, 0, 0, np.uint32(1)
+    hit, hit_cost, found, empty, last = -1, np.float32(np.inf), 0, 0, level
+    inf, none = np.float32(np.inf), np.float32(0.0)
     while empty < _LEVELS:
         entry = head[level % _LEVELS]
         if entry < 0:
-            if found >= enough:
+            if found >= enough and level >= last:
                 break
             level, empty = level + 1, empty + 1
             continue
-        head[level % _LEVELS], empty = -1, 0
+        head[level % _LEVELS], empty, noted = -1, 0, entries
         while entry >= 0:
             u = np.int64(cell_of[entry])
+            here, before = come[np.uint64(u)], come_of[entry]
             entry = next_of[entry]
-            here = come[np.uint64(u)]
-            if here < level:
+            if here < before:
                 continue
             if goal[np.uint64(u)] != 0:
                 goal[np.uint64(u)] = 0
                 found += 1
+                if guided:  # rounding may have hidden a way as cheap
+                    last = max(last, int(here + 10.0 * _margin(here)))
                 if here < hit_cost:
                     hit, hit_cost = u, here
             own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
-            low, high = half[np.uint64(u + width)], half[np.uint64(u - width)]
             east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
-            straight, across = np.float32(here + (own + 0.5)), np.float32(here + _SQRT2 * (own + 0.5))
+            south, north = half[np.uint64(u + width)], half[np.uint64(u - width)]
+            no_east, no_west = east if east == inf else none, west if west == inf else none
+            no_south, no_north = south if south == inf else none, north if north == inf else none
             for m in range(8):
                 if m == 0:
-                    v, beside = u + 1, east
+                    v, there = np.uint64(u + 1), east
                 elif m == 1:
-                    v, beside = u - 1, west
+                    v, there = np.uint64(u - 1), west
                 elif m == 2:
-                    v, beside = u + width, low
+                    v, there = np.uint64(u + width), south
                 elif m == 3:
-                    v, beside = u - width, high
+                    v, there = np.uint64(u - width), north
                 elif m == 4:
-                    v, beside = u + width + 1, max(low, east)
+                    v = np.uint64(u + width + 1)
+                    there = half[v] + (no_south + no_east)
                 elif m == 5:
-                    v, beside = u + width - 1, max(low, west)
+                    v = np.uint64(u + width - 1)
+                    there = half[v] + (no_south + no_west)
                 elif m == 6:
-                    v, beside = u - width + 1, max(high, east)
+                    v = np.uint64(u - width + 1)
+                    there = half[v] + (no_north + no_east)
                 else:
-                    v, beside = u - width - 1, max(high, west)
-                v = np.uint64(v)
-                if come[v] <= (straight if m < 4 else across) or beside == np.inf:  # no move is cheaper than that
-                    continue
-                length = 1.0 if m < 4 else _SQRT2
-                total = np.float32(here + length * (own + half[v]))
-                if total >= come[v]:
-                    continue
-                bucket = np.uint64(total) % np.uint64(_LEVELS)
-                come[v], move[v] = total, m
-                cell_of[entries], next_of[entries], head[bucket] = v, head[bucket], entries
-                entries = np.uint32(entries + 1)
-    return (hit // width - 1, hit % width - 1, entries) if hit >= 0 else (-1, -1, entries)
+                    v = np.uint64(u - width - 1)
+                    there = half[v] + (no_north + no_west)
+                total = np.float32(here + (1.0 if m < 4 else _SQRT2) * (own + there))
+                before = come[v]
+                come[v] = total if total < before else before
+                cell_of[entries], come_of[entries] = (v << np.uint64(3)) | np.uint64(m), total
+                entries = np.uint32(entries + np.uint32(total < before))
+        for k in range(noted, entries):
+            i = np.uint64(k)
+            v, place = np.uint64(cell_of[i] >> 3), come_of[i]
+            if guided:
+                place = max(place + ahead[v], np.float32(level))
+            bucket = np.uint64(place) % np.uint64(_LEVELS)
+            move[v] = cell_of[i] & 7
+            cell_of[i], next_of[i], head[bucket] = v, head[bucket], k
+    return (hit // width - 1, hit % width - 1, entries, level) if hit >= 0 else (-1, -1, entries, level)
 
 
 @kernel
