@@ -343,7 +343,7 @@ class _Share:
             way = cost[cells[:, 0], cells[:, 1]]
             order = np.argsort(way, kind="stable")
             for row, column in tiles[order[np.isfinite(way[order])]].tolist():
-                if self.free((row, column)):
+                if (row, column) not in self.covered and self.free((row, column)):
                     return row, column
         return None
 
@@ -364,12 +364,13 @@ class _Share:
         if run is not None and self.here in run:
             del run[: run.index(self.here) + 1]
         self._before = (x, y)
-        for message in robot.messages(_KIND):
+        messages = robot.messages(_KIND)
+        for message in messages:
             self._hear(robot, message.sender, message.payload)
         lost = [n for n, (_, heard_s) in self._held.items() if robot.time - heard_s > _FORGET_S]
         for name in lost:
             del self._held[name]
-        if lost:
+        if messages or lost:
             self._reserved = set().union(*(held for held, _ in self._held.values()))
         if robot.time >= self._bid_s:
             self._bid_s = math.inf
@@ -392,7 +393,6 @@ class _Share:
             self._held[sender] = held if robot.team.index(sender) > self.rank else held - self.mine, robot.time
             if robot.team.index(sender) > self.rank:
                 self.mine -= held - {self.here}
-            self._reserved = set().union(*(tiles for tiles, _ in self._held.values()))
             self._news = True
             self.covered |= covered
             self.points -= covered
