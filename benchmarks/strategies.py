@@ -17,11 +17,13 @@ import argparse
 import csv
 import json
 import multiprocessing
+import os
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -191,12 +193,19 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
 
 
+def _end_with_parent() -> None:
+    """End this worker when the study is killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
 def study(wanted: Iterable[Any], file: Path, jobs: int, run: Any = run, names: tuple[str, ...] = KEY) -> None:
     """Run what has no row in ``file`` yet, and append the rows as they come."""
     there = {tuple(row[k] for k in names) for row in read(file)}
     missing = [key for key in wanted if key not in there]
     file.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
         for future in as_completed([pool.submit(run, key) for key in missing]):
             row = future.result()
             with file.open("a") as stream:

@@ -27,7 +27,7 @@ def test_a_tile_is_open_where_the_robot_can_stand_and_that_is_where_it_stands():
     tiles = coarse(Grid(cells, 0.25), reachable, 1.0)
     assert tiles.state.tolist() == [[OPEN, SOLID, UNSEEN]]
     assert tiles.place((0, 0))[0] == 0.875
-    assert tiles.open() == [(0, 0)]
+    assert tiles.open().tolist() == [[0, 0]]
 
 
 def test_directions():

@@ -336,15 +336,15 @@ class _Share:
         target, self.target = self.target, None
         if target is not None and self.free(target):
             return target
-        cost = robot.travel_cost()
-        for choice in (sorted(self.points), self.tiles.open()):
-            left = [t for t in choice if self.free(t)]
-            if left:
-                cells = robot.map.grid.to_cells([self.tiles.place(t) for t in left])  # type: ignore[union-attr]
-                way = cost[cells[:, 0], cells[:, 1]]
-                best = int(np.argmin(way))
-                if np.isfinite(way[best]):
-                    return left[best]
+        cost, grid = robot.travel_cost(), robot.map.grid  # type: ignore[union-attr]
+        points = [p for p in sorted(self.points) if self.free(p)]
+        for tiles in (np.array(points, np.int64).reshape(-1, 2), self.tiles.open()):
+            cells = grid.to_cells(self.tiles.places(tiles))
+            way = cost[cells[:, 0], cells[:, 1]]
+            order = np.argsort(way, kind="stable")
+            for row, column in tiles[order[np.isfinite(way[order])]].tolist():
+                if self.free((row, column)):
+                    return row, column
         return None
 
     # Talking

@@ -62,9 +62,14 @@ class Tiles:
         x, y = self.stand[tile[0] - self.first[0], tile[1] - self.first[1]].tolist()
         return x, y
 
-    def open(self) -> list[Tile]:
-        """Return all open tiles, row by row."""
-        return list(map(tuple, (np.argwhere(self.state == OPEN) + np.array(self.first)).tolist()))
+    def places(self, tiles: np.ndarray) -> np.ndarray:
+        """Return where to stand in some open tiles, int64 (k, 2): float64 (k, 2) [m]."""
+        row, column = (tiles - self.first).T
+        return self.stand[row, column]
+
+    def open(self) -> np.ndarray:
+        """Return all open tiles, int64 (k, 2), row by row."""
+        return np.argwhere(self.state == OPEN) + self.first
 
 
 def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:

@@ -33,28 +33,26 @@ def flood(cost, row, column):
         row, column: where to begin; may itself be impassable.
     """
     rows, columns = cost.shape
-    out = np.zeros((rows, columns), np.bool_)
-    stack = np.empty(2 * rows * columns + 1, np.int32)
-    stack[0], size = row * columns + column, 1
+    width = columns + 2  # a rim of impassable cells all around
+    state = np.zeros((rows + 2) * width, np.uint8)  # 1 passable, 2 come to
+    for r in range(rows):
+        for c in range(columns):
+            state[(r + 1) * width + c + 1] = cost[r, c] != np.inf
+    stack, size = np.empty(rows * columns, np.int32), 1
+    stack[0] = (row + 1) * width + column + 1
+    state[stack[0]] = 2
+    beside = (-width, -1, 1, width)
     while size > 0:
         size -= 1
-        r = stack[size] // columns
-        left = right = stack[size] - r * columns
-        if out[r, left]:
-            continue
-        while left > 0 and cost[r, left - 1] != np.inf:
-            left -= 1
-        while right < columns - 1 and cost[r, right + 1] != np.inf:
-            right += 1
-        for c in range(left, right + 1):
-            out[r, c] = True
-        for near in (r - 1, r + 1):
-            if not 0 <= near < rows:
-                continue
-            inside = False
-            for c in range(left, right + 1):
-                before, inside = inside, cost[near, c] != np.inf and not out[near, c]
-                if inside and not before:
-                    stack[size] = near * columns + c
-                    size += 1
+        here = stack[size]
+        for step in beside:
+            cell = np.uint64(here + step)
+            if state[cell] == 1:
+                state[cell] = 2
+                stack[size] = cell
+                size += 1
+    out = np.empty((rows, columns), np.bool_)
+    for r in range(rows):
+        for c in range(columns):
+            out[r, c] = state[(r + 1) * width + c + 1] == 2
     return out
