@@ -10,7 +10,7 @@ import numpy as np
 
 from covey.comms.lane import Lane, Receptions
 from covey.comms.mailbox import Mailbox, Outgoing
-from covey.comms.message import Message, copied
+from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
 from covey.comms.posts import post_of
 from covey.comms.radio import Radio
@@ -226,7 +226,7 @@ class Network:
         packets = come.packets
         for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):
             number, final = int(packets.number[row]), int(packets.final[row])
-            payload = copied(packets.payload[row])[0] if number in seen else packets.payload[row]
+            payload = again(packets.payload[row]) if number in seen else packets.payload[row]
             seen.add(number)
             message = Message(
                 self.mailboxes[origin[k]].owner,
