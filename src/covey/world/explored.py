@@ -192,7 +192,7 @@ class Coverage:
         """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
         count = np.zeros(self.goal.shape, np.int32)
         for words in self._each:
-            count += np.unpackbits(words.view(np.uint8), axis=1, count=count.shape[1], bitorder="little")
+            count += np.unpackbits(words.view(np.uint8), axis=1, count=self.goal.shape[1], bitorder="little")
         return count * self.goal
 
 
