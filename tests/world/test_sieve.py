@@ -90,3 +90,13 @@ def test_beams_that_nobody_else_reads_explore_the_same():
         cast.look(robots, poses, skip, 5.0, angles, mount, step)
         np.testing.assert_array_equal(cast.share_each, known.share_each)
     np.testing.assert_array_equal(cast.first_step, known.first_step)
+
+
+def test_a_cone_reaches_as_far_as_the_beam_in_its_middle():
+    goal = np.zeros((44, 90), bool)
+    goal[20:24, 80] = True
+    truth = ExploredTruth(Grid(goal, 0.25), 1)
+    angles = np.radians([-4.5, 0.0, 4.5])
+    for step in range(2):  # in the first, all beams are marked
+        truth.mark([0], np.array([[0.125, 5.4, 0.0]]), np.full((1, 3), 19.9 * step), angles, (0, 0, 0), step)
+    assert truth.share_union == 0.25

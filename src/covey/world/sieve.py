@@ -139,7 +139,8 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
     at_wall = (side * lines + column) * words
     at_left = 2 * robot * lines * words + at_wall
     # FIX
-    top, length = rows - 1.0, length * max(abs(a0), abs(a1)) + SAFE
+    ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # of the beam that goes straight ahead, if one does
+    top, length = rows - 1.0, length * ahead + SAFE
     while near <= length:
         first = int(max(v + low * (near if low > 0.0 else far) - SAFE, 0.0))
         last = int(min(v + high * (far if high > 0.0 else near) + SAFE, top))
