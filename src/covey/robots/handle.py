@@ -5,7 +5,7 @@ Everything here is the robot's own: its estimate, its readings, its belief, its 
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,28 @@ from covey.robots.reachable import reachable
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
+
+
+class History(Sequence[tuple[float, dict[str, Any], Twist]]):
+    """What a robot has lived through, oldest first: time [s], readings by the sensor's name, commanded twist.
+
+    Attributes:
+        steps: the same as it is kept: time, places of the sensors by name, readings by place, twist.
+    """
+
+    def __init__(self) -> None:
+        self.steps: deque[tuple[float, dict[str, int], tuple[Any, ...], Twist]] = deque(maxlen=HISTORY)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, k: Any) -> Any:
+        time_s, places, seen, twist = self.steps[k]
+        return time_s, _by_name(places, seen), twist
+
+
+def _by_name(places: dict[str, int], seen: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: seen[place] for name, place in places.items() if seen[place] is not None}
 
 
 class Robot:
@@ -85,13 +107,14 @@ class Robot:
         self.face: Any = self
         self.pose = home
         self.time = 0.0
-        self.readings: dict[str, Any] = {}
+        self._places: dict[str, int] = {}
+        self._seen: tuple[Any, ...] = ()
         self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
         self.finished = False
-        self.history: deque[tuple[float, dict[str, Any], Twist]] = deque(maxlen=HISTORY)
+        self.history = History()
         self._navigator = navigator
         self._motion: Motion | None = None
         self._command: Twist = STILL
@@ -101,13 +124,23 @@ class Robot:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
 
     def __getattr__(self, name: str) -> Any:
-        readings = self.__dict__.get("readings", {})
-        if name in readings:
-            return readings[name]
-        sensors = ", ".join(readings) or "none"
-        raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors}")
+        place = None if name == "_places" else self._places.get(name)
+        if place is not None and self._seen[place] is not None:
+            return self._seen[place]
+        sensors = "" if name == "_places" else ", ".join(self.readings)
+        raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors or 'none'}")
 
     # -- what it knows ----------------------------------------------------------------------------------------------
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """The newest reading of each sensor by the sensor's name."""
+        return _by_name(self._places, self._seen)
+
+    @readings.setter
+    def readings(self, readings: Mapping[str, Any]) -> None:
+        self._carry(readings)
+        self._seen = tuple(readings.values())
 
     @property
     def status(self) -> str:
@@ -321,6 +354,11 @@ class Robot:
         """Let what its software does be added to ``work``."""
         self._work = self._navigator.work = work
 
+    def _carry(self, sensors: Iterable[str]) -> None:
+        """Take these sensors, by name, for those of which ``_seen`` holds the readings, one after another."""
+        self._places = {name: place for place, name in enumerate(sensors)}
+        self._seen = (None,) * len(self._places)
+
     def _belief(self) -> Belief:
         if self.map is None:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
@@ -336,8 +374,15 @@ class Robot:
         return motion
 
     def _navigate(self) -> tuple[Twist, str]:
+        places, seen = self._places, self._seen
+        lidar, neighbours = places.get("lidar"), places.get("neighbours")
         return self._navigator.command(
-            self.pose, self._command, self.map, self.readings.get("lidar"), self.readings.get("neighbours"), self.time
+            self.pose,
+            self._command,
+            self.map,
+            None if lidar is None else seen[lidar],
+            None if neighbours is None else seen[neighbours],
+            self.time,
         )
 
     def _move(self) -> None:
@@ -348,5 +393,6 @@ class Robot:
                 motion.look(self)
             if motion.outcome is None:
                 twist = motion.twist(self)  # looks at the command in force until now
-                command = twist if motion.outcome is None else STILL
+                if motion.outcome is None:
+                    command = twist
         self._command = command

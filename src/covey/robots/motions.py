@@ -23,9 +23,10 @@ STILL: Twist = (0.0, 0.0, 0.0)
 class Waiting:
     """Something that a coroutine can wait for; `outcome` is None until it is over."""
 
-    outcome: Any = None  # an `Outcome`; when waiting for a message, a `Received`
+    __slots__ = ("outcome", "until")
 
     def __init__(self, until: Until = None):
+        self.outcome: Any = None  # an `Outcome`; when waiting for a message, a `Received`
         self.until = until
 
     def __await__(self) -> Generator["Waiting", Any, Any]:
@@ -77,6 +78,7 @@ class Received:
 class Motion(Waiting):
     """A wait that holds the wheels."""
 
+    __slots__ = ()
     label = "driving"
 
     def twist(self, robot: "Robot") -> Twist:
@@ -87,15 +89,17 @@ class Motion(Waiting):
 class Drive(Motion):
     """A constant twist, for ever or for ``duration_s``."""
 
+    __slots__ = ("command", "end_s")
+
     def __init__(self, command: Twist, end_s: float, until: Until):
         super().__init__(until)
         self.command, self.end_s = command, end_s
 
     def twist(self, robot: "Robot") -> Twist:
-        if robot.time >= self.end_s - 1e-9:
-            self.outcome = REACHED
-            return STILL
-        return self.command
+        if robot.time < self.end_s - 1e-9:
+            return self.command
+        self.outcome = REACHED
+        return STILL
 
 
 class Rest(Motion):

@@ -1,7 +1,7 @@
 """The software of one robot: its controller, stepped once per control period."""
 
-import math
 from collections.abc import Callable, Coroutine
+from math import isfinite
 from typing import Any
 
 from covey.errors import ControllerError
@@ -60,9 +60,12 @@ class Reactive:
 class Onboard:
     """One robot's handle and the controller that holds it."""
 
+    __slots__ = ("_remember", "_run", "_runner", "robot")
+
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
-        self._remembers = program.sees is None  # what nobody may look at is not kept
+        # What nobody may look at is not kept.
+        self._remember = robot.history.steps.append if program.sees is None else None
         if program.sees is not None:
             robot.face = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
@@ -84,18 +87,18 @@ class Onboard:
             before = searched()
             self._run(robot)
             robot._work.add("search", (searched() - before) / 1e6)
-        if robot.finished:
-            robot._command = STILL
         command = robot._command
+        if robot.finished:
+            command = robot._command = STILL
         try:
             vx, vy, omega = command
-            finite = math.isfinite(vx + vy + omega)
+            finite = isfinite(vx + vy + omega)
         except (TypeError, ValueError):
             finite = False
         if not finite:
             raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
-        if self._remembers:
-            robot.history.append((robot.time, robot.readings, command))
+        if self._remember is not None:
+            self._remember((robot.time, robot._places, robot._seen, command))
         return command
 
     def close(self) -> None:

@@ -1,8 +1,9 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
@@ -77,6 +78,9 @@ class Deciding:
             ]
             for group, first in self._parts()
         }
+        for group, first in self._parts():
+            for onboard in (self.onboard[i] for i in range(first, first + len(group.start)) if i in self.onboard):
+                onboard.robot._carry(bank.record.name for bank in self._banks_of[group.name])
 
     def _parts(self) -> Iterator[tuple[Group, int]]:
         """Yield each group and the team index of its first robot."""
@@ -109,18 +113,7 @@ class Deciding:
                     continue
                 members = range(int(first), int(first) + len(group.start))
                 if group.program.scope == "robot":
-                    part = slice(members.start, members.stop)
-                    poses = self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
-                    touches = collided[part].tolist()
-                    banks = self._banks_of[group.name]
-                    fresh = [
-                        (b.record.name, b.readings.row, b.row_of[members[0]] - members[0]) for b in banks if b.fresh
-                    ]
-                    whole = len(fresh) == len(banks)
-                    commands[part] = [
-                        STILL if i in silent else self._decide_one(i, pose, touch, time_s, fresh, whole)
-                        for i, pose, touch in zip(members, map(_pose, poses), touches, strict=True)
-                    ]
+                    commands[members.start : members.stop] = self._decide_each(group, members, time_s, collided, silent)
                 elif members[0] not in self.failed:
                     sees = group.program.sees or ()
                     view = GroupView(group.name, list(group.names), time_s, self._fields(sees, members, collided))
@@ -158,28 +151,47 @@ class Deciding:
         assert group.program is not None
         self.onboard[index] = Onboard(robot, group.program)
 
-    def _decide_one(
-        self, index: int, pose: Pose, collided: bool, time_s: float, fresh: list[tuple[str, Any, int]], whole: bool
-    ) -> Twist:
-        onboard = self.onboard[index]
-        robot = onboard.robot
-        robot.pose, robot.time, robot.collided = pose, time_s, collided
-        if fresh:  # the robots of a group stand together in a bank
-            readings = {} if whole else robot.readings.copy()
-            for name, row, shift in fresh:
-                readings[name] = row(index + shift)
-            robot.readings = readings
-        self.watchdog.restart()
-        try:
-            if index in self.computing.machines:
-                robot.collided = self.computing.touched(index, collided)
-                if self.computing.may_act(index):
-                    self.computing.act(index, onboard.step)
-                return self.computing.command(index)
-            return onboard.step()
-        except Exception as error:
-            self._fail((index,), error)
-            return STILL
+    def _decide_each(
+        self, group: Group, members: range, time_s: float, collided: np.ndarray, silent: set[int]
+    ) -> list[Twist]:
+        """Let the controller of each robot of a group act, but for the silent ones; return their twists."""
+        part = slice(members.start, members.stop)
+        poses = map(_pose, self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist())
+        onboards = [self.onboard[i] for i in members]
+        newest = self._newest(group, part.start, [onboard.robot for onboard in onboards])
+        touches, machines, watchdog = collided[part].tolist(), self.computing.machines, self.watchdog
+        twists = []
+        for i, onboard, pose, touch, seen in zip(members, onboards, poses, touches, newest, strict=True):
+            twist = STILL
+            if i not in silent:
+                robot = onboard.robot
+                robot.pose, robot.time, robot.collided, robot._seen = pose, time_s, touch, seen
+                watchdog.started = monotonic()
+                try:
+                    twist = self._compute(i, onboard) if i in machines else onboard.step()
+                except Exception as error:
+                    self._fail((i,), error)
+            twists.append(twist)
+        return twists
+
+    def _newest(self, group: Group, first: int, robots: list[Robot]) -> Iterable[tuple[Any, ...]]:
+        """Return the newest readings of each robot of a group, whose robots stand together in a bank."""
+        banks = self._banks_of[group.name]
+        if not any(bank.fresh for bank in banks):
+            return [robot._seen for robot in robots]
+        rows = [range(bank.row_of[first], bank.row_of[first] + len(robots)) for bank in banks]
+        columns = [
+            map(bank.readings.row, own) if bank.fresh else [robot._seen[k] for robot in robots]
+            for k, (bank, own) in enumerate(zip(banks, rows, strict=True))
+        ]
+        return zip(*columns, strict=True)
+
+    def _compute(self, index: int, onboard: Onboard) -> Twist:
+        """Let the controller of a robot with a computer act, if that is free; return the twist in force."""
+        onboard.robot.collided = self.computing.touched(index, onboard.robot.collided)
+        if self.computing.may_act(index):
+            self.computing.act(index, onboard.step)
+        return self.computing.command(index)
 
     def _decide_team(self, views: dict[str, GroupView], commands: np.ndarray) -> None:
         program = next(g.program for g in self.groups if g.name in views)
@@ -194,7 +206,7 @@ class Deciding:
     def _decide_groups(self, members: dict[str, range], program: Program, view: Any, commands: np.ndarray) -> None:
         if program not in self._calls:
             self._calls[program] = program.bound()
-        self.watchdog.restart()
+        self.watchdog.started = monotonic()
         try:
             twists = twists_of(self._calls[program](view), view)
             for name, part in members.items():

@@ -18,11 +18,14 @@ class Watchdog:
 
     It can stop any Python code, also a loop that never yields; a call into compiled code is stopped when it returns.
     The time that numba takes to compile a kernel on its first call does not count.
+
+    Attributes:
+        started: when the call began that is watched, by `time.monotonic` [s]; None when there is none.
     """
 
     def __init__(self, budget_s: float):
         self.budget_s = budget_s
-        self._started: float | None = None
+        self.started: float | None = None
         self._thread_id = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -35,17 +38,13 @@ class Watchdog:
             self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
             self._thread.start()
         self._thread_id = threading.get_ident()
-        self._started = time.monotonic()
+        self.started = time.monotonic()
         return self
 
     def __exit__(self, *_exc: object) -> None:
         with self._lock:
-            self._started = None
+            self.started = None
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)  # one that came too late
-
-    def restart(self) -> None:
-        """Begin the budget of the next controller."""
-        self._started = time.monotonic()
 
     @property
     def is_compiling(self) -> bool:
@@ -61,8 +60,8 @@ class Watchdog:
     def _watch(self) -> None:
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
             with self._lock:
-                if self._started is not None and time.monotonic() - self._started > self.budget_s:
-                    self._started = time.monotonic()  # a controller that catches it is interrupted again
+                if self.started is not None and time.monotonic() - self.started > self.budget_s:
+                    self.started = time.monotonic()  # a controller that catches it is interrupted again
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self._thread_id), ctypes.py_object(StepBudgetError)
                     )
@@ -77,10 +76,10 @@ class _Restarter(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         self._depth += 1
-        if self.watchdog._started is not None:
-            self.watchdog._started = float("inf")
+        if self.watchdog.started is not None:
+            self.watchdog.started = float("inf")
 
     def on_end(self, event: event.Event) -> None:
         self._depth -= 1
-        if self._depth == 0 and self.watchdog._started is not None:
-            self.watchdog._started = time.monotonic()
+        if self._depth == 0 and self.watchdog.started is not None:
+            self.watchdog.started = time.monotonic()
