@@ -1,12 +1,15 @@
 """What numba computes again and again while it compiles, computed once: the same code comes out, sooner."""
 
+import os
 from functools import cache, partial
 from typing import Any
 
 from numba.core import ir, postproc, transforms
+from numba.core.caching import UserProvidedCacheLocator
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor
+from numba.core.runtime.nrt import rtsys
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction as _BaseFunction
 from numba.core.typing.templates import _OverloadFunctionTemplate as OverloadTemplate
@@ -15,6 +18,7 @@ BaseFunction: Any = _BaseFunction
 Inst: Any = ir.Inst
 _get_call_type = BaseFunction.get_call_type
 _jit_decorator = OverloadTemplate._get_jit_decorator
+_load_registries = CPUContext.load_additional_registries
 _list_vars = Inst._rec_list_vars
 _post_process = PostProcessor.run
 _resolved: dict[tuple, tuple] = {}
@@ -30,6 +34,8 @@ def hasten() -> None:
     CPUContext.get_abi_alignment = cache(CPUContext.get_abi_alignment)
     Inst._rec_list_vars = _rec_list_vars
     PostProcessor.run = _run
+    UserProvidedCacheLocator.ensure_cache_path = lambda self: os.makedirs(self.get_cache_path(), exist_ok=True)
+    CPUContext.load_additional_registries = load_additional_registries
 
 
 def _same(self: Any, other: Any) -> bool:
@@ -79,3 +85,21 @@ def _run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> 
         code.blocks = transforms.canonicalize_cfg(code.blocks)
         code.variable_lifetime = postproc.VariableLifetime(code.blocks)
         code.generator_info = None
+
+
+def load_overload(self: Any, signature: Any, context: Any) -> Any:
+    """Load compiled code without all that numba can compile: half a second, where nothing has to be compiled."""
+    rtsys.initialize(context)
+    with self._guard_against_spurious_io_errors():
+        return self._load_overload(signature, context)
+
+
+def load_additional_registries(self: Any) -> None:
+    """Load what numba can compile without SciPy's linear algebra, which is only looked at for whether it is there."""
+    from numba.np import linalg
+
+    needed, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        _load_registries(self)
+    finally:
+        linalg.ensure_blas = needed

@@ -23,6 +23,7 @@ import numpy
 import platformdirs
 from numba.core import config as _numba_config
 from numba.core import types
+from numba.core.caching import FunctionCache
 
 config: Any = _numba_config
 
@@ -30,11 +31,13 @@ config: Any = _numba_config
 config.THREADING_LAYER = "omp"
 
 if numba.__version__.startswith("0.68."):  # they reach into numba; other versions take twice as long to compile
-    from covey.compiling import hasten
+    from covey.compiling import hasten, load_overload
     from covey.linking import link_late
 
     hasten()
     link_late()
+else:
+    load_overload = FunctionCache.load_overload
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
@@ -46,6 +49,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     if function is None:
         return partial(kernel, inline=inline)
     compiled = _njit(function, inline, cache=True)
+    compiled._cache.load_overload = partial(load_overload, compiled._cache)
 
     @cache
     def part() -> Any:
