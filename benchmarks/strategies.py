@@ -3,12 +3,12 @@
 All with the robot of MAES (up to 3 m/s, a scanner all around, here of range 10 m), maps of 0.25 m, shared once a second
 by whoever hears each other where the strategy shares maps. The main study runs eight strategies of all families on
 ``maze``, three caves and three buildings of 50 x 50 m, with teams of 1 to 16, under four radios (those that say nothing
-and hear nothing: under none); the others run on one
-cave and one building with 2 and 8 robots. Seeds are paired: seed k means the same world, starts and noise for all. The
-order of runs is by seed, 8 robots first, so that a study cut short is a smaller study. One row per run goes to
-``rows.jsonl`` in the ``--out`` folder; a run that has its row there is not run again.
+and hear nothing: under none). The others run on one cave and one building with 2 and 8 robots, and so do the coverage
+strategies, nobody with a map given. Seeds are paired: seed k means the same world, starts and noise for all. The order
+of runs is by seed, 8 robots first, so that a study cut short is a smaller study. One row per run goes to ``rows.jsonl``
+in the ``--out`` folder; a run that has its row there is not run again.
 
-    python benchmarks/strategies.py [--study main|others] [--seeds 10] [--jobs 2] [--write] ...
+    python benchmarks/strategies.py [--study main|others|coverage] [--seeds 10] [--jobs 2] [--write] ...
 
 ``--write`` puts the tables to ``docs/results/strategies.md`` and all rows to ``docs/results/strategies.csv``.
 """
@@ -17,10 +17,13 @@ import argparse
 import csv
 import json
 import multiprocessing
+import os
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -58,6 +61,7 @@ RADIOS: dict[str, Any] = {
     "10 m, walls": {"links": [{"disc": {"range_m": 10}}, {"line_of_sight": {}}]},
     "none": {"links": [{"disc": {"range_m": 0}}]},
 }
+COVERING = ("ssb", "boustrophedon", "spanning_tree_coverage", "voronoi_coverage")
 SILENT = ("random_ballistic_walk", "lvd")
 SHARE, TIMEOUT_S = 0.99, 600.0
 GOAL = ("going", "following", "driving")
@@ -138,7 +142,7 @@ def run(key: Key) -> Row:
     sim = build(scenario(*key))
     observer = Observer(sim)
     sim.observers.append(observer)
-    last = "covered_90_s" if key[0] == "ssb" else "explored_99_s"
+    last = "covered_90_s" if key[0] in COVERING else "explored_99_s"
     while not sim.done and last not in observer.times:
         sim.step()
     explored, covered = sim.scoring.explored_share_union, sim.scoring.covered.share
@@ -173,9 +177,9 @@ def radios(strategy: str, robots: int) -> tuple[str, ...]:
 
 def keys(study: str, seeds: int) -> list[Key]:
     """Return the runs of a study, 8 robots in caves and buildings first."""
-    if study == "others":
-        places, sizes = ("cave1", "building1"), (8, 2)
-        return [(s, w, n, "20 m", k) for k in range(seeds) for n in sizes for w in places for s in OTHERS]
+    if study != "main":
+        some, radio = (OTHERS, "20 m") if study == "others" else (COVERING, "unlimited")
+        return [(s, w, n, radio, k) for k in range(seeds) for n in (8, 2) for w in ("cave1", "building1") for s in some]
     found: list[Key] = []
     for seed in range(seeds):
         first = [(8, r, w) for places in (WORLDS[:-1], WORLDS[-1:]) for r in RADIOS for w in places]
@@ -189,12 +193,19 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
 
 
+def _end_with_parent() -> None:
+    """End this worker when the study is killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
 def study(wanted: Iterable[Any], file: Path, jobs: int, run: Any = run, names: tuple[str, ...] = KEY) -> None:
     """Run what has no row in ``file`` yet, and append the rows as they come."""
     there = {tuple(row[k] for k in names) for row in read(file)}
     missing = [key for key in wanted if key not in there]
     file.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
         for future in as_completed([pool.submit(run, key) for key in missing]):
             row = future.result()
             with file.open("a") as stream:
@@ -217,6 +228,7 @@ def table(rows: list[Row], by: tuple[str, ...]) -> str:
         "overlap",
         "MB received",
         "50 % covered [s]",
+        "90 % covered [s]",
         "covered",
         "reached",
         "stuck",
@@ -225,16 +237,79 @@ def table(rows: list[Row], by: tuple[str, ...]) -> str:
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[k] for k in by), []).append(row)
-    order = {name: k for k, name in enumerate((*MAIN, *OTHERS, *WORLDS, *RADIOS))}
+    order = {name: k for k, name in enumerate((*MAIN, *OTHERS, *COVERING[1:], *WORLDS, *RADIOS))}
     for key, some in sorted(groups.items(), key=lambda item: [order.get(part, part) for part in item[0]]):
         megabytes = median([(r["received_bytes"] or 0) / 1e6 for r in some])
         line = [middle(some, "explored_99_s"), middle(some, "explored_90_s"), middle(some, "cost_m")]
         line += [middle(some, "overlap", ".2f"), f"{megabytes:.2f}", middle(some, "covered_50_s")]
-        line += [middle(some, "covered_share", ".2f")]
+        line += [middle(some, "covered_90_s"), middle(some, "covered_share", ".2f")]
         reached = sum(r["explored_99_s"] is not None for r in some)
         line += [f"{reached}/{len(some)}", str(sum(r["stuck"] for r in some))]
         lines.append([*map(str, key), *line])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def findings(rows: list[Row]) -> list[tuple[str, str]]:
+    """Return what the study was made to test, as paired comparisons: pairs share world, seed and team size."""
+    unlimited = [r for r in rows if r["radio"] == radios(r["strategy"], 1)[0]]
+    eight = [r for r in rows if r["robots"] == 8]
+    both = [r for r in eight if r in unlimited]
+    kinds = {kind: [r for r in both if r["world"].startswith(kind)] for kind in ("cave", "building")}
+    nearest = [("nearest_frontier", name) for name in ("minpos", "cost_utility", "hungarian_assignment")]
+    steps = list(pairwise(reversed(list(RADIOS))))
+    cooperative = [name for name in MAIN if name not in SILENT]
+    tests = [(f"time, {a} / {b}", "time_s", both, "strategy", a, b) for a, b in nearest]
+    tests += [(f"overlap, {a} / {b}", "overlap", both, "strategy", a, b) for a, b in nearest]
+    tests += [("time, ssb / tnf", "time_s", both, "strategy", "ssb", "tnf")]
+    tests += [
+        (f"time in {kind}s, walk / lvd", "time_s", some, "strategy", "random_ballistic_walk", "lvd")
+        for kind, some in kinds.items()
+    ]
+    tests += [
+        (f"time, {name}, {a} / {b}", "time_s", [r for r in eight if r["strategy"] == name], "radio", a, b)
+        for name in cooperative
+        for a, b in steps
+    ]
+    covering = [r for r in unlimited if r["strategy"] in COVERING]
+    tests += [
+        (f"time to 90 % covered, {name} / ssb", "covered_s", covering, "strategy", name, "ssb") for name in COVERING[1:]
+    ]
+    found = [compared(*test) for test in tests]
+    head = ["question: a / b", "pairs", "median a", "median b", "a larger in", "Cliff's delta", "p (Wilcoxon)"]
+    lines = [head, ["---"] * len(head), *(line for line in found if line)]
+    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return [("Paired comparisons (eight robots; coverage also two)", text if any(found) else "")]
+
+
+def compared(question: str, metric: str, rows: list[Row], between: str, a: str, b: str) -> list[str] | None:
+    """Return a line of `findings`, or None without six pairs. A time that was not reached is longer than 600 s."""
+    import polars as pl
+
+    from covey import statistics
+
+    fields = {"time_s": "explored_99_s", "covered_s": "covered_90_s", "overlap": "overlap"}
+    sides = [{(r["world"], r["seed"], r["robots"]): r[fields[metric]] for r in rows if r[between] == x} for x in (a, b)]
+    pairs = sorted(sides[0].keys() & sides[1].keys())
+    if metric == "overlap":  # it is that at 99 %
+        pairs = [pair for pair in pairs if None not in (sides[0][pair], sides[1][pair])]
+    if len(pairs) < 6:
+        return None
+    name = "overlap" if metric == "overlap" else "exploration_time_s"
+    status = ["completed" if side[pair] is not None else "timeout" for side in sides for pair in pairs]
+    columns = {
+        between: [x for x in (a, b) for _ in pairs],
+        "seed": [k for _ in sides for k in range(len(pairs))],
+        name: pl.Series([side[pair] for side in sides for pair in pairs], dtype=pl.Float64),
+        "status": status,
+        "timeout_s": [TIMEOUT_S] * len(status),
+    }
+    row = statistics.compare(pl.DataFrame(columns), name, between, paired=True).row(0, named=True)
+    values = [[np.inf if side[pair] is None else side[pair] for pair in pairs] for side in sides]
+    larger = sum(x > y for x, y in zip(*values, strict=True))
+    form = ".2f" if metric == "overlap" else ".0f"
+    middles = [f"{median(v):{form}}" if np.isfinite(median(v)) else "–" for v in values]
+    delta, p = row["cliffs_delta"] if row["a"] == a else -row["cliffs_delta"], row["p"]
+    return [question, str(len(pairs)), *middles, f"{larger}", f"{delta:+.2f}", "–" if p is None else f"{p:.2g}"]
 
 
 INTRODUCTION = """# Strategies against each other
@@ -250,7 +325,9 @@ def report(rows: list[Row]) -> str:
     """Return all tables."""
     main_rows = [r for r in rows if r["strategy"] in MAIN]
     eight = [r for r in main_rows if r["robots"] == 8]
-    parts = [("Eight robots, by radio, all worlds together", eight, ("strategy", "radio"))]
+    parts: list[tuple[str, list[Row], tuple[str, ...]]] = [
+        ("Eight robots, by radio, all worlds together", eight, ("strategy", "radio"))
+    ]
     for kind in ("maze", "cave", "building"):
         some = [r for r in eight if r["world"].startswith(kind) and r["radio"] == radios(r["strategy"], 1)[0]]
         parts.append((f"Eight robots, unlimited radio: {kind}", some, ("strategy",)))
@@ -258,7 +335,11 @@ def report(rows: list[Row]) -> str:
     parts.append(("Team size, unlimited radio, all worlds together", wide, ("strategy", "robots")))
     others = [r for r in rows if r["strategy"] in OTHERS]
     parts.append(("The other strategies, radio of 20 m", others, ("strategy", "world", "robots")))
-    return "\n".join(f"\n## {title}\n\n{table(some, by)}\n" for title, some, by in parts if some)
+    small = [r for r in rows if r["world"] in ("cave1", "building1") and r["robots"] in (2, 8)]
+    covering = [r for r in small if r["strategy"] in COVERING and r["radio"] == "unlimited"]
+    parts.append(("Coverage, unlimited radio", covering, ("strategy", "world", "robots")))
+    tables = [(title, table(some, by)) for title, some, by in parts if some]
+    return "\n".join(f"\n## {title}\n\n{text}\n" for title, text in (*tables, *findings(rows)) if text)
 
 
 def write(rows: list[Row], folder: Path) -> None:
@@ -274,7 +355,9 @@ def write(rows: list[Row], folder: Path) -> None:
 def main() -> None:
     """Run the study."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--study", choices=("main", "others", "none"), default="main", help="none: only the tables")
+    parser.add_argument(
+        "--study", choices=("main", "others", "coverage", "none"), default="main", help="none: only the tables"
+    )
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--strategies", nargs="+")
     parser.add_argument("--worlds", nargs="+", choices=WORLDS)

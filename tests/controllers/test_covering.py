@@ -5,7 +5,8 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.cover_loop import Sweep
+from covey.controllers.cover_loop import Sweep, mark_covered
+from covey.geometry import Pose
 from covey.mapping.records import Mapping
 from covey.missions import Coverage
 from covey.sensors.lidar import Lidar
@@ -120,3 +121,17 @@ class TestSweep:
             sweep.finish(robot).send(None)
         assert len(gone_to) == 1
         assert 4.0 < robot.time < 10.0  # it waited for the other first
+
+
+def test_cells_are_covered_whose_centre_a_part_of_a_body_stands_on():
+    rng = np.random.default_rng(0)
+    poses = rng.uniform(-1.0, 6.0, (9, 3))
+    discs = np.array([[0.3, 0.1, 0.4], [-0.2, 0.0, 0.25]])
+    done, wanted = np.zeros((40, 50), bool), np.zeros((40, 50), bool)
+    mark_covered(done, poses, discs, -0.3, 0.2, 0.1)
+    y, x = 0.2 + 0.1 * (np.arange(40)[:, None] + 0.5), -0.3 + 0.1 * (np.arange(50) + 0.5)
+    for pose in poses:
+        for bx, by, radius in discs:
+            px, py, _ = Pose(*pose.tolist()) @ Pose(float(bx), float(by), 0.0)
+            wanted |= np.hypot(x - px, y - py) <= radius
+    np.testing.assert_array_equal(done, wanted)

@@ -13,6 +13,8 @@ from covey.controllers.lvd import (
     choose,
     hidden_corners,
     nearest_to_me,
+    seen_reference,
+    seen_tiles,
     visible_tiles,
 )
 from covey.geometry import Pose
@@ -106,3 +108,15 @@ def test_two_rooms_are_explored_together_without_radio():
     run = sim.run()
     assert sim.status == "reached"
     assert run.metrics["collisions"] == run.metrics["collisions_wall"] == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_kernel_sees_what_its_reference_sees(seed):
+    rng = np.random.default_rng(seed)
+    opening, rays = rng.choice([1.0, 4.0, 2 * math.pi]), int(rng.integers(1, 300))
+    angles = -0.5 * opening + opening * np.arange(rays) / rays
+    ranges = rng.choice([math.inf, math.nan, 3.0, 8.0], rays) * rng.uniform(0.2, 1.0, rays)
+    arguments = Pose(*rng.uniform(-9.0, 9.0, 3).tolist()), ranges, angles, rng.uniform(0.3, 2.0), rng.uniform(1.0, 9.0)
+    (first, seen), (wanted_first, wanted) = seen_tiles(*arguments), seen_reference(*arguments)
+    assert first == wanted_first
+    np.testing.assert_array_equal(seen, wanted)

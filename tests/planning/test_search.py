@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from covey.planning.astar import astar
-from covey.planning.dijkstra import cheapest, dijkstra, searched, trace
+from covey.planning.dijkstra import cheapest, costs_ahead, costs_to, dijkstra, searched, trace
 from covey.planning.shorten import line_cost, shorten
 
 
@@ -45,6 +45,49 @@ def test_dijkstra_has_the_cost_to_come_of_networkx_everywhere(seed):
     for cell, length in nx.single_source_dijkstra_path_length(graph_of(cost), (0, 0)).items():
         expected[cell] = length
     assert dijkstra(cost, (0, 0)).cost == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("source", [(0, 0), (16, 3), (8, 22)])
+def test_the_costs_to_some_cells_are_those_of_a_search_for_all_to_the_bit(seed, source):
+    cost = random_costs(seed)
+    cost[8, 22] = np.inf  # a search may begin where nothing passes
+    everything = dijkstra(cost, source).cost
+    draw = np.random.default_rng(seed)
+    for count in (0, 1, 5, 40):
+        cells = np.argwhere(draw.permutation(cost.size).reshape(cost.shape) < count)
+        cells = np.vstack((cells, [source]))[: count + 1 - count % 2]  # the source itself may be among them
+        assert costs_to(cost, source, cells).tolist() == everything[cells[:, 0], cells[:, 1]].tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("flat", [True, False])
+def test_who_knows_what_lies_ahead_finds_the_same_costs_to_the_bit(seed, flat):
+    cost = random_costs(seed, (61, 67))
+    if flat:  # a thousand ways that cost the same but for rounding
+        cost[np.isfinite(cost)] = 1.0
+    draw = np.random.default_rng(seed)
+    sources, cells = draw.integers(0, 61, (5, 2)), draw.integers(0, 61, (7, 2))
+    easier = np.where(draw.random(cost.shape) < 0.01, np.float32(1.0), cost)
+    ahead = costs_ahead(easier, sources, cells)
+    for source in sources:
+        expected = dijkstra(cost, source).cost[cells[:, 0], cells[:, 1]]
+        assert costs_to(cost, source, cells, ahead).tolist() == expected.tolist()
+
+
+def test_who_knows_what_lies_ahead_does_not_search_behind():
+    cost, cells = np.ones((61, 67), np.float32), np.array([[30, 60], [33, 60]])
+    ahead = costs_ahead(cost, np.array([[30, 30]]), cells)
+    before = searched()
+    costs_to(cost, (30, 30), cells, ahead)
+    assert searched() - before < 500
+
+
+def test_a_search_for_some_cells_ends_when_it_has_come_to_them():
+    cost, before = np.ones((60, 60), np.float32), searched()
+    cost[:, 40] = np.inf
+    costs_to(cost, (30, 30), np.array([[30, 33], [28, 30], [30, 40]]))
+    assert searched() - before < 100
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -90,6 +90,17 @@ def test_maps_travel_over_several_hops_and_then_the_air_is_quiet():
     assert (count(sim, "messages_sent", DIGEST) == 12).all()  # one a second
 
 
+def test_a_map_that_came_over_another_robot_is_news_of_whose_it_is():
+    async def forward(robot):
+        await robot.drive(0.3, for_s=1e9)
+
+    sim = run(team(programs=(still, still, forward), radio=9.0), 2.9)
+    news_s = sim.talking.network.news_s
+    assert 0.0 < news_s[0, 2] <= news_s[1, 2] <= sim.time
+    sim.talking.network.hears_of(0, np.array([2]), np.array([0.0]))
+    assert news_s[0, 2] > 0.0  # what is older is no news
+
+
 def test_the_bytes_on_the_air_are_those_of_the_encoded_tiles(monkeypatch):
     sim = team()
     network, codes = sim.talking.network, []

@@ -1,12 +1,13 @@
 """A lane: one radio of all robots, from the transmit queue through the air to the receivers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from covey.comms.air import Air
 from covey.comms.links.geometry import Pairs
-from covey.comms.packets import NONE, Packets
+from covey.comms.packets import COLUMNS, NONE, Packets
 from covey.comms.queue import TransmitQueues
 from covey.comms.radio import Radio
 from covey.comms.traffic import COLLISION, DEAD, LOSS, QUEUE_FULL, TTL, Traffic
@@ -19,15 +20,51 @@ _DENSE = 4096
 
 @dataclass(frozen=True, eq=False)
 class Receptions:
-    """Packets that reached receivers: packet, receiver (index into the team) and time of arrival [s], (m,) each."""
+    """Packets that reached receivers, one in each row.
+
+    Attributes:
+        packets: those that somebody received.
+        row: which of them, int64 (m,).
+        receiver: index into the team, int64 (m,).
+        arrived_s: when [s], float64 (m,).
+    """
 
     packets: Packets
+    row: np.ndarray
     receiver: np.ndarray
     arrived_s: np.ndarray
 
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in COLUMNS:
+            raise AttributeError(name)
+        return getattr(self.packets, name)[self.row]
+
     def take(self, rows: np.ndarray) -> "Receptions":
         """Return the chosen rows."""
-        return Receptions(self.packets.take(rows), self.receiver[rows], self.arrived_s[rows])
+        return Receptions(self.packets, self.row[rows], self.receiver[rows], self.arrived_s[rows])
+
+    def each(self) -> Packets:
+        """Return one packet for each row."""
+        return self.packets.take(self.row)
+
+    @staticmethod
+    def join(parts: "Sequence[Receptions]") -> "Receptions":
+        """Return the rows of several, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(len(part.packets) for part in parts)])
+        return Receptions(
+            Packets.join([part.packets for part in parts]),
+            np.concatenate([part.row + start for part, start in zip(parts, first[:-1], strict=True)]),
+            np.concatenate([part.receiver for part in parts]),
+            np.concatenate([part.arrived_s for part in parts]),
+        )
+
+
+NOTHING = Receptions(NONE, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
 class Lane:
@@ -45,7 +82,7 @@ class Lane:
         most = np.inf if radio.queue_bytes is None else radio.queue_bytes
         self.queues = TransmitQueues(robots, bandwidth, most)
         self.pending = NONE
-        self.flying = Receptions(NONE, np.zeros(0, np.int64), np.zeros(0))
+        self.flying = NOTHING
         self.past = NONE
         self._key = stream_key(seed, f"radio/{radio.name}/chance")
         self._serial = 0
@@ -53,7 +90,7 @@ class Lane:
     @property
     def idle(self) -> bool:
         """True when nothing is on its way."""
-        return not len(self.pending) and not len(self.flying.receiver)
+        return not len(self.pending) and not len(self.flying)
 
     def transmit(self, packets: Packets) -> None:
         """Queue packets for transmission, at their ``start_s`` at the earliest."""
@@ -82,12 +119,14 @@ class Lane:
         packets, self.pending = self.pending.take(done), self.pending.take(~done)
         self.past = Packets.join([self.past, packets])
         dead = ~alive[packets.source]
-        self._drop(packets.take(dead), DEAD)
-        packets = packets.take(~dead)
-        if not len(packets):
-            return
+        if dead.any():
+            self._drop(packets.take(dead), DEAD)
+            packets = packets.take(~dead)
+            if not len(packets):
+                return
         order = np.lexsort((packets.number, packets.end_s))
-        packets = packets.take(order)
+        if np.any(order[1:] < order[:-1]):
+            packets = packets.take(order)
         self.traffic.add("packets_sent", packets.source, packets.kind)
         self.traffic.add("bytes_sent", packets.source, packets.kind, packets.size)
         serial = self._serial + np.arange(len(packets))
@@ -104,16 +143,17 @@ class Lane:
         """Take what has arrived by now, in the order of arrival."""
         rows = self.flying.arrived_s <= now_s + _SAME_S
         if not rows.any():
-            return self.flying.take(rows)
-        come, self.flying = self.flying.take(rows), self.flying.take(~rows)
-        dead, late = ~alive[come.receiver], come.arrived_s > come.packets.expires_s + _SAME_S
-        self._drop(come.packets.take(dead), DEAD, come.receiver[dead])
-        self._drop(come.packets.take(late & ~dead), TTL, come.receiver[late & ~dead])
-        come = come.take(~(dead | late))
-        come = come.take(np.lexsort((come.receiver, come.packets.number, come.arrived_s)))
-        self.traffic.note(come.packets, come.receiver, 0, come.arrived_s)
-        self.traffic.add("packets_received", come.receiver, come.packets.kind)
-        self.traffic.add("bytes_received", come.receiver, come.packets.kind, come.packets.size)
+            return NOTHING
+        come, self.flying = self.flying.take(rows), NOTHING if rows.all() else self.flying.take(~rows)
+        dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
+        if (missed := dead | late).any():
+            self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
+            self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
+            come = come.take(~missed)
+        come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
+        self.traffic.note(come, come.receiver, 0, come.arrived_s)
+        self.traffic.add("packets_received", come.receiver, come.kind)
+        self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
         return come
 
     def _receive(self, packets: Packets, serial: np.ndarray, world: World, xy, alive, others: "list[Lane]") -> None:
@@ -141,20 +181,14 @@ class Lane:
 
             jammed = got & disturbed(self, others, packets, row, receiver, power, draws[:, 0], world, xy)
             cause[jammed], got = COLLISION, got & ~jammed
-        lost = packets.take(row[~got])
-        self.traffic.drop(lost.source, lost.kind, cause[~got])
-        self.traffic.note(lost, receiver[~got], cause[~got], np.nan)
+        if not got.all():
+            lost = packets.take(row[~got])
+            self.traffic.drop(lost.source, lost.kind, cause[~got])
+            self.traffic.note(lost, receiver[~got], cause[~got], np.nan)
         delay = self.radio.latency_s + self.radio.jitter_s * draws[got, 1]
-        come = packets.take(row[got])
-        come = Receptions(come.replace(hops=come.hops + 1), receiver[got], come.end_s + delay)
-        flying = self.flying
-        if len(flying.receiver):
-            come = Receptions(
-                Packets.join([flying.packets, come.packets]),
-                np.concatenate((flying.receiver, come.receiver)),
-                np.concatenate((flying.arrived_s, come.arrived_s)),
-            )
-        self.flying = come
+        arrived_s = packets.end_s[row[got]] + delay
+        come = Receptions(packets.replace(hops=packets.hops + 1), row[got], receiver[got], arrived_s)
+        self.flying = Receptions.join([self.flying, come]) if len(self.flying) else come
 
     def _draws(self, serial: np.ndarray, receiver: np.ndarray) -> np.ndarray:
         from covey.comms.draws import uniforms

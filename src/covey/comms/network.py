@@ -10,7 +10,7 @@ import numpy as np
 
 from covey.comms.lane import Lane, Receptions
 from covey.comms.mailbox import Mailbox, Outgoing
-from covey.comms.message import Message, copied
+from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
 from covey.comms.posts import post_of
 from covey.comms.radio import Radio
@@ -35,9 +35,8 @@ class Claim:
         taken, self.receptions = self.receptions, []
         if not taken:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), [], np.zeros(0)
-        packets = Packets.join([r.packets for r in taken])
-        receiver = np.concatenate([r.receiver for r in taken])
-        return receiver, packets.origin, list(packets.payload), packets.sent_s
+        come = Receptions.join(taken)
+        return come.receiver, come.origin, list(come.payload), come.sent_s
 
 
 class Network:
@@ -51,7 +50,8 @@ class Network:
 
     Attributes:
         traffic: what was sent, received and dropped.
-        news_s: when robot j wrote the newest message that robot i got from it [s], float64 (n, n); 0 at the start.
+        news_s: of when the newest message or map of robot j is that robot i has, also over others [s], float64 (n, n);
+            0 at the start.
         used: whether anything has been sent.
     """
 
@@ -154,8 +154,10 @@ class Network:
         for lane, packets in batches:
             self._count_written(packets, alive)
             dead = ~alive[packets.origin]
-            self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
-            self.posts[lane].send(packets.take(~dead))
+            if dead.any():
+                self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
+                packets = packets.take(~dead)
+            self.posts[lane].send(packets)
         for lane in self.lanes:
             others = [o for o in self.lanes if o is not lane and o.radio.channel == lane.radio.channel]
             lane.cross(world, pose[:, :2], alive, time_s, others)
@@ -203,32 +205,38 @@ class Network:
         self.traffic.add("messages_sent", packets.origin, packets.kind)
         self.traffic.add("messages_wanted", packets.origin, packets.kind, wanted)
 
+    def hears_of(self, receiver: int, origins: np.ndarray, written_s: np.ndarray) -> None:
+        """Note when what robot ``receiver`` now knows of others, int64 (k,), was written, float64 (k,) [s]."""
+        self.news_s[receiver, origins] = np.maximum(self.news_s[receiver, origins], written_s)
+
     def _hand_over(self, come: Receptions) -> None:
         """Give messages that arrived to whom they are for."""
-        packets, receiver = come.packets, come.receiver
-        if not len(receiver):
+        if not len(come):
             return
-        self.traffic.add("messages_received", receiver, packets.kind)
-        self.traffic.add("delay_s", receiver, packets.kind, come.arrived_s - packets.sent_s)
-        np.maximum.at(self.news_s, (receiver, packets.origin), packets.sent_s)
-        claimed = np.isin(packets.kind, list(self._claims)) if self._claims else np.zeros(len(receiver), bool)
-        for kind in np.unique(packets.kind[claimed]).tolist():
-            self._claims[kind].receptions.append(come.take(packets.kind == kind))
+        receiver, kind, origin, sent_s = come.receiver, come.kind, come.origin, come.sent_s
+        self.traffic.add("messages_received", receiver, kind)
+        self.traffic.add("delay_s", receiver, kind, come.arrived_s - sent_s)
+        np.maximum.at(self.news_s, (receiver, origin), sent_s)
+        mine = np.arange(len(come))
+        for claimed, claim in self._claims.items():
+            if (its := kind == claimed).any():
+                claim.receptions.append(come.take(its))
+                mine = mine[kind[mine] != claimed]
         seen: set[int] = set()
-        for k in np.flatnonzero(~claimed).tolist():
-            number = int(packets.number[k])
-            payload = copied(packets.payload[k])[0] if number in seen else packets.payload[k]
+        packets = come.packets
+        for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):
+            number, final = int(packets.number[row]), int(packets.final[row])
+            payload = again(packets.payload[row]) if number in seen else packets.payload[row]
             seen.add(number)
-            final = int(packets.final[k])
             message = Message(
-                self.mailboxes[packets.origin[k]].owner,
+                self.mailboxes[origin[k]].owner,
                 None if final < 0 else self.mailboxes[final].owner,
-                self.traffic.kinds[packets.kind[k]],
+                self.traffic.kinds[kind[k]],
                 payload,
-                int(packets.size[k]),
-                float(packets.sent_s[k]),
+                int(packets.size[row]),
+                float(sent_s[k]),
                 float(come.arrived_s[k]),
-                int(packets.hops[k]),
+                int(packets.hops[row]),
                 number,
             )
             lost = self.mailboxes[receiver[k]].put(message)

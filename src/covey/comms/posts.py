@@ -79,9 +79,11 @@ class StationPost:
         self._sense()
         for station in self.stations:
             station.time_s = self._now_s
-        for k, robot in enumerate(come.receiver.tolist()):
+        for row, robot, arrived_s in zip(
+            come.row.tolist(), come.receiver.tolist(), come.arrived_s.tolist(), strict=True
+        ):
             station = self.stations[robot]
-            station.protocol.hear(self._frame(come.packets, k, float(come.arrived_s[k])), station)
+            station.protocol.hear(self._frame(come.packets, row, arrived_s), station)
         alive = self._place[2]
         for station in self.stations:
             if alive[station.robot]:
@@ -91,7 +93,8 @@ class StationPost:
             robots, frames = zip(*self._delivered, strict=True)
             arrived = np.array([f.arrived_s for f in frames])
             self._delivered = []
-            self._hand_over(Receptions(self._packets(frames), np.array(robots, np.int64), arrived))
+            every = np.arange(len(frames))
+            self._hand_over(Receptions(self._packets(frames), every, np.array(robots, np.int64), arrived))
 
     def _sense(self) -> None:
         """Work out who hears somebody transmit now, or transmits itself."""

@@ -15,8 +15,8 @@ class Sample:
         links: how many pairs of robots can hear each other.
         groups: how many groups the working radios fall into; robots of a group reach one another over hops.
         largest_group: robots in the largest of them.
-        news_mean_s, news_max_s: age of the newest message of robot j at robot i, over all ordered pairs [s]; what was
-            never heard of is as old as the run.
+        news_mean_s, news_max_s: age of the newest that robot i has heard of robot j, over all ordered pairs [s];
+            of whom nothing was heard: as old as the run.
         changes: links that came up or went down since the last sample, int64 (m, 3): robot, other, 1 or 0.
         traffic: robot, kind, and counters then causes, of those that changed; see `covey.comms.traffic`.
         packets: rows of the log of single packets.
@@ -40,7 +40,7 @@ def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.nd
         hears: who hears whom, bool (n, n), symmetric.
         before: the same at the last sample.
         alive: whose radio works, bool (n,).
-        news_s: when j wrote the newest message that i got, (n, n).
+        news_s: of when the newest is that i has heard of j, (n, n).
         time_s: the time [s].
     """
     sizes = group_sizes(hears[np.ix_(alive, alive)])
@@ -61,10 +61,13 @@ def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.nd
 
 def group_sizes(hears: np.ndarray) -> np.ndarray:
     """Return the sizes of the connected groups of a link graph, bool (n, n), largest first."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    if not len(hears):
-        return np.zeros(0, np.int64)
-    _, label = connected_components(csr_array(hears), directed=False)
-    return np.sort(np.bincount(label))[::-1]
+    left, sizes = np.ones(len(hears), bool), []
+    while left.any():
+        group = np.zeros(len(hears), bool)
+        news = np.argmax(left, keepdims=True)
+        while len(news):
+            group[news] = True
+            news = np.flatnonzero(hears[news].any(axis=0) & ~group)
+        left &= ~group
+        sizes.append(np.count_nonzero(group))
+    return np.sort(np.array(sizes, np.int64))[::-1]

@@ -79,14 +79,13 @@ class TagField:
             return []
         offset = self._xy - pose[:2]
         distance = np.hypot(offset[:, 0], offset[:, 1])
-        found = []
-        for k in np.argsort(distance, kind="stable"):
-            if distance[k] > self.record.range_m:
-                break
+        near = np.flatnonzero(distance <= self.record.range_m)
+        near = near[np.argsort(distance[near], kind="stable")]
+        (x, y, heading), found = pose.tolist(), []
+        for k, away, (dx, dy) in zip(near.tolist(), distance[near].tolist(), offset[near].tolist(), strict=True):
             tag = self.tags[k]
-            if self.record.blocked_by_walls and not line_of_sight(skip, frame, pose[0], pose[1], tag.x, tag.y):
+            if self.record.blocked_by_walls and not line_of_sight(skip, frame, x, y, tag.x, tag.y):
                 continue
-            bearing = math.atan2(offset[k, 1], offset[k, 0]) - pose[2]
-            bearing = (bearing + math.pi) % (2.0 * math.pi) - math.pi
-            found.append(TagReading(float(distance[k]), float(bearing), tag.content, tag.owner, time_s - tag.time_s))
+            bearing = (math.atan2(dy, dx) - heading + math.pi) % (2.0 * math.pi) - math.pi
+            found.append(TagReading(away, bearing, tag.content, tag.owner, time_s - tag.time_s))
         return found

@@ -1,11 +1,14 @@
 """Traffic: what was sent, received and dropped, by robot, kind and cause."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from covey.comms.packets import Packets
+
+if TYPE_CHECKING:
+    from covey.comms.lane import Receptions
 
 CAUSES = ("", "out_of_range", "walls", "loss", "collision", "queue_full", "ttl", "dead", "inbox_full", "protocol")
 """Why a packet or a message was dropped. ``walls``: a model that looks at walls; ``protocol``: it gave up."""
@@ -77,7 +80,13 @@ class Traffic:
         """Count drops of packets of these senders."""
         np.add.at(self.dropped, (robots, kinds, np.broadcast_to(causes, robots.shape)), 1)
 
-    def note(self, packets: Packets, receiver: np.ndarray, cause: np.ndarray | int, arrived_s: np.ndarray | float):
+    def note(
+        self,
+        packets: "Packets | Receptions",
+        receiver: np.ndarray,
+        cause: np.ndarray | int,
+        arrived_s: np.ndarray | float,
+    ):
         """Remember single packets for the log, when it asks for such: those that arrived have cause 0."""
         if self.log == "none" or not len(packets) or (self.log == "drops" and np.ndim(cause) == 0 and cause == _NONE):
             return

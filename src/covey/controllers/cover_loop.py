@@ -8,6 +8,7 @@ from covey.controllers.frontier_loop import explore
 from covey.controllers.nearest_frontier import choose_nearest
 from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError
+from covey.kernel import kernel
 from covey.planning.astar import astar
 from covey.planning.costs import clearance, traversal_cost
 from covey.planning.progress import ProgressTimer
@@ -77,8 +78,10 @@ class Sweep:
         row, column = self.cell_of(*robot.pose[:2])
         near = labels[max(row - 3, 0) : row + 4, max(column - 3, 0) : column + 4]
         self.standing = room & (labels == (labels[row, column] or near.max(initial=0)))
-        away = np.asarray(ndimage.distance_transform_edt(~self.standing)) * resolution
-        self.goal = (cells == 0) & (away <= self.radius + 1e-6)
+        reach_m = self.radius - 0.5 * resolution + 1e-6  # `clearance` ends at the side of a cell
+        stands = np.where(self.standing, np.int8(100), np.int8(0))
+        away = clearance(stands, resolution, max(reach_m, 0.0) + resolution)
+        self.goal = (cells == 0) & (self.standing | (away <= reach_m))
 
     @property
     def left(self) -> np.ndarray:
@@ -96,28 +99,16 @@ class Sweep:
         What is told about the robot itself, beside its pose, is `goal_point`.
         """
         pose = (float(robot.pose[0]), float(robot.pose[1]), float(robot.pose[2]))
-        self._cover(pose)
+        poses = np.array(pose)[None]
         self._trail.append(pose)
-        for message in robot.messages(_SWEPT):
-            for other in message.payload.tolist():
-                self._cover(other)
+        if messages := robot.messages(_SWEPT):
+            poses = np.vstack((poses, *(message.payload for message in messages)))
+        mark_covered(self.done, poses, self._discs, self.grid.origin[0], self.grid.origin[1], self.grid.resolution)
         if robot.time >= self._told_s + _TELL_S - 1e-9:
             robot.send(np.array(self._trail), kind=_SWEPT)
             self._trail, self._told_s = [], robot.time
         self.mates.step(robot, self.goal_point)
         return False
-
-    def _cover(self, pose: tuple[float, float, float]) -> None:
-        resolution, (x0, y0, _) = self.grid.resolution, self.grid.origin
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        for bx, by, radius in self._discs.tolist():
-            u = (pose[0] + c * bx - s * by - x0) / resolution - 0.5
-            v = (pose[1] + s * bx + c * by - y0) / resolution - 0.5
-            r = radius / resolution
-            top, left = max(math.ceil(v - r), 0), max(math.ceil(u - r), 0)
-            part = self.done[top : math.floor(v + r) + 1, left : math.floor(u + r) + 1]
-            rows, columns = np.ogrid[top : top + part.shape[0], left : left + part.shape[1]]
-            part[(rows - v) ** 2 + (columns - u) ** 2 <= r * r] = True
 
     # -- driving ---------------------------------------------------------------------------------------------------
 
@@ -300,6 +291,28 @@ class Sweep:
         (x, y), (cx, cy) = self.grid.to_world((row, column)).tolist(), self.grid.to_world(cell).tolist()
         share = min(1.0, max(room, 0.0) / max(math.hypot(cx - x, cy - y), 1e-9))
         return x + share * (cx - x), y + share * (cy - y)
+
+
+@kernel
+def mark_covered(done, poses, discs, x0, y0, resolution):
+    """Set, in place, the cells whose centre bodies stand on.
+
+    Args:
+        done: bool (rows, columns).
+        poses: float64 (k, 3), x, y [m], heading [rad] of the bodies.
+        discs: float64 (d, 3), x, y in the body frame, radius [m] of the parts of the body.
+        x0, y0, resolution: of the grid [m].
+    """
+    for i in range(poses.shape[0]):
+        cosine, sine = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+        for d in range(discs.shape[0]):
+            u = (poses[i, 0] + cosine * discs[d, 0] - sine * discs[d, 1] - x0) / resolution - 0.5
+            v = (poses[i, 1] + sine * discs[d, 0] + cosine * discs[d, 1] - y0) / resolution - 0.5
+            r = discs[d, 2] / resolution
+            for row in range(max(math.ceil(v - r), 0), min(math.floor(v + r) + 1, done.shape[0])):
+                for column in range(max(math.ceil(u - r), 0), min(math.floor(u + r) + 1, done.shape[1])):
+                    if (row - v) ** 2 + (column - u) ** 2 <= r * r:
+                        done[row, column] = True
 
 
 async def know_the_place(robot: Robot) -> None:

@@ -32,8 +32,7 @@ def choose_first(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goa
     if not len(cells):
         return None
     cells = cells[np.lexsort((cells[:, 1], cells[:, 0]))]
-    way = robot.travel_cost()[cells[:, 0], cells[:, 1]]
-    reachable = np.flatnonzero(np.isfinite(way))
+    reachable = np.flatnonzero(robot.reachable()[cells[:, 0], cells[:, 1]])
     if not len(reachable):
         return None
     x, y = robot.map.grid.to_world(cells[reachable[0]]).tolist()

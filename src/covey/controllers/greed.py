@@ -44,7 +44,7 @@ def choose_by_steps(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> 
     target = np.zeros(grid.shape, bool)
     cells = frontiers.cells[allowed]
     target[cells[:, 0], cells[:, 1]] = True
-    passable = np.isfinite(robot.travel_cost()) & (robot.map.occupancy() == 0)
+    passable = robot.reachable() & (robot.map.occupancy() == 0)
     found = nearest_by_steps(passable, (start[0], start[1]), target & passable)
     if found is None:
         return robot.nearest(cells)

@@ -1,12 +1,14 @@
 """Local Voronoi decomposition: each robot explores what it sees and is nearer to than any robot in sight."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
+from covey.kernel import kernel
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
@@ -98,6 +100,52 @@ def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: fl
         tile_m: side of a tile [m].
         reach_m: tiles whose centres are farther away are not seen [m].
     """
+    first, seen = seen_tiles(pose, ranges, angles, tile_m, reach_m)
+    hit = np.isfinite(ranges)
+    to = angles[hit] + pose[2]
+    near = []
+    for axis, length in ((1, ranges[hit] * np.sin(to)), (0, ranges[hit] * np.cos(to))):
+        centres = (np.arange(len(seen)) + first[1 - axis] + 0.5) * tile_m
+        near.append(np.abs(centres[:, None] - (pose[axis] + length)) <= 0.75 * tile_m)
+    return View(first, seen, ~seen & (near[0] @ near[1].T))
+
+
+def seen_tiles(
+    pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: float, reach_m: float
+) -> tuple[Tile, np.ndarray]:
+    """Return the first tile of the window and the tiles whose centre is seen, as in `visible_tiles`."""
+    k = math.ceil(reach_m / tile_m)
+    x, y, heading = pose
+    first = math.floor(y / tile_m) - k, math.floor(x / tile_m) - k
+    return first, _seen(x, y, heading, ranges, angles, tile_m, reach_m, first[0], first[1], k)
+
+
+@kernel
+def _seen(x, y, heading, ranges, angles, tile_m, reach_m, row, column, k):
+    """Return `seen_tiles` for the tiles up to k tiles from the middle one; ``row`` and ``column`` are the first."""
+    opening = angles[-1] - angles[0]
+    spacing = opening / max(len(angles) - 1, 1)
+    around = opening + 1.5 * spacing >= 2 * math.pi
+    seen = np.zeros((2 * k + 1, 2 * k + 1), np.bool_)
+    for i in range(2 * k + 1):
+        dy = (i + row + 0.5) * tile_m - y
+        for j in range(2 * k + 1):
+            dx = (j + column + 0.5) * tile_m - x
+            distance = math.hypot(dx, dy)
+            if distance > reach_m:
+                continue
+            bearing = math.atan2(dy, dx) - heading - angles[0]
+            ray = int(np.rint((bearing + 0.5 * spacing) % (2 * math.pi) / max(spacing, 1e-9) - 0.5))
+            free = ranges[min(ray, len(angles) - 1)]
+            seen[i, j] = (ray < len(angles) or around) and distance <= free
+    seen[k, k] = True
+    return seen
+
+
+def seen_reference(
+    pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: float, reach_m: float
+) -> tuple[Tile, np.ndarray]:
+    """NumPy reference of `seen_tiles`."""
     k = math.ceil(reach_m / tile_m)
     first = math.floor(pose[1] / tile_m) - k, math.floor(pose[0] / tile_m) - k
     blank = np.zeros((2 * k + 1, 2 * k + 1), bool)
@@ -110,14 +158,7 @@ def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: fl
     within = (ray < len(angles)) | (opening + 1.5 * spacing >= 2 * math.pi)
     seen = within & (distance <= np.minimum(free[np.minimum(ray, len(angles) - 1)], reach_m))
     seen[k, k] = True
-    hit = np.isfinite(ranges)
-    to = angles[hit] + pose[2]
-    points = np.stack((pose[0] + ranges[hit] * np.cos(to), pose[1] + ranges[hit] * np.sin(to)), axis=-1)
-    solid = blank.copy()
-    if len(points):
-        apart = np.abs((offset + np.array(pose[:2]))[:, :, None] - points).max(axis=-1).min(axis=-1)
-        solid = ~seen & (apart <= 0.75 * tile_m)
-    return View(first, seen, solid)
+    return first, seen
 
 
 def nearest_to_me(view: View, own: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -220,12 +261,13 @@ def _others(robot: Robot, sense_m: float) -> np.ndarray:
     return robot.pose[:2] + reading.ranges[near, None] * np.stack((np.cos(to), np.sin(to)), axis=-1)
 
 
-def _look(robot: Robot, tile_m: float, reach_m: float) -> View | None:
+def _look(robot: Robot, tile_m: float, reach_m: float, tiles: Callable[..., Any] = visible_tiles) -> Any:
+    """Return what `visible_tiles` or `seen_tiles` find in the newest scan, None without one."""
     lidar = getattr(robot, "lidar", None)
     if lidar is None:
         return None
     sensor = robot.pose @ Pose(*lidar.mount.tolist())
-    return visible_tiles(sensor, lidar.ranges, lidar.angles, tile_m, min(reach_m, lidar.range_m))
+    return tiles(sensor, lidar.ranges, lidar.angles, tile_m, min(reach_m, lidar.range_m))
 
 
 class _Watch:
@@ -236,9 +278,10 @@ class _Watch:
         self.tile_m, self.mark_m = tile_m, mark_m
 
     def __call__(self, robot: Robot) -> bool:
-        view = _look(robot, self.tile_m, self.mark_m)
-        if view is not None:
-            self.explored.update((int(r), int(c)) for r, c in np.argwhere(view.open) + np.array(view.first))
+        found = _look(robot, self.tile_m, self.mark_m, seen_tiles)
+        if found is not None:
+            (row, column), seen = found
+            self.explored.update((row + i, column + k) for i, k in np.argwhere(seen).tolist())
         if robot.time < self.deadline_s - 1e-9:
             return False
         return len(_others(robot, self.sense_m)) > 0

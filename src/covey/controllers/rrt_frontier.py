@@ -145,11 +145,11 @@ class _Forest:
     def points(self, robot: Robot, edge: np.ndarray, radius_m: float) -> np.ndarray:
         """Return the points [m] found so far that lie on frontier cells and can be reached; forget the rest."""
         assert robot.map is not None
-        grid, way = robot.map.grid, robot.travel_cost()
+        grid = robot.map.grid
         is_edge = np.zeros(grid.shape, bool)
         is_edge[edge[:, 0], edge[:, 1]] = True
         found = self._found[is_edge[self._found[:, 0], self._found[:, 1]]]
-        found = found[np.isfinite(way[found[:, 0], found[:, 1]])]
+        found = found[robot.reachable()[found[:, 0], found[:, 1]]]
         robot.charge_work("view", len(found))
         rich = information_m2(grid, grid.to_world(found), np.empty((0, 2)), 0.5 * radius_m) >= _LEAST_GAIN_M2
         self._found = found[rich]

@@ -94,11 +94,15 @@ class LargeCells:
 
     def free(self, cell: Cell) -> bool:
         """Return whether the body can be in the middles of all four quarters of a large cell, and between them."""
-        rows, columns = 2 * cell[0] + np.array([0, 0, 1, 1, 0.5]), 2 * cell[1] + np.array([0, 1, 0, 1, 0.5])
+        return bool(self._free(np.array([cell]))[0])
+
+    def _free(self, cells: np.ndarray) -> np.ndarray:
+        """Return `free` of large cells, int64 (k, 2), bool (k,)."""
+        rows, columns = 2 * cells[:, :1] + [0, 0, 1, 1, 0.5], 2 * cells[:, 1:] + [0, 1, 0, 1, 0.5]
         at = self.sweep.grid.to_cells(self._middles(self.origin, rows, columns))
-        if not self.sweep.grid.inside(at).all():
-            return False
-        return bool(self.sweep.standing[at[:, 0], at[:, 1]].all())
+        inside = self.sweep.grid.inside(at)
+        at = np.where(inside[..., None], at, 0)
+        return (inside & self.sweep.standing[at[..., 0], at[..., 1]]).all(axis=-1)
 
     def middle(self, state: State) -> tuple[float, float]:
         """Return the middle of a quarter [m]."""
@@ -114,8 +118,8 @@ class LargeCells:
     def nearest_free(self, x: float, y: float) -> State | None:
         """Return the quarter of a free large cell nearest to a point [m]; None when there is none within 20 cells."""
         row, column, _ = self.state_at(x, y)
-        near = [(row + a, column + b) for a in range(-20, 21) for b in range(-20, 21)]
-        states = [(*cell, q) for cell in near if self.free(cell) for q in range(4)]
+        near = np.array([(row + a, column + b) for a in range(-20, 21) for b in range(-20, 21)])
+        states = [(r, c, q) for r, c in near[self._free(near)].tolist() for q in range(4)]
         return min(states, key=lambda s: math.dist(self.middle(s), (x, y))) if states else None
 
 

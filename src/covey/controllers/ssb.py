@@ -149,7 +149,7 @@ class _Share:
         room = robot.model.outer_radius_m + _GAP_M
         wide = clearance(belief.occupancy(), belief.grid.resolution, 2.0 * room) >= room
         self._news = True
-        self._room = wide & np.isfinite(robot.travel_cost())
+        self._room = wide & robot.reachable()
         self._tiles = coarse(belief.grid, self._room, self.tile_m, self._reach_m)
 
     @property
@@ -336,15 +336,15 @@ class _Share:
         target, self.target = self.target, None
         if target is not None and self.free(target):
             return target
-        cost = robot.travel_cost()
-        for choice in (sorted(self.points), self.tiles.open()):
-            left = [t for t in choice if self.free(t)]
-            if left:
-                cells = robot.map.grid.to_cells([self.tiles.place(t) for t in left])  # type: ignore[union-attr]
-                way = cost[cells[:, 0], cells[:, 1]]
-                best = int(np.argmin(way))
-                if np.isfinite(way[best]):
-                    return left[best]
+        cost, grid = robot.travel_cost(), robot.map.grid  # type: ignore[union-attr]
+        points = [p for p in sorted(self.points) if self.free(p)]
+        for tiles in (np.array(points, np.int64).reshape(-1, 2), self.tiles.open()):
+            cells = grid.to_cells(self.tiles.places(tiles))
+            way = cost[cells[:, 0], cells[:, 1]]
+            order = np.argsort(way, kind="stable")
+            for row, column in tiles[order[np.isfinite(way[order])]].tolist():
+                if (row, column) not in self.covered and self.free((row, column)):
+                    return row, column
         return None
 
     # Talking
@@ -364,12 +364,13 @@ class _Share:
         if run is not None and self.here in run:
             del run[: run.index(self.here) + 1]
         self._before = (x, y)
-        for message in robot.messages(_KIND):
+        messages = robot.messages(_KIND)
+        for message in messages:
             self._hear(robot, message.sender, message.payload)
         lost = [n for n, (_, heard_s) in self._held.items() if robot.time - heard_s > _FORGET_S]
         for name in lost:
             del self._held[name]
-        if lost:
+        if messages or lost:
             self._reserved = set().union(*(held for held, _ in self._held.values()))
         if robot.time >= self._bid_s:
             self._bid_s = math.inf
@@ -392,7 +393,6 @@ class _Share:
             self._held[sender] = held if robot.team.index(sender) > self.rank else held - self.mine, robot.time
             if robot.team.index(sender) > self.rank:
                 self.mine -= held - {self.here}
-            self._reserved = set().union(*(tiles for tiles, _ in self._held.values()))
             self._news = True
             self.covered |= covered
             self.points -= covered

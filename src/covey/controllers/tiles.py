@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from covey.geometry import Grid
+from covey.kernel import kernel
 
 Tile = tuple[int, int]
 """Row and column in the plane: tile (0, 0) has its south-west corner at the origin of the world frame."""
 
 UNSEEN, OPEN, SOLID = -1, 0, 1
+_FREE, _STANDING, _MIGHT = np.uint8(1), np.uint8(2), np.uint8(4)  # free; the robot can stand there; or if it is free
 EAST, NORTH, WEST, SOUTH = range(4)
 STEPS: tuple[Tile, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """Row and column steps to the east, north, west and south: turning left adds 1 to a direction."""
@@ -59,10 +62,14 @@ class Tiles:
         x, y = self.stand[tile[0] - self.first[0], tile[1] - self.first[1]].tolist()
         return x, y
 
-    def open(self) -> list[Tile]:
-        """Return all open tiles, row by row."""
-        found = np.argwhere(self.state == OPEN) + np.array(self.first)
-        return [(int(r), int(c)) for r, c in found]
+    def places(self, tiles: np.ndarray) -> np.ndarray:
+        """Return where to stand in some open tiles, int64 (k, 2): float64 (k, 2) [m]."""
+        row, column = (tiles - self.first).T
+        return self.stand[row, column]
+
+    def open(self) -> np.ndarray:
+        """Return all open tiles, int64 (k, 2), row by row."""
+        return np.argwhere(self.state == OPEN) + self.first
 
 
 def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
@@ -71,6 +78,9 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float
     A tile is open when the robot can stand somewhere in it, or just beside it with its body over free cells of it;
     unseen when it cannot but might in an unknown cell; else solid. For walls along the borders of tiles that is MAES'
     rule, by which one solid cell makes a tile solid.
+
+    The robot stands at the centre of an open tile, or on one of its centre lines beside the cell that is nearest to the
+    centre, where there is room in all cells around; else in that cell.
 
     Args:
         occupancy: int8 cells, -1 unknown, 0 free, 100 occupied, yaw 0.
@@ -83,6 +93,122 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float
         >>> coarse(grid, grid.cells != 100, 1.0).state.tolist()
         [[0, -1]]
     """
+    x, y, row, column, first = _axes(occupancy.shape, occupancy.resolution, occupancy.origin, tile_m)
+    near = _offsets(reach_m, occupancy.resolution)
+    state, stand = _coarse(occupancy.cells, reachable, x, y, row, column, first, tile_m, near)
+    return Tiles(tile_m, (int(first[0]), int(first[1])), state, stand)
+
+
+@lru_cache(4)
+def _axes(
+    shape: tuple[int, int], resolution: float, origin: tuple[float, float, float], tile_m: float
+) -> tuple[np.ndarray, ...]:
+    """Return the centres x and y [m] of columns and rows, at which of them each row and column of tiles begins (and
+    the last one ends), and the first tile."""
+    rows, columns = shape
+    grid = Grid(np.empty((0, 0)), resolution, origin)
+    x = grid.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
+    y = grid.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]
+    first, starts = [], []
+    for centres in (y, x):
+        tile = np.floor(centres / tile_m + 1e-9).astype(int)
+        first.append(tile[0])
+        starts.append(np.searchsorted(tile, np.arange(tile[0], tile[-1] + 2)))
+    return np.ascontiguousarray(x), np.ascontiguousarray(y), *starts, np.array(first)
+
+
+@lru_cache(4)
+def _offsets(reach_m: float, resolution: float) -> np.ndarray:
+    """Return the steps in rows and columns, int64 (k, 2), to the cells within a distance [m], from the south-west."""
+    most = int(reach_m / resolution)
+    near = [(i, k) for i in range(-most, most + 1) for k in range(-most, most + 1)]
+    return np.array([o for o in near if math.hypot(*o) * resolution <= reach_m])
+
+
+@kernel
+def _coarse(cells, reachable, x, y, row, column, first, tile_m, near):
+    """Return the state and the place to stand of each tile; see `_axes` and `coarse`."""
+    rows, columns = cells.shape
+    kind = np.empty((rows, columns), np.uint8)
+    for r in range(rows):
+        for c in range(columns):
+            free, unknown = np.uint8(cells[r, c] == 0), np.uint8(cells[r, c] == -1)
+            kind[r, c] = free * _FREE | np.uint8(reachable[r, c]) * (free * _STANDING | unknown * _MIGHT)
+    resolution = x[1] - x[0] if columns > 1 else 1.0
+    middle_x = np.empty(column.size - 1)
+    left_right = np.empty((column.size - 1, 2), np.int64)
+    for k in range(column.size - 1):
+        middle_x[k] = (k + first[1] + 0.5) * tile_m
+        left_right[k, 0], left_right[k, 1] = _around(middle_x[k], x[0], resolution)
+    state = np.full((row.size - 1, column.size - 1), SOLID, np.int8)
+    stand = np.full((row.size - 1, column.size - 1, 2), np.nan)
+    band = np.empty(columns, np.uint8)
+    for i in range(row.size - 1):
+        middle_y = (i + first[0] + 0.5) * tile_m
+        down_up = _around(middle_y, y[0], resolution)
+        for c in range(columns):
+            band[c] = 0
+        for r in range(row[i], row[i + 1]):
+            for c in range(columns):
+                band[c] |= kind[r, c]
+        for k in range(column.size - 1):
+            kinds = np.uint8(0)
+            for c in range(column[k], column[k + 1]):
+                kinds |= band[c]
+            if kinds & _STANDING:
+                if _fits(kind, down_up, (left_right[k, 0], left_right[k, 1])):
+                    state[i, k], stand[i, k, 0], stand[i, k, 1] = OPEN, middle_x[k], middle_y
+                    continue
+            elif kinds & _MIGHT:
+                state[i, k] = UNSEEN
+                continue
+            elif not kinds & _FREE:
+                continue
+            px, py, least = np.nan, np.nan, np.inf
+            wanted = _STANDING if kinds & _STANDING else _FREE
+            for n in range(1 if kinds & _STANDING else near.shape[0]):
+                for r in range(row[i], row[i + 1]):
+                    for c in range(column[k], column[k + 1]):
+                        if not kind[r, c] & wanted:
+                            continue
+                        down, right = r, c
+                        if wanted == _FREE:
+                            down = min(max(r + near[n, 0], 0), rows - 1)
+                            right = min(max(c + near[n, 1], 0), columns - 1)
+                        if kind[down, right] & _STANDING:
+                            away = math.hypot(x[right] - middle_x[k], y[down] - middle_y)
+                            if away <= least:
+                                px, py, least = x[right], y[down], away
+            if least == np.inf:
+                continue
+            state[i, k], stand[i, k, 0], stand[i, k, 1] = OPEN, px, py
+            if _fits(kind, down_up, (left_right[k, 0], left_right[k, 1])):
+                stand[i, k, 0], stand[i, k, 1] = middle_x[k], middle_y
+            elif _fits(kind, _around(py, y[0], resolution), (left_right[k, 0], left_right[k, 1])):
+                stand[i, k, 0] = middle_x[k]
+            elif _fits(kind, down_up, _around(px, x[0], resolution)):
+                stand[i, k, 1] = middle_y
+    return state, stand
+
+
+@kernel
+def _around(p, first, resolution):
+    """Return the first and the last of the one or two rows or columns around a coordinate [m]."""
+    place = (p - first) / resolution
+    return math.floor(place + 1e-6), math.ceil(place - 1e-6)
+
+
+@kernel
+def _fits(kind, down_up, left_right):
+    """Return whether there is room in all cells around a place."""
+    if down_up[0] < 0 or down_up[1] >= kind.shape[0] or left_right[0] < 0 or left_right[1] >= kind.shape[1]:
+        return False
+    both = kind[down_up[0], left_right[0]] & kind[down_up[0], left_right[1]]
+    return both & kind[down_up[1], left_right[0]] & kind[down_up[1], left_right[1]] & _STANDING != 0
+
+
+def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
+    """NumPy reference of `coarse`."""
     rows, columns = occupancy.shape
     x = occupancy.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
     y = occupancy.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]

@@ -73,8 +73,7 @@ class NextFrontier:
             self.team.step(robot, goal=self.goal)
         grid = robot.map.grid
         points = grid.to_world(frontiers.cells)
-        way = robot.travel_cost()[frontiers.cells[:, 0], frontiers.cells[:, 1]]
-        open_ = allowed & np.isfinite(way)
+        open_ = allowed & robot.reachable()[frontiers.cells[:, 0], frontiers.cells[:, 1]]
         if self._is_worth(robot, points[open_]):
             return self.goal
         goals = [] if self.team is None else [m.goal for m in self.team.others(robot).values() if m.goal is not None]

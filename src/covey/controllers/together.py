@@ -86,8 +86,7 @@ def candidates(
     """
     assert robot.map is not None
     grid = robot.map.grid
-    way = robot.travel_cost()[frontiers.cells[:, 0], frontiers.cells[:, 1]]
-    usable = allowed & np.isfinite(way)
+    usable = allowed & robot.reachable()[frontiers.cells[:, 0], frontiers.cells[:, 1]]
     if not usable.any():
         return None
     cells = middles(frontiers.cells[usable], frontiers.label[usable], piece_m / grid.resolution)

@@ -16,8 +16,9 @@ from covey.kernel import kernel
 _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COST + estimate) in quarters of a cell
-_NO_MASK = np.zeros((0, 0), np.uint8)
 _NOWHERE = np.zeros((0, 2), np.int64)
+_LEVELS = 256  # a power of two, more than twice the costliest move
+_UNKNOWN = np.zeros(0, np.float32)
 _GUIDED = 32  # a search for one of more targets than these is not worth an estimate
 _SQRT2 = math.sqrt(2.0)
 
@@ -62,7 +63,7 @@ class _Scratch(threading.local):
         self.size = self.kept
 
 
-_scratch = _Scratch()
+_scratch, _framed = _Scratch(), _Scratch()
 
 
 def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None = None) -> Field:
@@ -80,12 +81,35 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
         >>> round(float(field.cost[2, 3]), 3)
         3.828
     """
-    chosen = _NO_MASK if mask is None else np.ascontiguousarray(mask).view(np.uint8)
-    arrays = _scratch.of(cost.size)
-    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, chosen, *arrays)
-    field = Field(arrays[0].reshape(cost.shape).copy(), arrays[1].reshape(cost.shape).copy(), _cell(hit, cost))
-    _scratch.wipe(entries)
+    cells = _NOWHERE if mask is None else np.argwhere(mask)
+    hit, come, move, entries, _ = _spread(cost, np.array([source]), cells, 1)
+    field = Field(come.copy(), move.copy(), hit)
+    _framed.wipe(entries)
     return field
+
+
+def costs_to(
+    cost: np.ndarray, source: tuple[int, int], cells: np.ndarray, ahead: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the cost to come from ``source`` to some cells, int (k, 2), as `dijkstra` does: float32 (k,).
+
+    The search ends when it has come to all of them; ``ahead``, from `costs_ahead`, leads it there.
+    """
+    _, come, _, entries, _ = _spread(cost, np.array([source]), cells, -1, _UNKNOWN if ahead is None else ahead)
+    costs = come[cells[:, 0], cells[:, 1]]
+    _framed.wipe(entries)
+    return costs
+
+
+def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return what it costs at least to come from each cell to the nearest of ``cells``, for `costs_to`.
+
+    It holds also where ``cost`` is larger. Where the way is longer than from any of the ``sources``, it is so long.
+    """
+    _, _, _, entries, level = _spread(cost, cells, sources, -1)
+    ahead = np.minimum(_framed.come, np.float32(level))
+    _framed.wipe(entries)
+    return ahead
 
 
 def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
@@ -95,21 +119,19 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
     """
     if 0 < len(cells) <= _GUIDED:
         targets = np.ascontiguousarray(cells, np.int64)
-        hit, entries, alone = search(cost, source[0], source[1], targets, _NO_MASK, *_scratch.of(cost.size))
+        hit, entries, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.size))
         _scratch.wipe(entries)
         if alone or hit < 0:
-            return _cell(hit, cost)
-    mask = np.zeros(cost.shape, np.uint8)
-    mask[cells[:, 0], cells[:, 1]] = 1
-    hit, entries, _ = search(cost, source[0], source[1], _NOWHERE, mask, *_scratch.of(cost.size))
-    _scratch.wipe(entries)
-    return _cell(hit, cost)
+            return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+    hit, _, _, entries, _ = _spread(cost, np.array([source]), cells, 1)
+    _framed.wipe(entries)
+    return hit
 
 
 def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
     """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
     arrays = _scratch.of(cost.size)
-    hit, entries, _ = search(cost, source[0], source[1], np.array([target]), _NO_MASK, *arrays)
+    hit, entries, _ = search(cost, source[0], source[1], np.array([target]), *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
     if hit >= 0:
         path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
@@ -119,11 +141,19 @@ def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, 
 
 def searched() -> int:
     """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
-    return _scratch.searched
+    return _scratch.searched + _framed.searched
 
 
-def _cell(hit: int, cost: np.ndarray) -> tuple[int, int]:
-    return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+def _spread(
+    cost: np.ndarray, sources: np.ndarray, targets: np.ndarray, enough: int, ahead: np.ndarray = _UNKNOWN
+) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int, int]:
+    """Return to which target `spread` came first, views of what it wrote on, its entries, and its last level."""
+    rows, columns = cost.shape
+    arrays, goals = _framed.of((rows + 2) * (columns + 2)), np.ascontiguousarray(targets, np.int64)
+    starts = np.ascontiguousarray(sources, np.int64)
+    row, column, entries, level = spread(cost, starts, goals, enough, ahead, *arrays)
+    come, move = (a.reshape(rows + 2, columns + 2)[1:-1, 1:-1] for a in arrays[:2])
+    return (row, column), come, move, entries, level
 
 
 @kernel
@@ -145,14 +175,123 @@ def _estimate(row, column, targets):
 
 
 @kernel
-def search(cost, source_row, source_column, targets, mask, come, move, cell_of, next_of, come_of):
-    """Search from a cell: A* towards target cells, or Dijkstra when there is none.
+def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, come_of):
+    """Search from some cells in all directions, over cells with a frame of impassable ones around them.
 
-    Narrow buckets hold the open cells in the order of their (estimated) cost. A cell that improves is put in again and
+    Buckets as wide as the cheapest move hold the open cells in the order of their cost: no cell of a bucket can make
+    another one of it cheaper, so each is final when its bucket's turn comes. With an estimate of what lies ahead it
+    can, and the bucket is gone through again. Each time in two rounds, the first without branches on what is improved
+    (they could not be foretold): one notes the improvements, one files them.
+
+    Args:
+        cost: float32 (rows, columns). sources, targets: int64 (k, 2), rows and columns.
+        enough: stop when so many targets are final; -1: all that are passable.
+        ahead: float32 (framed cells,), no more than the true cost from each to a target; or empty.
+        come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 before.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
+
+    Returns:
+        Row and column of the cheapest target, -1, -1 if it came to none; how many entries were used: the framed cells
+        that were reached are ``cell_of`` up to there; and up to which cost all is final.
+    """
+    rows, columns = cost.shape
+    width = columns + 2
+    framed = np.full((rows + 2, width), np.inf, np.float32)
+    for r in range(rows):
+        for c in range(columns):
+            framed[r + 1, c + 1] = np.float32(0.5) * cost[r, c]
+    half, goal, goals = framed.reshape(-1), np.zeros(come.size, np.uint8), 0
+    head, level, entries, guided = np.full(_LEVELS, -1, np.int32), 2**31, np.uint32(0), ahead.size > 0
+    for k in range(sources.shape[0]):
+        cell = (sources[k, 0] + 1) * width + sources[k, 1] + 1
+        place = int(ahead[cell]) if guided else 0
+        bucket = place % _LEVELS
+        come[cell], cell_of[entries], come_of[entries] = 0.0, cell, 0.0
+        next_of[entries], head[bucket] = head[bucket], entries
+        level, entries = min(level, place), np.uint32(entries + 1)
+    for k in range(targets.shape[0]):
+        if not (0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns):
+            continue
+        cell = (targets[k, 0] + 1) * width + targets[k, 1] + 1
+        if goal[cell] == 0 and (half[cell] != np.inf or come[cell] == 0.0):
+            goal[cell] = 1
+            goals += 1
+    if enough < 0:
+        enough = goals
+    hit, hit_cost, found, empty, last = -1, np.float32(np.inf), 0, 0, level
+    inf, none = np.float32(np.inf), np.float32(0.0)
+    while empty < _LEVELS:
+        entry = head[level % _LEVELS]
+        if entry < 0:
+            if found >= enough and level >= last:
+                break
+            level, empty = level + 1, empty + 1
+            continue
+        head[level % _LEVELS], empty, noted = -1, 0, entries
+        while entry >= 0:
+            u = np.int64(cell_of[entry])
+            here, before = come[np.uint64(u)], come_of[entry]
+            entry = next_of[entry]
+            if here < before:
+                continue
+            if goal[np.uint64(u)] != 0:
+                goal[np.uint64(u)] = 0
+                found += 1
+                if guided:  # rounding may have hidden a way as cheap
+                    last = max(last, int(here + 10.0 * _margin(here)))
+                if here < hit_cost:
+                    hit, hit_cost = u, here
+            own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
+            east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
+            south, north = half[np.uint64(u + width)], half[np.uint64(u - width)]
+            no_east, no_west = east if east == inf else none, west if west == inf else none
+            no_south, no_north = south if south == inf else none, north if north == inf else none
+            for m in range(8):
+                if m == 0:
+                    v, there = np.uint64(u + 1), east
+                elif m == 1:
+                    v, there = np.uint64(u - 1), west
+                elif m == 2:
+                    v, there = np.uint64(u + width), south
+                elif m == 3:
+                    v, there = np.uint64(u - width), north
+                elif m == 4:
+                    v = np.uint64(u + width + 1)
+                    there = half[v] + (no_south + no_east)
+                elif m == 5:
+                    v = np.uint64(u + width - 1)
+                    there = half[v] + (no_south + no_west)
+                elif m == 6:
+                    v = np.uint64(u - width + 1)
+                    there = half[v] + (no_north + no_east)
+                else:
+                    v = np.uint64(u - width - 1)
+                    there = half[v] + (no_north + no_west)
+                total = np.float32(here + (1.0 if m < 4 else _SQRT2) * (own + there))
+                before = come[v]
+                come[v] = total if total < before else before
+                cell_of[entries], come_of[entries] = (v << np.uint64(3)) | np.uint64(m), total
+                entries = np.uint32(entries + np.uint32(total < before))
+        for k in range(noted, entries):
+            i = np.uint64(k)
+            v, place = np.uint64(cell_of[i] >> 3), come_of[i]
+            if guided:
+                place = max(place + ahead[v], np.float32(level))
+            bucket = np.uint64(place) % np.uint64(_LEVELS)
+            move[v] = cell_of[i] & 7
+            cell_of[i], next_of[i], head[bucket] = v, head[bucket], k
+    return (hit // width - 1, hit % width - 1, entries, level) if hit >= 0 else (-1, -1, entries, level)
+
+
+@kernel
+def search(cost, source_row, source_column, targets, come, move, cell_of, next_of, come_of):
+    """Search from a cell towards target cells: A*.
+
+    Narrow buckets hold the open cells in the order of their estimated cost. A cell that improves is put in again and
     its older entry is passed over, so the result is exact although the cells of one bucket are taken in any order.
 
     Args:
-        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns. mask: uint8, as ``cost``, or empty.
+        cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns, at least one.
         come, move: float32, int8 (cells,): cost to come and the move that led there, inf and -1 before.
         cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
@@ -161,15 +300,13 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
         reached are ``cell_of`` up to there; and whether no other target costs the same, but for rounding.
     """
     rows, columns = cost.shape
-    price, wanted = cost.reshape(-1), mask.reshape(-1)
+    price = cost.reshape(-1)
     head = np.full(_BUCKETS, -1, np.int32)
     step = _DROW * columns + _DCOLUMN
-    guided, masked = targets.shape[0] > 0, mask.shape[0] == rows
-    scale = 4.0 if guided else 1.0
     hit, hit_cost, other_cost, last_level = -1, np.inf, np.inf, -1
     source = source_row * columns + source_column
     come[source] = 0.0
-    level = int(scale * _estimate(source_row, source_column, targets)) if guided else 0
+    level = int(4.0 * _estimate(source_row, source_column, targets))
     head[level % _BUCKETS] = 0
     cell_of[0], next_of[0], come_of[0] = source, -1, 0.0
     entries, waiting = 1, 1
@@ -191,8 +328,6 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
             continue
         r = np.int32(u) // np.int32(columns)
         c = u - r * columns
-        if masked and wanted[u] != 0 and here < hit_cost:
-            hit, hit_cost = u, here
         is_goal = False
         for k in range(goals.size):
             is_goal |= goals[k] == u
@@ -202,7 +337,7 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
                     other_cost = hit_cost
                 hit, hit_cost = u, here
                 if goals.size > 1:  # one that costs the same may lie in the next bucket by rounding
-                    last_level = int(scale * (hit_cost + _margin(hit_cost)))
+                    last_level = int(4.0 * (hit_cost + _margin(hit_cost)))
             elif hit != u:
                 other_cost = min(other_cost, here)
         at_edge = r == 0 or c == 0 or r == rows - 1 or c == columns - 1
@@ -222,10 +357,8 @@ def search(cost, source_row, source_column, targets, mask, come, move, cell_of, 
             if total >= come[v] or entries >= cell_of.size:
                 continue
             come[v], move[v] = total, m
-            place = total
-            if guided:
-                place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], targets)
-            bucket = max(int(scale * place), level) % _BUCKETS
+            place = total + _estimate(r + _DROW[m], c + _DCOLUMN[m], targets)
+            bucket = max(int(4.0 * place), level) % _BUCKETS
             cell_of[entries], next_of[entries], come_of[entries] = v, head[bucket], total
             head[bucket] = entries
             entries, waiting = entries + 1, waiting + 1

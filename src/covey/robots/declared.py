@@ -8,7 +8,7 @@ from covey.errors import InvalidValueError, did_you_mean
 
 WORDS: dict[str, tuple[str, ...]] = {
     "pose": ("pose", "home", "goto", "follow"),
-    "map": ("map", "frontiers", "travel_cost", "travel_from", "nearest"),
+    "map": ("map", "frontiers", "travel_cost", "reachable", "travel_from", "nearest"),
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
     "tags": ("tags", "leave_tag"),

@@ -38,6 +38,7 @@ from covey.robots.motions import (
 )
 from covey.robots.navigator import Navigator
 from covey.robots.reach import cheapest_cell, travel, travel_from
+from covey.robots.reachable import reachable
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -133,6 +134,15 @@ class Robot:
         """
         field = self._travel()
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def reachable(self) -> np.ndarray:
+        """Return which cells of its own map it can drive to, bool (rows, columns): where `travel_cost` is finite."""
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        found = reachable(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
+        if self._work is not None:
+            self._work.add("search", np.count_nonzero(found) / 1e6)
+        return found
 
     def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
         """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.

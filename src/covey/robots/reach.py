@@ -6,9 +6,12 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.planning.costs import soften
-from covey.planning.dijkstra import Field, cheapest, dijkstra
+from covey.planning.dijkstra import Field, cheapest, costs_ahead, costs_to, dijkstra
 from covey.robots.driving import Driving
 from covey.robots.route import ground, lethal_clearance, passage
+
+_FEW = 2
+"""From no more places than these the ways are searched for straight away: what lies ahead is not worth knowing."""
 
 
 def travel(
@@ -86,17 +89,24 @@ def travel_from(
     coarse, solid = _blocks(cost, block, np.minimum), _blocks(occupancy, block, np.maximum)
     out = np.full((len(starts), len(cells)), np.inf)
     reach = math.ceil((radius + 0.1) / (block * grid.resolution))
-    at = cells // block
-    for i, start in enumerate(starts):
-        row, column = (int(v) // block for v in grid.to_cells(start))
-        if 0 <= row < coarse.shape[0] and 0 <= column < coarse.shape[1]:
-            own = coarse.copy()
-            soften(own, solid, row, column, reach)
-            out[i] = dijkstra(own, (row, column)).cost[at[:, 0], at[:, 1]]
+    at, places = cells // block, grid.to_cells(starts) // block
+    inside = np.flatnonzero(((places >= 0) & (places < coarse.shape)).all(axis=1))
+    ahead = None
+    if len(inside) > _FEW:
+        easiest = coarse.copy()
+        for i in inside:
+            soften(easiest, solid, *places[i], reach)
+        ahead = costs_ahead(easiest, places[inside], at)
+    for i in inside:
+        own = coarse.copy()
+        soften(own, solid, *places[i], reach)
+        out[i] = costs_to(own, places[i], at, ahead)
     return out * (block * grid.resolution)
 
 
 def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
     """Return one cell for each block of cells, the least or the greatest of them; the last ones may be smaller."""
+    if block == 1:
+        return cells
     rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
     return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)

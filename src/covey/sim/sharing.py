@@ -137,6 +137,7 @@ class Exchange:
         self._answered_s = np.full((n, n), -np.inf)  # when row answered column last
         self._asked_s = np.full(n, -np.inf)
         self._said = np.zeros((n, n), np.int64)  # the clock of the last digest of each robot
+        self._published_s = [[0.0] for _ in range(n)]  # when each robot made each of its publications
 
     def step(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
         """Take what has arrived, answer, and ask."""
@@ -148,12 +149,19 @@ class Exchange:
         if self.record.policy == "every":
             asks |= self.clock.step % self._every == 0
         elif self.record.policy == "continuous":
-            self.beliefs.publish(np.flatnonzero(able))
+            self._publish(np.flatnonzero(able))
             changed = (self.beliefs.clock != self._said).any(axis=1)
             asks, offers = asks | changed, offers | changed
         elif self.record.policy == "on_meeting":
             asks |= self._meetings(world, pose, alive)
         self._say(asks & able, offers & able)
+
+    def _publish(self, rows: np.ndarray) -> None:
+        """Publish what robots have changed."""
+        self.beliefs.publish(rows)
+        for row in rows.tolist():
+            while self.beliefs.clock[row, row] >= len(times := self._published_s[row]):
+                times.append(self.clock.time_s)
 
     def _wishes(self, robots: Mapping[int, Robot]) -> tuple[np.ndarray, np.ndarray]:
         """Return whose controllers asked for maps, and whose offered their own, bool (n,) each."""
@@ -179,7 +187,7 @@ class Exchange:
         if not len(rows):
             return
         now = self.clock.time_s
-        self.beliefs.publish(rows[offers[rows]])
+        self._publish(rows[offers[rows]])
         self._asked_s[asks] = now
         self._said[rows] = self.beliefs.clock[rows]
         reach = now - self._heard_s[rows] <= self._patience_s + 1e-9
@@ -195,6 +203,9 @@ class Exchange:
             received = np.zeros((len(self.members), len(news)), bool)
             received[receiver, which] = True
             self.beliefs.take(received, news)
+            for row in np.unique(receiver).tolist():
+                known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
+                self.network.hears_of(self.members[row], self.members, np.array([times[k] for times, k in known]))
             self._heard_s[receiver, sender] = self.clock.time_s
 
     def _answer(self, able: np.ndarray) -> np.ndarray:
@@ -215,7 +226,7 @@ class Exchange:
         answers = asks & (sent_s >= self._answered_s[receiver, sender] + delay - 1e-9)
         answers &= ~self._busy()[receiver]
         receiver, sender, which = receiver[answers], sender[answers], which[answers]
-        beliefs.publish(np.unique(receiver))
+        self._publish(np.unique(receiver))
         heard = np.full((n, n), -1)
         heard[receiver, sender] = which
         since, to = providers(heard, clocks, reach, beliefs.clock)

@@ -1,0 +1,54 @@
+"""The studies of ``benchmarks/``, small: rows repeat, a study goes on where it ended, comparisons by hand."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import strategies
+
+KEY = ("nearest_frontier", "cave1", 4, "20 m", 0)
+
+
+def test_a_run_of_the_study_reaches_its_goal_and_repeats():
+    row, again = strategies.run(KEY), strategies.run(KEY)
+    assert 0.99 <= row["explored_share"] <= 1.0
+    assert 20.0 < row["explored_90_s"] < row["explored_99_s"] == row["simulated_s"] < 200.0
+    assert {k: v for k, v in row.items() if k != "wall_s"} == {k: v for k, v in again.items() if k != "wall_s"}
+
+
+def test_a_study_goes_on_where_it_ended(tmp_path):
+    wanted = [("a", 1), ("b", 1)]
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"name": "a", "seed": 1, "value": "old"}) + "\n")
+    strategies.study(wanted, tmp_path / "rows.jsonl", 1, row_of, ("name", "seed"))
+    strategies.study(wanted, tmp_path / "rows.jsonl", 1, row_of, ("name", "seed"))
+    assert [r["value"] for r in strategies.read(tmp_path / "rows.jsonl")] == ["old", "new"]
+
+
+def row_of(key):
+    return {"name": key[0], "seed": key[1], "value": "new"}
+
+
+def rows(strategy, times):
+    return [
+        {"strategy": strategy, "world": "cave1", "robots": 8, "radio": "none", "seed": k, "explored_99_s": t}
+        for k, t in enumerate(times)
+    ]
+
+
+def test_a_comparison_is_of_pairs_and_a_timeout_is_longer_than_all():
+    some = rows("walk", [100, 200, 300, None, 500, 600]) + rows("lvd", [90, 210, 200, 300, 400, 500, 50])
+    line = strategies.compared("walk / lvd", "time_s", some, "strategy", "walk", "lvd")
+    assert line is not None
+    assert line[:5] == ["walk / lvd", "6", "400", "255", "5"]
+    assert line[5] == "+0.67"  # five of six pairs for one, one for the other
+    assert float(line[6]) == pytest.approx(0.094, abs=0.001)  # ranks of -10 and 10 tie: W = 1.5; p = 6 / 64
+
+
+def test_what_says_nothing_runs_once_for_all_radios():
+    wanted = strategies.keys("main", 10)
+    assert len(wanted) == len(set(wanted)) == 7 * 10 * (2 * 5 + 6 * (4 * 4 + 1))
+    assert wanted[0][2] == 8
