@@ -18,11 +18,11 @@ from covey.comms.links import (
 )
 from covey.comms.links.chain import bad_states, bad_states_reference
 from covey.comms.links.geometry import Pairs
-from covey.comms.links.rays import near_pairs, through_reference
+from covey.comms.links.rays import blocks_of, in_sight, near_pairs, through_reference
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
-from covey.geometry.raycast import line_of_sight
+from covey.geometry.raycast import line_of_sight, skip_field
 from covey.random import generator, stream_key
 from covey.world.world import World
 
@@ -97,6 +97,31 @@ def test_looks_cast_before_a_way_is_walked_change_nothing(thick):
     np.testing.assert_array_equal(pairs.in_sight, sight)
     whole = pairs.through_m()
     np.testing.assert_array_equal(pairs.through_m(0.3), np.where(whole > 0.3, np.inf, whole))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", [(1, 1), (6, 6), (30, 2), (2, 30)])
+def test_what_stood_in_the_way_once_hides_just_what_is_behind_it(shape, seed):
+    rng = generator(seed, "rocks")
+    solid = np.kron(rng.random((60 // shape[0], 60 // shape[1])) < 0.15, np.ones(shape)).astype(np.uint8)
+    blocks, which = blocks_of(solid)
+    np.testing.assert_array_equal(which >= 0, solid > 0)
+    for block, (left, right, low, high) in enumerate(blocks.astype(int)):
+        assert solid[low:high, left:right].all()
+        rows, columns = np.nonzero(which == block)
+        assert (low <= rows).all()
+        assert (rows < high).all()
+        assert (left <= columns).all()
+        assert (columns < right).all()
+    skip, uv = skip_field(solid > 0), rng.uniform(-4.0, 64.0, (150, 2))
+    uv[::3] = np.round(uv[::3])  # corners
+    uv[1::3, seed % 2] = np.round(uv[1::3, seed % 2])
+    uv = uv[np.argsort(uv[:, 0], kind="stable")]
+    a, b = np.triu_indices(150, 1)
+    u, v = uv.T.copy()
+    frame = np.array([0.0, 0.0, 1.0, 0.0, 1.0])
+    sight = [line_of_sight(skip, frame, *uv[i], *uv[j]) for i, j in zip(a, b, strict=True)]
+    np.testing.assert_array_equal(in_sight(skip, blocks, which, u, v, a, b), sight)
 
 
 def test_a_wall_is_as_long_as_it_is_thick():

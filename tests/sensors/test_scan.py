@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.sensors.scan import scan, scan_reference, scan_walls
+from covey.sensors.scan import scan, scan_reference
 from covey.sensors.sensor import fan_angles
 
 CENTRE = np.zeros(3)
@@ -68,14 +68,3 @@ def test_an_angle_of_view_has_a_ray_on_both_edges_and_a_circle_has_no_double():
     np.testing.assert_allclose(fan_angles(3, math.pi), [-math.pi / 2, 0, math.pi / 2])
     np.testing.assert_allclose(fan_angles(4, 2 * math.pi), [-math.pi, -math.pi / 2, 0, math.pi / 2])
     assert fan_angles(1, 1.0).tolist() == [0.0]
-
-
-def test_rays_that_are_wanted_read_what_a_whole_scan_does_and_the_others_nothing(make_truth):
-    random = np.random.default_rng(2)
-    pose = np.column_stack((random.uniform(0.2, 5.8, (5, 2)), random.uniform(-4, 4, 5)))
-    truth = make_truth(pose, random.random((60, 60)) < 0.05)
-    mount, angles = np.array([0.1, -0.05, 0.3]), fan_angles(33, 4.0)
-    wanted = (random.random((5, 33)) < 0.4).astype(np.uint8)
-    whole = scan(truth, np.arange(5), mount, angles, 6.0, False)
-    some = scan_walls(truth.skip, truth.frame, pose, mount, angles, 6.0, wanted)
-    np.testing.assert_array_equal(some, np.where(wanted > 0, whole, np.nan))

@@ -7,9 +7,10 @@ import pytest
 
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
-from covey.geometry.raycast import cast_ray_reference
+from covey.geometry.raycast import cast_ray_reference, skip_field
+from covey.geometry.se2 import Pose
 from covey.world.explored import ExploredTruth
-from covey.world.sieve import BLOCK, block_bits, closed_bits, fan, sieve
+from covey.world.sieve import block_bits, closed_bits, fan
 
 
 def test_the_bits_of_a_line_of_blocks_are_in_words_that_overlap():
@@ -27,7 +28,7 @@ def test_blocks_are_closed_where_walls_fill_them_or_the_array_ends():
     solid = np.zeros((6, 9), bool)
     solid[0:4, 4:8] = True
     solid[4:, :3] = True
-    closed = closed_bits(solid, (2, 4))[0, :2, 0]
+    closed = closed_bits(solid)[0, :2, 0]
     assert [[int(row >> k) & 1 for k in range(4)] for row in closed] == [[0, 1, 0, 1], [0, 0, 0, 1]]
 
 
@@ -42,45 +43,41 @@ def test_beams_of_a_cone_keep_together_and_none_is_lost():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_beam_that_finds_something_is_left_out(seed):
+@pytest.mark.parametrize("known", [True, False])
+def test_beams_explore_every_cell_that_they_cross(seed, known):
     rng = np.random.default_rng(seed)
     solid = np.kron(rng.random((9, 13)) < 0.35, np.ones((7, 6))).astype(bool)
     left = (rng.random((16, 20)) < 0.03).repeat(4, axis=0).repeat(4, axis=1)[: solid.shape[0], : solid.shape[1]]
-    grid = Grid(solid.astype(np.uint8), 0.25, (1.0, -2.0, 0.3))
-    shape = (-(-solid.shape[0] // BLOCK), -(-solid.shape[1] // BLOCK))
-    padded = np.zeros((shape[0] * BLOCK, shape[1] * BLOCK), bool)
-    padded[: solid.shape[0], : solid.shape[1]] = left
-    blocks = padded.reshape(shape[0], BLOCK, shape[1], BLOCK).any(axis=(1, 3))
+    grid, mount = Grid(solid.astype(np.uint8), 0.25, (1.0, -2.0, 0.3)), (0.1, -0.2, 0.4)
     angles, reach = -math.pi + np.arange(90) * math.radians(4.0), 9.0
     free = np.argwhere(~solid)
-    cells = free[rng.integers(0, len(free), 6)] + rng.uniform(-0.5, 0.5, (6, 2))
-    poses = np.column_stack((grid.to_world(cells), rng.uniform(-3, 3, 6)))
-    ranges = np.array(
-        [[cast_ray_reference(solid, grid.frame, x, y, a + h, reach) for a in angles] for x, y, h in poses.tolist()]
-    )
-    wanted = {}
-    for known in (np.zeros((0, 0)), ranges):
-        wanted[known.size > 0] = out = np.ones((6, 90), np.uint8)
-        opened, closed = block_bits(blocks[None], False), closed_bits(solid, shape)
-        place = np.zeros(3), 0, grid.frame, np.array(shape)
-        sieve(np.zeros(6, np.int64), poses, known, reach, fan(angles), *place, opened, closed, np.array([9]), 10, out)
-    for k, (x, y, h) in enumerate(poses.tolist()):
-        c, s = math.cos(-0.3), math.sin(-0.3)
-        u, v = (c * (x - 1.0) - s * (y + 2.0)) / 0.25, (s * (x - 1.0) + c * (y + 2.0)) / 0.25
-        for i, angle in enumerate(angles + h - 0.3):
-            length = ranges[k, i] / 0.25
-            crossed = crossed_cells(u, v, u + length * math.cos(angle), v + length * math.sin(angle))
-            if any(0 <= r < left.shape[0] and 0 <= c < left.shape[1] and left[r, c] for r, c in crossed):
-                assert wanted[False][k, i]
-                assert wanted[True][k, i]
-    assert wanted[True].mean() < 0.8
+    truth = ExploredTruth(grid.with_cells(~solid), 6, 99, solid)
+    truth.mark(np.arange(6), np.zeros((6, 3)), np.zeros((6, 90)), angles, mount, 98)  # all beams are marked, once
+    robot, cell = np.nonzero(np.tile(~left.reshape(-1), (6, 1)))
+    truth.mark_cells(robot, cell, 98)
+    for k in range(6):
+        sensor = Pose(*grid.to_world(free[rng.integers(0, len(free))] + rng.uniform(-0.5, 0.5, 2)), rng.uniform(-3, 3))
+        body = sensor @ Pose(*mount).inverse()
+        ranges = [cast_ray_reference(solid, grid.frame, sensor.x, sensor.y, a + sensor.heading, reach) for a in angles]
+        if known:
+            truth.mark([k], np.array([body]), np.array([ranges]), angles, mount, 99)
+        else:
+            truth.look([k], np.array([body]), skip_field(solid), reach, angles, mount, 99)
+        crossed = np.zeros(solid.shape, bool)
+        in_grid = Pose(*grid.origin).inverse() @ sensor
+        u, v = in_grid.x / 0.25, in_grid.y / 0.25
+        for r, a in zip(np.array(ranges) / 0.25, angles + in_grid.heading, strict=True):
+            for cell in crossed_cells(u, v, u + r * math.cos(a), v + r * math.sin(a)):
+                if r > 0 and 0 <= cell[0] < solid.shape[0] and 0 <= cell[1] < solid.shape[1]:
+                    crossed[cell] = True
+        np.testing.assert_array_equal(truth.explored(k), ~solid & (crossed | ~left))
 
 
 def test_beams_that_nobody_else_reads_explore_the_same():
     rng = np.random.default_rng(5)
     solid = np.kron(rng.random((12, 12)) < 0.3, np.ones((5, 5))).astype(bool)
-    grid = Grid(~solid, 0.2)
-    whole, sieved = (ExploredTruth(grid, 2, 7, solid) for _ in range(2))
+    grid, skip = Grid(~solid, 0.2), skip_field(solid)
+    known, cast = (ExploredTruth(grid, 2, 7, solid) for _ in range(2))
     angles, mount = -math.pi + np.arange(60) * math.radians(6.0), (0.0, 0.0, 0.0)
     free = np.argwhere(~solid)
     for step in range(40):
@@ -89,8 +86,17 @@ def test_beams_that_nobody_else_reads_explore_the_same():
         ranges = np.array(
             [[cast_ray_reference(solid, grid.frame, x, y, a + h, 5.0) for a in angles] for x, y, h in poses.tolist()]
         )
-        whole.mark(robots, poses, ranges, angles, mount, step)
-        wanted = sieved.wanted(robots, poses, 5.0, angles, mount, step)
-        sieved.mark(robots, poses, np.where(wanted > 0, ranges, np.nan), angles, mount, step, wanted)
-        np.testing.assert_array_equal(sieved.share_each, whole.share_each)
-    np.testing.assert_array_equal(sieved.first_step, whole.first_step)
+        known.mark(robots, poses, ranges, angles, mount, step)
+        cast.look(robots, poses, skip, 5.0, angles, mount, step)
+        np.testing.assert_array_equal(cast.share_each, known.share_each)
+    np.testing.assert_array_equal(cast.first_step, known.first_step)
+
+
+def test_a_cone_reaches_as_far_as_the_beam_in_its_middle():
+    goal = np.zeros((44, 90), bool)
+    goal[20:24, 80] = True
+    truth = ExploredTruth(Grid(goal, 0.25), 1)
+    angles = np.radians([-4.5, 0.0, 4.5])
+    for step in range(2):  # in the first, all beams are marked
+        truth.mark([0], np.array([[0.125, 5.4, 0.0]]), np.full((1, 3), 19.9 * step), angles, (0, 0, 0), step)
+    assert truth.share_union == 0.25

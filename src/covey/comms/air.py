@@ -1,5 +1,7 @@
 """The air between robots: what the link models of a radio let through."""
 
+from typing import Any
+
 import numpy as np
 
 from covey.comms.links.geometry import Pairs
@@ -41,7 +43,8 @@ class Air:
     def links(self, pairs: Pairs) -> Links:
         """Return what the models say about pairs of robots."""
         m = len(pairs)
-        left, sub = np.arange(m), pairs
+        left: Any = slice(None)
+        sub = pairs
         probability, cause = np.ones(m), np.zeros(m, np.int64)
         power = np.full(m, self.radio.tx_power_dbm) if self.powers else None
         if np.isfinite(self.reach_m):
@@ -126,8 +129,12 @@ class Air:
                 total = total + sigma * normals(self._shadow_key + np.uint64(k), low, high)
         return total
 
-    def _keep(self, left: np.ndarray, sub: Pairs, heard: np.ndarray, cause: np.ndarray, why: int):
+    def _keep(self, left: Any, sub: Pairs, heard: np.ndarray, cause: np.ndarray, why: int):
         if heard.all():
             return left, sub
-        cause[left[~heard]] = why
-        return left[heard], sub.select(heard)
+        here, lost = np.flatnonzero(heard), np.flatnonzero(~heard)
+        if isinstance(left, slice):  # all
+            cause[lost] = why
+            return here, sub.select(here)
+        cause[left[lost]] = why
+        return left[here], sub.select(here)

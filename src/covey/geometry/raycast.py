@@ -220,22 +220,6 @@ def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
 
 
 @kernel
-def cast_some(skip, frame, x, y, heading, directions, max_range, wanted, distance):
-    """Do as `cast_fan` for the rays that are wanted, uint8 (rays,); the others read NaN."""
-    u, v = to_grid(frame, x, y)
-    a, b = math.cos(heading), math.sin(heading)
-    c, s = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a
-    t_max = max_range / frame[4]
-    flat, rows, columns = skip.reshape(-1), skip.shape[1], skip.shape[2]
-    for i in range(directions.shape[0]):
-        distance[i] = math.nan
-        if wanted[i] != 0:
-            dx, dy = directions[i, 0], directions[i, 1]
-            t = march_flat(flat, rows, columns, u, v, c * dx - s * dy, s * dx + c * dy, t_max)
-            distance[i] = min(max_range, t * frame[4]) if t < t_max else max_range
-
-
-@kernel
 def line_of_sight(skip, frame, x0, y0, x1, y1):
     """Return whether no solid square lies on the segment between two world points [m]; the same in both directions."""
     if x0 > x1 or (x0 == x1 and y0 > y1):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from covey.geometry.raycast import cast_fan, cast_ray_reference, cast_some
+from covey.geometry.raycast import cast_fan, cast_ray_reference
 from covey.kernel import kernel
 from covey.sensors.truth import Truth, bucket_window
 
@@ -35,28 +35,6 @@ def scan(
     return distance
 
 
-def scan_walls(
-    skip: np.ndarray,
-    frame: np.ndarray,
-    poses: np.ndarray,
-    mount: np.ndarray,
-    angles: np.ndarray,
-    range_m: float,
-    wanted: np.ndarray,
-) -> np.ndarray:
-    """Return what `scan` would without bodies, of the rays that are wanted alone; NaN for the others.
-
-    Args:
-        skip, frame: the walls, see `Truth`.
-        poses: float64 (m, 3), of the robots that carry the fan.
-        mount, angles, range_m: see `scan`.
-        wanted: uint8 (m, rays).
-    """
-    distance = np.empty(wanted.shape)
-    _scan_some(skip, frame, poses, mount, _directions(angles.tobytes()), range_m, wanted, distance)
-    return distance
-
-
 @lru_cache(maxsize=64)
 def _directions(angles: bytes) -> np.ndarray:
     values = np.frombuffer(angles)
@@ -74,13 +52,6 @@ def _scan(skip, frame, pose, members, mount, directions, range_m, distance):
     for i in range(members.shape[0]):
         x, y, heading = _mounted(pose[members[i]], mount)
         cast_fan(skip, frame, x, y, heading, directions, range_m, distance[i])
-
-
-@kernel
-def _scan_some(skip, frame, poses, mount, directions, range_m, wanted, distance):
-    for i in range(poses.shape[0]):
-        x, y, heading = _mounted(poses[i], mount)
-        cast_some(skip, frame, x, y, heading, directions, range_m, wanted[i], distance[i])
 
 
 @kernel

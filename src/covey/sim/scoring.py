@@ -13,7 +13,6 @@ from covey.results.maps import Maps
 from covey.robots.chassis import FlyingChassis
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sensors.scan import scan_walls
 from covey.sim.clock import Clock
 from covey.sim.estimating import Estimating, MappedTeam
 from covey.sim.physics import ROBOT_CONTACT, Contacts
@@ -128,13 +127,10 @@ class Scoring:
         if world.version != self._version:
             self._version = world.version
             explored.close(world.solid)
-        angles, mount, wanted = fan.angles, fan.mount, None
         if bank.readings is not None:
-            ranges = bank.readings.true_ranges
+            explored.mark(members, poses, bank.readings.true_ranges, fan.angles, fan.mount, step)
         else:
-            wanted = explored.wanted(members, poses, fan.range_m, angles, mount, step)
-            ranges = scan_walls(world.skip, world.grid.frame, poses, mount, angles, fan.range_m, wanted)
-        explored.mark(members, poses, ranges, angles, mount, step, wanted)
+            explored.look(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
 
     @property
     def energy_j(self) -> np.ndarray:

@@ -1,9 +1,8 @@
 """What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
-A row of the world is cut into words of 32 cells, a bit per cell: what a robot explored takes one bit per cell of the
-world, and 32 cells are compared at once. Beams, and beginnings of beams, that only cross blocks of 4 x 4 cells that
-their robot has explored to the last cell are left out (`covey.world.sieve`), but for one scan now and then that keeps
-the heat map fresh.
+The cells are looked at in blocks of 4 x 4, a bit per cell: what a robot has still to explore takes one bit per cell of
+the world, and 16 cells are compared at once. Beams, and beginnings of beams, that only cross cells that their robot has
+explored are left out (`covey.world.sieve`), but for one scan now and then that keeps the heat map fresh.
 """
 
 import math
@@ -14,12 +13,14 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
+from covey.geometry.raycast import march_flat
 from covey.kernel import kernel
-from covey.world.sieve import BLOCK, WHOLE, block_bits, closed_bits, complete, fan, sieve
+from covey.world.sieve import BLOCK, SAFE, block_bits, cell_bits, cells_of, closed_bits, complete, fan, first_open
 
 _WORD = 32
 _NEVER = -1
 _UNKNOWN = np.zeros((0, 0))
+_NO_WALLS = np.zeros((4, 0, 0), np.uint8)
 
 
 class ExploredTruth:
@@ -41,22 +42,14 @@ class ExploredTruth:
     """
 
     def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
-        rows, columns = explorable.shape
-        width = -(-columns // _WORD) * _WORD
-        cells = np.zeros((rows, width), np.uint8)
-        cells[:, :columns] = explorable.cells != 0
-        self.total = int(cells.sum())
+        self.total = int((explorable.cells != 0).sum())
         if not self.total or robots < 1:
             raise InvalidValueError(f"{self.total} explorable cells and {robots} robots; there must be some of both")
-        self.grid, self._columns, self._seen_every = explorable, columns, seen_every
-        self._goal = np.packbits(cells, axis=1, bitorder="little").view("<u4")
-        self._each = np.zeros((robots, *self._goal.shape), np.uint32)
-        self._union, self._recent = np.zeros_like(self._goal), np.zeros_like(self._goal)
-        self._first, self._last = (np.full((rows, width), _NEVER, np.int32) for _ in range(2))
-        blocks = np.pad(cells, ((0, -rows % BLOCK), (0, 0))).reshape(-1, BLOCK, width // BLOCK, BLOCK)
-        self._left = np.tile(blocks.sum(axis=(1, 3)).astype(np.uint8), (robots, 1, 1))
-        self._blocks = np.array(self._left.shape[1:])
-        self._open = np.repeat(block_bits(self._left[:1] > 0, False), robots, axis=0)
+        self.grid, self._seen_every = explorable, seen_every
+        self._goal = cell_bits(explorable.cells != 0)
+        self._left, self._unseen = np.tile(self._goal, (robots + 1, 1, 1)), self._goal.copy()
+        self._first, self._last = (np.full(explorable.shape, _NEVER, np.int32) for _ in range(2))
+        self._open = np.repeat(block_bits(self._goal[None] > 0, False), robots, axis=0)
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
@@ -64,38 +57,29 @@ class ExploredTruth:
 
     def close(self, solid: np.ndarray) -> None:
         """Say where beams end now, bool (rows, columns)."""
-        self._closed = closed_bits(solid, self._left.shape[1:])
+        self._closed = closed_bits(solid)
 
-    def wanted(
-        self, robots: np.ndarray, poses: np.ndarray, range_m: float, angles: np.ndarray, mount: Any, step: int
-    ) -> np.ndarray:
-        """Return which beams may find something new at all, before anybody knows where they end.
-
-        Args:
-            robots, poses, angles, mount, step: see `mark`; to be asked once for each scan.
-            range_m: no beam is longer than this [m].
-
-        Returns:
-            uint8 (m, rays), 0 for the beams whose length `mark` need not know.
-        """
-        wanted = np.ones((len(robots), len(angles)), np.uint8)
-        self._sieve(robots, poses, _UNKNOWN, range_m, angles, mount, step, wanted)
-        return wanted
-
-    def _sieve(self, robots, poses, ranges, reach, angles, mount, step, wanted) -> None:
-        place = np.array(mount, np.float64), step, self.grid.frame
-        state = self._blocks, self._open, self._closed, self._all_beams_at, self._seen_every
-        sieve(robots, poses, ranges, reach, fan(angles), *place, *state, wanted)
-
-    def mark(
+    def look(
         self,
-        robots: Any,
+        robots: np.ndarray,
         poses: np.ndarray,
-        true_ranges: np.ndarray,
+        skip: np.ndarray,
+        range_m: float,
         angles: np.ndarray,
         mount: Any,
         step: int,
-        wanted: np.ndarray | None = None,
+    ) -> None:
+        """Do as `mark` with the ranges of a sensor that sees walls alone; beams are cast where that may tell anything.
+
+        Args:
+            robots, poses, angles, mount, step: see `mark`.
+            skip: the walls, see `covey.geometry.raycast.skip_field`.
+            range_m: of the sensor [m].
+        """
+        self._explore(robots, poses, _UNKNOWN, skip, range_m, angles, mount, step)
+
+    def mark(
+        self, robots: Any, poses: np.ndarray, true_ranges: np.ndarray, angles: np.ndarray, mount: Any, step: int
     ) -> None:
         """Take in one scan of each of some robots.
 
@@ -106,26 +90,15 @@ class ExploredTruth:
             angles: (rays,) [rad] in the frame of the sensor.
             mount: pose of the sensor on the body.
             step: the control step, never less than in the last call.
-            wanted: what `wanted` has said of this scan; None: it was not asked.
         """
-        robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
-        ranges = np.ascontiguousarray(true_ranges, np.float64)
+        self._explore(robots, poses, np.ascontiguousarray(true_ranges, np.float64), _NO_WALLS, 0.0, angles, mount, step)
+
+    def _explore(self, robots, poses, ranges, skip, reach, angles, mount, step) -> None:
         self._at(step)
-        if wanted is None:
-            wanted = np.ones(ranges.shape, np.uint8)
-        self._sieve(robots, poses, ranges, 0.0, angles, mount, step, wanted)
-        explore(
-            robots,
-            poses,
-            ranges,
-            wanted,
-            fan(angles).directions,
-            np.array(mount, np.float64),
-            step,
-            self.grid.frame,
-            np.array(self.grid.shape),
-            *self._state,
-        )
+        robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
+        place = fan(angles), np.array(mount, np.float64), step, self.grid.frame, np.array(self.grid.shape)
+        beams = self._closed, self._all_beams_at, self._seen_every
+        explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
 
     def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
         """Take in that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
@@ -140,8 +113,7 @@ class ExploredTruth:
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
-        known = self._goal, self._each, self._union, self._recent, self._first
-        return *known, self._counts, self._left, self._open
+        return self._left, self._unseen, self._first, self._counts, self._open
 
     @property
     def share_each(self) -> np.ndarray:
@@ -156,27 +128,33 @@ class ExploredTruth:
     @property
     def first_step(self) -> np.ndarray:
         """int32 (rows, columns), the step in which any robot first explored a cell; -1 = never. A view."""
-        return self._first[:, : self._columns]
+        return self._first
 
     @property
     def last_step(self) -> np.ndarray:
         """int32 (rows, columns), about when any robot last saw a cell, see ``seen_every``; -1 = never. A view."""
         self._flush()
-        return self._last[:, : self._columns]
+        return self._last
 
     def explored(self, robot: int | None = None) -> np.ndarray:
         """Return the cells, bool (rows, columns), that a robot (none: the team) has explored."""
-        words = self._union if robot is None else self._each[robot]
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-        return bits[:, : self._columns].astype(np.bool_)
+        return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
 
     @property
     def seen_by(self) -> np.ndarray:
         """How many robots have explored each cell, int32 (rows, columns)."""
-        return _by_how_many(self._each, self._columns)
+        count = np.zeros(self.grid.shape, np.int32)
+        for left in self._left[:-1]:
+            count += self._cells_of(self._goal & ~left)
+        return count
 
     def _flush(self) -> None:
-        stamp_bits(self._recent, self._last, self._step)
+        self._last[self._cells_of(self._goal & ~self._unseen)] = self._step
+        self._unseen[:] = self._goal
+
+    def _cells_of(self, bits: np.ndarray) -> np.ndarray:
+        """Return the cells, bool (rows, columns), whose bits are set."""
+        return cells_of(bits)[: self.grid.shape[0], : self.grid.shape[1]]
 
 
 class Coverage:
@@ -212,44 +190,28 @@ class Coverage:
     @property
     def passed_by(self) -> np.ndarray:
         """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
-        return _by_how_many(self._each, self.goal.shape[1]) * self.goal
-
-
-def _by_how_many(each: np.ndarray, columns: int) -> np.ndarray:
-    """Return how many robots have set the bit of each cell, int32 (rows, columns), of words (n, rows, words)."""
-    count = np.zeros((each.shape[1], columns), np.uint8 if len(each) < 256 else np.int32)
-    for words in each:
-        count += np.unpackbits(words.view(np.uint8), axis=1, count=columns, bitorder="little")
-    return count.astype(np.int32, copy=False)
-
-
-@kernel(inline=True)
-def _find(robot, row, column, step, goal, each, union, recent, first, counts, left, open_):
-    """Take in that a robot sees a cell; the arrays are those of `explore`."""
-    word, bit = column // _WORD, np.uint32(1) << np.uint32(column % _WORD)
-    if goal[row, word] & bit == 0:
-        return
-    recent[row, word] |= bit
-    if each[robot, row, word] & bit != 0:
-        return
-    each[robot, row, word] |= bit
-    counts[robot] += 1
-    block_row, block = row // BLOCK, column // BLOCK
-    left[robot, block_row, block] -= np.uint8(1)
-    if left[robot, block_row, block] == 0:
-        complete(open_, robot, block_row, block)
-    if union[row, word] & bit == 0:
-        union[row, word] |= bit
-        counts[-1] += 1
-        first[row, column] = step
+        count = np.zeros(self.goal.shape, np.int32)
+        for words in self._each:
+            count += np.unpackbits(words.view(np.uint8), axis=1, count=self.goal.shape[1], bitorder="little")
+        return count * self.goal
 
 
 @kernel
-def explore_cells(robots, cells, columns, step, goal, each, union, recent, first, counts, left, open_):
+def explore_cells(robots, cells, columns, step, left, unseen, first, counts, open_):
     """Mark cells, row by row of so many columns, int64 (k,), that robots, int64 (k,), see; see `explore`."""
     for k in range(robots.size):
         row, column = cells[k] // columns, cells[k] % columns
-        _find(robots[k], row, column, step, goal, each, union, recent, first, counts, left, open_)
+        block_row, block, bit = row // BLOCK, column // BLOCK, row % BLOCK * BLOCK + column % BLOCK
+        bits = np.uint16(~(1 << bit))
+        unseen[block_row, block] &= bits
+        for i, explorer in enumerate((robots[k], left.shape[0] - 1)):
+            if (left[explorer, block_row, block] >> bit) & 1:
+                left[explorer, block_row, block] &= bits
+                counts[explorer] += 1
+                if i == 1:
+                    first[row, column] = step
+                elif left[explorer, block_row, block] == 0:
+                    complete(open_, explorer, block_row, block)
 
 
 @kernel
@@ -257,95 +219,123 @@ def explore(
     robots,
     poses,
     ranges,
-    wanted,
-    directions,
+    skip,
+    reach,
+    fan,
     mount,
     step,
     frame,
     shape,
-    goal,
-    each,
-    union,
-    recent,
+    closed,
+    all_beams_at,
+    every,
+    left,
+    unseen,
     first,
     counts,
-    left,
     open_,
 ):
-    """Mark the beams of some robots' scans, see `ExploredTruth.mark`.
+    """Mark the beams of some robots' scans, see `ExploredTruth.mark`, but for those that find nothing new.
 
     Args:
-        wanted: uint8 (m, rays), which beams are marked, and from where on, see `covey.world.sieve.sieve`.
-        shape: rows and columns of the grid. goal, union, recent: uint32 (rows, w), bits. each: the same for each robot.
-        first: int32 (rows, 32 w). counts: int64 (n + 1,), explored cells of each and of all.
-        left: uint8 (n, rows / 4, 8 w), cells that each robot has still to explore in each block.
-        open_: which those are, see `covey.world.sieve.sieve`.
+        ranges: float64 (m, rays) [m]; without columns: the beams end at walls, see `ExploredTruth.look`, or after
+            ``reach`` [m].
+        fan: see `covey.world.sieve.Fan`.
+        shape: rows and columns of the grid.
+        closed: int64 (2, lines, words), see `covey.world.sieve.closed_bits`.
+        all_beams_at: int64 (n,), the step from which on all beams are marked, once; then ``every`` steps later.
+        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of what each robot, and all, have still to explore.
+        unseen: uint16 (rows / 4, columns / 4), of what nobody has seen lately.
+        first: int32 (rows, columns). counts: int64 (n + 1,), explored cells of each and of all.
+        open_: int64 (n, 2, lines, words), `block_bits` of where ``left`` is not 0.
     """
-    width = goal.shape[1]
-    goals, everybodys, lately = goal.reshape(-1), union.reshape(-1), recent.reshape(-1)  # no look for negative indices
+    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
+    lines, words, t_max = closed.shape[1], closed.shape[2], reach / frame[4]
+    todo, shut, walls = open_.reshape(-1), closed.reshape(-1), skip.reshape(-1)
+    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # no look for negative indices
     for k in range(robots.size):
         robot = robots[k]
-        mine = each[robot].reshape(-1)
+        mine = left[robot].reshape(-1)
+        all_beams = step >= all_beams_at[robot]
+        if all_beams:
+            all_beams_at[robot] = step + every
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
-        for i in range(directions.shape[0]):
-            length = ranges[k, i] / frame[4]
-            if wanted[k, i] == 0 or not (length > 0.0 and length < math.inf):
-                continue
-            du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
-            u0, v0, u1, v1, inside = clip_segment(u, v, u + length * du, v + length * dv, shape[1], shape[0])
-            if not inside:
-                continue
-            steep = abs(u1 - u0) < abs(v1 - v0)
-            if steep:
-                u0, v0, u1, v1 = v0, u0, v1, u1
-            along, sign, more, leave, slope = walk(u0, v0, u1, v1)
-            here = int(v0)
-            blocks = 0 if wanted[k, i] == WHOLE else wanted[k, i] - 1
-            skip = min(int(blocks * BLOCK * max(abs(du), abs(dv))) - 1, more)  # so many columns hold nothing new
-            if skip > 0:
-                along, more, leave = along + sign * skip, more - skip, leave + (skip - 1) * slope
-                here = leave >> 32
-                leave += slope
-            for j in range(more + 1):
-                there = leave >> 32 if j < more else int(v1)
-                for side in range(1 if here == there else 2):
-                    across = here if side == 0 else there
-                    row, column = (along, across) if steep else (across, along)
-                    # As `_find`; calling it with all its arrays takes eight times as long.
-                    at, bit = np.uint64(row * width + column // _WORD), np.uint32(1) << np.uint32(column % _WORD)
-                    if goals[at] & bit == 0:
+        a, b = math.cos(poses[k, 2] + mount[2]), math.sin(poses[k, 2] + mount[2])
+        c_scan, s_scan = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a  # c and s as rounded in scans
+        for cone in range(fan.edges.shape[0]):
+            begin, end, farthest = fan.first[cone], fan.first[cone + 1], reach
+            x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
+            a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
+            by_rows, met = abs(a0 + a1) < abs(b0 + b1), none
+            if not all_beams:
+                if known:
+                    farthest = 0.0
+                    for i in range(begin, end):
+                        if ranges[k, i] > farthest and ranges[k, i] < math.inf:
+                            farthest = ranges[k, i]
+                far = farthest / cell / BLOCK
+                x, y = u / BLOCK, v / BLOCK
+                met = first_open(todo, robot, shut, lines, words, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
+            for i in range(begin, end if met >= 0 else begin):
+                x, y = fan.directions[i, 0], fan.directions[i, 1]
+                du, dv = c * x - s * y, s * x + c * y
+                length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # cells without anything new
+                if not all_beams:
+                    x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
+                    at = first_open(todo, robot, shut, lines, words, blocks, by_rows, met, x, y, du, dv, du, dv, far)
+                    if at < 0:
                         continue
-                    lately[at] |= bit
-                    if mine[at] & bit != 0:
-                        continue
-                    mine[at] |= bit
-                    counts[robot] += 1
-                    block_row, block = row // BLOCK, column // BLOCK
-                    left[robot, block_row, block] -= np.uint8(1)
-                    if left[robot, block_row, block] == 0:
-                        complete(open_, robot, block_row, block)
-                    if everybodys[at] & bit == 0:
-                        everybodys[at] |= bit
-                        counts[-1] += 1
-                        first[row, column] = step
-                here = there
-                along, leave = along + sign, leave + slope
+                    if at > 0:
+                        along, ahead = (v, dv) if by_rows else (u, du)
+                        clear = (_to_border(along / BLOCK, ahead) + at - 1 - SAFE) * BLOCK / abs(ahead)
+                if not known:
+                    x, y = fan.directions[i, 0], fan.directions[i, 1]
+                    du_scan, dv_scan = c_scan * x - s_scan * y, s_scan * x + c_scan * y
+                    t = march_flat(walls, skip.shape[1], skip.shape[2], u, v, du_scan, dv_scan, t_max)
+                    length = (min(reach, t * cell) if t < t_max else reach) / cell
+                if not (length > 0.0 and length < math.inf and length >= clear):
+                    continue
+                u0, v0, u1, v1, inside = clip_segment(u, v, u + length * du, v + length * dv, shape[1], shape[0])
+                if not inside:
+                    continue
+                steep = abs(u1 - u0) < abs(v1 - v0)
+                if steep:
+                    u0, v0, u1, v1 = v0, u0, v1, u1
+                along, sign, more, leave, slope = walk(u0, v0, u1, v1)
+                here = int(v0)
+                leap = min(int(clear * max(abs(du), abs(dv))) - 1, more)
+                if leap > 0:
+                    along, more, leave = along + sign * leap, more - leap, leave + (leap - 1) * slope
+                    here = leave >> 32
+                    leave += slope
+                for j in range(more + 1):
+                    there = leave >> 32 if j < more else int(v1)
+                    for side in range(1 if here == there else 2):
+                        across = here if side == 0 else there
+                        row, column = (along, across) if steep else (across, along)
+                        at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
+                        if ((mine[at] | lately[at]) >> bit) & 1 == 0:
+                            continue
+                        bits = np.uint16(~(1 << bit))
+                        lately[at] &= bits
+                        if (mine[at] >> bit) & 1 == 0:
+                            continue
+                        mine[at] &= bits
+                        counts[robot] += 1
+                        if mine[at] == 0:
+                            complete(open_, robot, row >> 2, column >> 2)
+                        if (ours[at] >> bit) & 1:
+                            ours[at] &= bits
+                            counts[-1] += 1
+                            first[row, column] = step
+                    here = there
+                    along, leave = along + sign, leave + slope
 
 
 @kernel
-def stamp_bits(recent, last, step):
-    """Set the step in the cells of ``last``, int32 (rows, 32 w), whose bits in ``recent``, uint32 (rows, w), are set.
-
-    The bits are wiped.
-    """
-    for row in range(recent.shape[0]):
-        for word in range(recent.shape[1]):
-            bits = recent[row, word]
-            if bits != 0:
-                recent[row, word] = 0
-                for bit in range(_WORD):
-                    if (bits >> np.uint32(bit)) & np.uint32(1):
-                        last[row, word * _WORD + bit] = step
+def _to_border(u, a):
+    """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
+    return u - int(u) if a < 0.0 else int(u) + 1 - u
 
 
 @kernel

@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.geometry.beams import beam_directions, sensor_in_grid
+from covey.geometry.beams import beam_directions
 from covey.kernel import kernel
 
 BLOCK = 4
 """Side of a block in cells."""
-WHOLE = 255
-"""A beam that is wanted by all means, from where it begins."""
-_CONE = math.radians(10.0)
-_SAFE = 1e-5  # blocks that are nearer to a beam than this [blocks] count as met
+_CONE = math.radians(10)
+SAFE = 1e-5
+"""Blocks that are nearer to a beam than this [blocks] count as met."""
 
 
 class Fan(NamedTuple):
@@ -57,6 +56,21 @@ def _fan(code: bytes) -> Fan:
     return Fan(beam_directions(angles), np.array([*first, len(angles)], np.int64), sides)
 
 
+def cell_bits(cells: np.ndarray) -> np.ndarray:
+    """Return the cells of each block, bool (rows, columns), as bits, row by row: uint16 (rows / 4, columns / 4)."""
+    rows, columns = cells.shape
+    padded = np.pad(cells, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
+    blocks = padded.reshape(-(-rows // BLOCK), BLOCK, -1, BLOCK).swapaxes(1, 2)
+    return np.packbits(blocks.reshape(*blocks.shape[:2], -1), axis=-1, bitorder="little").view("<u2")[..., 0]
+
+
+def cells_of(bits: np.ndarray) -> np.ndarray:
+    """Return what `cell_bits` were made of, bool, of whole blocks."""
+    rows, columns = bits.shape
+    cells = np.unpackbits(bits[..., None].view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
+    return cells.reshape(rows, columns, BLOCK, BLOCK).swapaxes(1, 2).reshape(rows * BLOCK, columns * BLOCK)
+
+
 def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
     """Return a bit for each block, bool (..., rows, columns), by rows and by columns: int64 (..., 2, lines, words).
 
@@ -73,12 +87,9 @@ def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
     return halves[..., :-1] | halves[..., 1:] << 32
 
 
-def closed_bits(solid: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (cells), counts as wall."""
-    padded = np.ones((shape[0] * BLOCK, shape[1] * BLOCK), np.uint8)
-    padded[: solid.shape[0], : solid.shape[1]] = solid
-    rows = (padded.view(np.uint32) == 0x01010101).reshape(shape[0], BLOCK, shape[1])
-    return block_bits(rows.all(axis=1), True)
+def closed_bits(solid: np.ndarray) -> np.ndarray:
+    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (rows, columns), counts as wall."""
+    return block_bits(cell_bits(~solid) == 0, True)
 
 
 @kernel
@@ -92,73 +103,16 @@ def complete(open_, robot, row, column):
 
 
 @kernel
-def sieve(robots, poses, ranges, reach, fan, mount, step, frame, shape, open_, closed, all_beams_at, every, wanted):
-    """Leave of the wanted beams of some robots' fans, uint8 (m, rays), those that may find something new.
-
-    Beams are not wanted (0), wanted from so many lengths of a block, less one, on (1 ... 254), or `WHOLE`.
-
-    Args:
-        ranges: float64 (m, rays) [m], see `ExploredTruth.mark`; without columns: the beams are not longer than
-            ``reach`` [m].
-        shape: rows and columns of blocks.
-        open_: int64 (n, 2, lines, words), `block_bits` of where each robot has something left to explore.
-        closed: int64 (2, lines, words), see `closed_bits`.
-        all_beams_at: int64 (n,), the step from which on all beams are wanted, once; then ``every`` steps later.
-    """
-    rays, known = fan.directions.shape[0], ranges.shape[1] > 0
-    cell, none = frame[4] * BLOCK, np.int64(0)
-    lines, words = closed.shape[1], closed.shape[2]
-    left, shut = open_.reshape(-1), closed.reshape(-1)
-    for k in range(robots.size):
-        robot = robots[k]
-        if wanted[k, 0] == WHOLE:
-            continue
-        if step >= all_beams_at[robot]:
-            all_beams_at[robot] = step + every
-            for i in range(rays):
-                wanted[k, i] = WHOLE
-            continue
-        u, v, c, s = sensor_in_grid(frame, poses[k], mount)
-        u, v = u / BLOCK, v / BLOCK
-        for cone in range(fan.edges.shape[0]):
-            begin, end, farthest = fan.first[cone], fan.first[cone + 1], reach
-            if known:
-                farthest = 0.0
-                for i in range(begin, end):
-                    if ranges[k, i] > farthest and ranges[k, i] < math.inf:
-                        farthest = ranges[k, i]
-            x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
-            a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
-            steep = abs(a0 + a1) < abs(b0 + b1)
-            met = first_open(left, robot, shut, lines, words, shape, steep, none, u, v, a0, b0, a1, b1, farthest / cell)
-            for i in range(begin, end):
-                if met < 0:
-                    wanted[k, i] = 0
-                elif wanted[k, i] != 0:
-                    a, b = fan.directions[i, 0], fan.directions[i, 1]
-                    a, b = c * a - s * b, s * a + c * b
-                    length = (ranges[k, i] if known else reach) / cell
-                    at = first_open(left, robot, shut, lines, words, shape, steep, met, u, v, a, b, a, b, length)
-                    if at > 0:
-                        far = _to_border(u, a) if not steep else _to_border(v, b)
-                        at = min(int((far + at - 1) / abs(b if steep else a)), WHOLE - 2)
-                    wanted[k, i] = at + 1
-
-
-@kernel
-def _to_border(u, a):
-    """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
-    return u - int(u) if a < 0.0 else int(u) + 1 - u
-
-
-@kernel
 def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0, b0, a1, b1, length):
     """Return how many columns a beam between two others may cross until it meets a block where something is left.
 
     It is -1 when there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        open_, robot, closed, shape: see `sieve`; the bits flat, in so many lines of so many words.
+        open_: int64, `block_bits` of where each robot has something left to explore, flat; in so many lines of so many
+            words, as the next.
+        closed: int64, see `closed_bits`, flat.
+        shape: rows and columns of blocks.
         steep: whether to walk by rows instead, since the beams go along them rather than along the columns.
         count: so many columns are known to hold no such block.
         u, v: where the beams begin [blocks].
@@ -184,10 +138,12 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
         low, high = high, low
     at_wall = (side * lines + column) * words
     at_left = 2 * robot * lines * words + at_wall
-    top, length = rows - 1.0, length * max(abs(a0), abs(a1)) + _SAFE
+    # FIX
+    ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # of the beam that goes straight ahead, if one does
+    top, length = rows - 1.0, length * ahead + SAFE
     while near <= length:
-        first = int(max(v + low * (near if low > 0.0 else far) - _SAFE, 0.0))
-        last = int(min(v + high * (far if high > 0.0 else near) + _SAFE, top))
+        first = int(max(v + low * (near if low > 0.0 else far) - SAFE, 0.0))
+        last = int(min(v + high * (far if high > 0.0 else near) + SAFE, top))
         if last < first:
             return -1
         mask = ((2 << (last - first)) - 1) << (first & 31)

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.links.rays import in_sight, near_pairs, same_field, through
+from covey.comms.links.rays import blocks_of, in_sight, near_pairs, same_field, through
 from covey.world.world import World
+
+_MANY = 200  # pairs for each robot
+_NO_BLOCKS = np.empty((0, 4)), np.empty((0, 0), np.int32)
+
+
+@lru_cache(maxsize=2)
+def _blocks(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rectangles that the walls are made of, see `blocks_of`."""
+    return blocks_of(world.solid.view(np.uint8))
 
 
 @lru_cache(maxsize=2)
@@ -72,7 +81,8 @@ class Pairs:
     @cached_property
     def in_sight(self) -> np.ndarray:
         """Which pairs have no wall between them, bool (m,)."""
-        return in_sight(self.world.skip, *self._cells, self.a, self.b).view(bool)
+        blocks = _blocks(self.world) if len(self) > _MANY * len(self.x) else _NO_BLOCKS
+        return in_sight(self.world.skip, *blocks, *self._cells, self.a, self.b).view(bool)
 
     def through_m(self, most_m: float = float("inf")) -> np.ndarray:
         """Return the length inside walls between each pair [m], float64 (m,); inf where it is above ``most_m``."""

@@ -12,6 +12,10 @@ _PROBES = np.array([4, 2, 6, 1, 3, 5, 7]) / 8.0
 """Where on the way a look is cast before it is walked: most ways that thick walls block are found so."""
 _PROBE = 1.0 / 8.0
 _TRIAL = 200  # so many pairs are probed; then only while that spares the walk for half of them
+_BINS = 256
+"""Into how many directions half a circle is divided; so many for 2, by `in_sight`."""
+_PER = _BINS / 2.0
+_CLEAR = 1e-4  # cells, or bins: far more than rounding
 _INSIDE = 0.5 - 1e-6  # a probe counts this near to the middle of its cell [cells]: not on a border, however rounded
 
 
@@ -53,33 +57,99 @@ def near_pairs(x, y, order, reach):
 
 
 @kernel
-def in_sight(skip, u, v, a, b):
+def blocks_of(solid):
+    """Return rectangles of solid cells, and which of them each cell belongs to; together they hold all solid cells.
+
+    Args:
+        solid: uint8 (rows, columns).
+
+    Returns:
+        first column, last + 1, first row, last + 1 of each, float64 (k, 4), and int32 (rows, columns), -1 where free.
+    """
+    rows, columns = solid.shape
+    which, count = np.full((rows, columns), -1, np.int32), 0
+    found = np.empty((rows * columns, 4))
+    for row in range(rows):
+        for column in range(columns):
+            if not solid[row, column] or which[row, column] >= 0:
+                continue
+            right, below, whole = column + 1, row + 1, True
+            while right < columns and solid[row, right]:
+                right += 1
+            while below < rows and whole:
+                for j in range(column, right):
+                    whole = whole and solid[below, j] != 0
+                below += 1 if whole else 0
+            for i in range(row, below):
+                for j in range(column, right):
+                    which[i, j] = count
+            found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, below
+            count += 1
+    return found[:count].copy(), which
+
+
+@kernel
+def in_sight(skip, blocks, which, u, v, a, b):
     """Return which pairs have no solid square between them, uint8 (m,).
+
+    What has stood in the way of a robot is remembered by direction, while pairs with that robot follow each other: it
+    hides all that is behind. That pays where a robot has many pairs.
 
     Args:
         skip: see `covey.geometry.raycast.skip_field`.
+        blocks, which: see `blocks_of`; nothing is remembered without.
         u, v: positions in cells from the corner of cell [0, 0], (n,).
         a, b: the pairs, int64 (m,); a ray has the same direction whoever asks.
     """
-    seen, probed, spared = np.empty(a.shape[0], np.uint8), 0, 0
+    seen, eye, hides = np.empty(a.shape[0], np.uint8), np.int64(-1), np.empty(_BINS, np.int32)
+    probed, spared = 0, 0
     flat, rows, columns = skip.reshape(-1), skip.shape[1], skip.shape[2]
     for k in range(a.shape[0]):
         i, j = a[k], b[k]
         if u[i] > u[j] or (u[i] == u[j] and v[i] > v[j]):
             i, j = j, i
-        du, dv, blocked = u[j] - u[i], v[j] - v[i], False
-        probes = _PROBES.size if probed < _TRIAL or 2 * spared > probed else 0
+        x, y, du, dv = u[i], v[i], u[j] - u[i], v[j] - v[i]
+        length, seen[k] = abs(du) + abs(dv), 0
+        remembers = which.size > 0 and length > 0.0
+        if remembers:
+            if i != eye:
+                eye = i
+                for n in range(_BINS):
+                    hides[n] = -1
+            block = hides[int((1.0 + dv / length) * _PER) & (_BINS - 1)]  # du is never negative
+            if block >= 0 and (
+                u[j] > max(blocks[block, 0], x + 1.0) + _CLEAR
+                and (y >= blocks[block, 2] or v[j] > blocks[block, 2] + _CLEAR)
+                and (y <= blocks[block, 3] or v[j] < blocks[block, 3] - _CLEAR)
+            ):
+                continue
+        block, probes = -1, _PROBES.size if probed < _TRIAL or 2 * spared > probed else 0
         probed += probes > 0
-        for p in range(probes):
-            x, y = u[i] + _PROBES[p] * du, v[i] + _PROBES[p] * dv
-            column, row = math.floor(x), math.floor(y)
+        for p in range(probes + 1):
+            if p == probes:
+                t = march_flat(flat, rows, columns, x, y, du, dv, 1.0)
+                seen[k], t = t >= 1.0, t + _CLEAR / max(length, _CLEAR)  # into the cell that was hit
+            else:
+                t = _PROBES[p]
+            at_u, at_v = x + t * du, y + t * dv
+            column, row = math.floor(at_u), math.floor(at_v)
             if row < 0 or column < 0 or row >= rows or column >= columns:
                 continue
-            off_middle = max(abs(x - column - 0.5), abs(y - row - 0.5))
-            if flat[np.uint64(row * columns + column)] == 0 and off_middle < _INSIDE:
-                blocked, spared = True, spared + 1
+            inside = p == probes or max(abs(at_u - column - 0.5), abs(at_v - row - 0.5)) < _INSIDE
+            if inside and flat[np.uint64(row * columns + column)] == 0:
+                block, spared = which[row, column] if remembers else -1, spared + (p < probes)
                 break
-        seen[k] = not blocked and march_flat(flat, rows, columns, u[i], v[i], du, dv, 1.0) >= 1.0
+        if block < 0 or seen[k]:
+            continue
+        near, far, low, high = blocks[block, 0] - x, blocks[block, 1] - x, blocks[block, 2] - y, blocks[block, 3] - y
+        near = max(near, 1.0)
+        if far > near:  # what is less than a cell ahead is left out
+            low, high = (
+                low / ((far if low > 0.0 else near) + abs(low)),
+                high / ((far if high < 0.0 else near) + abs(high)),
+            )
+            for n in range(math.ceil((1.0 + low) * _PER + _CLEAR), math.floor((1.0 + high) * _PER - _CLEAR)):
+                hides[n] = block
     return seen
 
 
