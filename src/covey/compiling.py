@@ -55,7 +55,7 @@ def _inherited() -> tuple:
 
 def get_call_type(self: Any, context: Any, args: tuple, kws: dict) -> Any:
     """Return the signature of a call, by what the same call gave before instead of asking each template for it."""
-    key = id(self), args, tuple(kws.items()), _inherited()
+    key = id(self), tuple(args), tuple(kws.items()), _inherited()
     if key not in _resolved:
         signature = _get_call_type(self, context, args, kws)
         _resolved[key] = self, signature, self._impl_keys[signature.args]
