@@ -23,28 +23,21 @@ import numpy
 import platformdirs
 from numba.core import config as _numba_config
 from numba.core import types
-from numba.core.compiler import Flags
+from numba.core.caching import FunctionCache
 
 config: Any = _numba_config
 
 # Threads only where a caller asks for them, and never TBB: with some system libraries each region leaks.
 config.THREADING_LAYER = "omp"
 
+if numba.__version__.startswith("0.68."):  # they reach into numba; other versions take twice as long to compile
+    from covey.compiling import hasten, load_overload
+    from covey.linking import link_late
 
-class _Flags:
-    """What two sets of compiler flags are compared by; numba does it at each call that it meets in a kernel.
-
-    Its own way, through a dict of all options and with one and the same hash for all sets, takes a tenth of the time.
-    """
-
-    def same(self: Any, other: Any) -> bool:
-        return isinstance(other, Flags) and (self._values == other._values or self.values() == other.values())
-
-    def hash(self: Any) -> int:
-        return hash((self.no_cpython_wrapper, self.no_cfunc_wrapper, self.forceinline))
-
-
-Flags.__eq__, Flags.__hash__ = _Flags.same, _Flags.hash
+    hasten()
+    link_late()
+else:
+    load_overload = FunctionCache.load_overload
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
@@ -55,13 +48,15 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     """
     if function is None:
         return partial(kernel, inline=inline)
-    compiled = _njit(function, "", inline)
+    compiled = _njit(function, inline, cache=True)
+    compiled._cache.load_overload = partial(load_overload, compiled._cache)
 
     @cache
     def part() -> Any:
-        return _njit(function, "parts", inline, no_cpython_wrapper=True)
+        return _njit(function, inline, no_cpython_wrapper=True)
 
-    # To other kernels it is code without an entry from Python, compiled once for all literal numbers.
+    # To other kernels it is code without an entry from Python, compiled once for all literal numbers, and cached
+    # with them.
     compiled.get_call_template = lambda args, kws: part().get_call_template(
         tuple(types.unliteral(a) for a in args), {key: types.unliteral(a) for key, a in kws.items()}
     )
@@ -69,10 +64,10 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     return compiled
 
 
-def _njit(function: Callable[..., Any], folder: str, inline: bool, **options: Any) -> Any:
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__) / folder)
+def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
+    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__))
     try:
-        options |= {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         return numba.njit(forceinline=inline, **options)(function)
     finally:
         config.CACHE_DIR = saved

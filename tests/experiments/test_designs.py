@@ -7,8 +7,9 @@ import pytest
 
 from covey.experiments.describe import FAMILIES
 from covey.experiments.fields import renew
-from covey.experiments.load import design_summaries, designs, is_design, load_design, parse_design
+from covey.experiments.load import design_summaries, load_design, parse_design
 from covey.experiments.plan import plan, scenarios
+from covey.experiments.shipped import designs, is_design
 from covey.experiments.vectors import vectors
 from covey.scenario.build import set_up
 from covey.scenario.shipped import library

@@ -4,8 +4,9 @@ import pytest
 
 import covey
 from covey.errors import ScenarioError
-from covey.experiments.load import is_design, parse_design
+from covey.experiments.load import parse_design
 from covey.experiments.plan import plan
+from covey.experiments.shipped import is_design
 from covey.scenario.yaml12 import parse_yaml
 
 OF_THE_ISSUE = """\

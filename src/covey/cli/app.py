@@ -93,7 +93,7 @@ def run(
         "--dry-run": dry_run,
         "--retry-failed": retry_failed,
     }
-    from covey.experiments.load import is_design
+    from covey.experiments.shipped import is_design
 
     if is_design(source):
         from covey.cli.design import run_design_command
@@ -154,7 +154,7 @@ def check(
     jobs
         Design: runs at a time; default, one for each processor.
     """
-    from covey.experiments.load import is_design
+    from covey.experiments.shipped import is_design
 
     if is_design(scenario):
         from covey.cli.design_check import check_design
@@ -178,7 +178,7 @@ def show(name: str, /) -> None:
     name
         A name that `covey list` prints, or the path of a scenario or design.
     """
-    from covey.experiments.load import designs, is_design
+    from covey.experiments.shipped import designs, is_design
 
     if name in designs() or (Path(name).is_file() and is_design(name)):
         from covey.cli.design_check import show_design

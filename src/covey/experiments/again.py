@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from covey.experiments.folder import read_row
+from covey.experiments.row import read_row
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario

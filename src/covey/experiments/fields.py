@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from covey.experiments.load import designs, load_design
+from covey.experiments.load import load_design
 from covey.experiments.quantities import QUANTITIES
+from covey.experiments.shipped import designs
 from covey.experiments.vectors import vectors
 
 

@@ -26,16 +26,14 @@ import psutil
 from covey.errors import RunFolderError
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Design
+from covey.experiments.row import ROW, Row, read_row
 from covey.results.folder import write_json, write_whole
 
-ROW, PLAN, DESIGN, RESULTS, RUNS, REPORT = "row.json", "plan.json", "design.yaml", "results.parquet", "runs", "report"
+PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parquet", "runs", "report"
 _OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
 
 FAILURES = ("failed", "hung", "out_of_memory", "died")
 """How a run ends that has no result: it raised, was beyond a limit, or its process vanished."""
-
-Row = dict[str, Any]
-"""One run as a row; see `new_row`."""
 
 
 def new_row(planned: PlannedRun, folder: Path) -> Row:
@@ -61,12 +59,6 @@ def new_row(planned: PlannedRun, folder: Path) -> Row:
         "scenario": planned.scenario,
         "folder": planned.folder,
     }
-
-
-def read_row(folder: Path) -> Row | None:
-    """Return the row of a finished run, or None when there is none."""
-    path = folder / ROW
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def work_folder(folder: Path, pid: int | None = None) -> Path:

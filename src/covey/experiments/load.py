@@ -1,9 +1,6 @@
 """From a file, or the name of a design that ships with Covey, to a `Design`."""
 
-import difflib
 import os
-import re
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +9,11 @@ from pydantic import ValidationError
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.experiments.plan import scenarios
 from covey.experiments.records import Design
+from covey.experiments.shipped import designs
 from covey.scenario.from_file import read_file
 from covey.scenario.messages import coercions, problems_of
-from covey.scenario.shipped import find_file, library
-from covey.scenario.yaml12 import MAX_BYTES, Document, parse_yaml
-
-_IS_DESIGN = re.compile(rb"^design[ \t]*:", re.MULTILINE)
+from covey.scenario.shipped import find_file
+from covey.scenario.yaml12 import Document, parse_yaml
 
 
 def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -> Design:
@@ -74,19 +70,6 @@ def parse_design(
     return design
 
 
-def is_design(source: str | os.PathLike[str]) -> bool:
-    """Return whether a path or a name is a design, and not a scenario; also true for a name that nearly is one."""
-    name, known = str(source), designs()
-    if name in known or name in library():
-        return name in known
-    try:
-        with Path(source).open("rb") as stream:
-            return bool(_IS_DESIGN.search(stream.read(MAX_BYTES)))
-    except (OSError, ValueError):
-        near = difflib.get_close_matches(name, [*known, *library()], n=1)
-        return bool(near) and near[0] in known
-
-
 def find_design(source: str | os.PathLike[str]) -> Path:
     """Return the path of a design file, given the path or the name of one that ships.
 
@@ -94,12 +77,6 @@ def find_design(source: str | os.PathLike[str]) -> Path:
         ScenarioError: there is no such file and no such name.
     """
     return find_file("design", source, designs())
-
-
-def designs() -> dict[str, Path]:
-    """Return the designs that ship with Covey: their files by name, sorted."""
-    folder = Path(str(resources.files("covey.experiments") / "designs"))
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any]) -> Design | None:

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 _HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think_for_parent; think_for_parent()"
 
 
-def compile_all(check: Callable[[], Any] = lambda: None) -> None:
-    """Compile the kernels of a usual run into the cache.
+@contextmanager
+def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
+    """Compile the kernels of a usual run into the cache; at the end of the block all are there.
 
     A second process compiles those of maps, routes and driving where there is a second processor. Should it fail, they
     are compiled when they are needed. Looking for cyclic garbage would take an eighth of the time.
@@ -34,11 +36,12 @@ def compile_all(check: Callable[[], Any] = lambda: None) -> None:
     gc.disable()
     try:
         check()
+        meet()  # comes first: the second process needs some of it
         move()
-        meet()
         if helper is None:
             think()
-        else:
+        yield
+        if helper is not None:
             helper.wait()
     finally:
         if collects:
@@ -46,6 +49,12 @@ def compile_all(check: Callable[[], Any] = lambda: None) -> None:
         if helper is not None:
             helper.terminate()
             helper.communicate()
+
+
+def compile_all() -> None:
+    """Do `compiling` at once."""
+    with compiling():
+        pass
 
 
 def think_for_parent() -> None:
@@ -80,18 +89,28 @@ def move() -> None:
 
 
 def meet() -> None:
-    """Compile what robots with maps need that see, hear and pass each other."""
+    """Compile what robots with maps need that see, hear and pass each other, and what looks at their maps."""
+    from covey.geometry.grid import Grid
+    from covey.mapping.belief import Beliefs
+    from covey.mapping.compare import KnownShare, ground_truth
     from covey.mapping.providers import providers
     from covey.mapping.team_mates import hide_team_mates
-    from covey.robots import right_of_way
+    from covey.robots import right_of_way, route
     from covey.robots.catalogue import pioneer3dx
 
-    lidar = next(sensor for sensor in pioneer3dx().sensors if sensor.kind == "lidar")
+    model = pioneer3dx()
+    lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
     one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
     hide_team_mates(np.full((2, lidar.rays), 1.5), lidar.angles, lidar.mount, *one, np.full(2, 0.4))
     clock = np.zeros((2, 2), np.int64)
     providers(np.full((2, 2), -1), clock, np.eye(2, dtype=bool), clock)
-    right_of_way.may_enter(np.array([[1.0, 2.0], [3.0, 2.0]]), 0.5, 1.0, 0.0, np.zeros((1, 5)), 0, 0.0)
+    line, known = np.array([[1.0, 2.0], [3.0, 2.0]]), Grid(np.ones((40, 40), np.bool_), 0.2)
+    right_of_way.may_enter(line, 0.5, 1.0, 0.0, np.zeros((1, 5)), 0, 0.0)
+    beliefs = Beliefs.covering(known, ["a", "b"], model.mapping)
+    KnownShare(beliefs, ground_truth(known.with_cells(~known.cells), known, beliefs.grid)).update()
+    occupancy, place = beliefs[0].occupancy(), (*beliefs.grid.origin[:2], beliefs.grid.resolution)
+    route.is_blocked(line, 0, 1.0, 2.0, occupancy, *place, 0.3, 6.0)
+    route.narrow_stretches(line, occupancy.copy(), *place, 1.0)
 
 
 def think() -> None:
@@ -100,8 +119,6 @@ def think() -> None:
     from covey.geometry import Pose
     from covey.geometry.grid import Grid
     from covey.mapping.belief import Beliefs
-    from covey.mapping.compare import KnownShare, ground_truth
-    from covey.robots import route
     from covey.robots.catalogue import pioneer3dx
     from covey.robots.controller import Program
     from covey.robots.driving import DriveLimits
@@ -117,8 +134,6 @@ def think() -> None:
     poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
-    known = Grid(np.ones((40, 40), np.bool_), 0.2)
-    KnownShare(beliefs, ground_truth(known.with_cells(~known.cells), known, beliefs.grid)).update()
     navigator = Navigator(DriveLimits.of(model), model.body_discs)
     robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
     robot.map = beliefs[0]
@@ -132,8 +147,6 @@ def think() -> None:
         robot.time = 0.1 * step
         onboard.step()
     onboard.close()
-    line, place = np.array([[1.0, 2.0], [3.0, 2.0]]), (*beliefs.grid.origin[:2], beliefs.grid.resolution)
-    route.is_blocked(line, 0, 1.0, 2.0, beliefs[0].occupancy(), *place, 0.3, 6.0)
 
 
 async def _ahead(robot) -> None:

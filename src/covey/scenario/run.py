@@ -1,6 +1,7 @@
 """Run a scenario into a folder."""
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,9 +35,9 @@ def run_scenario(
             before everything has been checked.
     """
     from covey.scenario.build import build, set_up
-    from covey.scenario.rehearsal import compile_all, is_cold
+    from covey.scenario.rehearsal import compiling, is_cold
 
-    if is_cold():
-        compile_all(check=lambda: set_up(scenario))  # what is wrong is said before anything is compiled
-    simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers)
+    # What is wrong is said before anything is compiled.
+    with compiling(check=lambda: set_up(scenario)) if is_cold() else nullcontext():
+        simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers)
     return simulation.run(speed=speed, before_step=before_step)

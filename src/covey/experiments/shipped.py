@@ -1,0 +1,31 @@
+"""The designs that ship with Covey, and what tells a design from a scenario; light, since `covey run` asks it first."""
+
+import difflib
+import os
+import re
+from importlib import resources
+from pathlib import Path
+
+from covey.scenario.shipped import library
+from covey.scenario.yaml12 import MAX_BYTES
+
+_IS_DESIGN = re.compile(rb"^design[ \t]*:", re.MULTILINE)
+
+
+def is_design(source: str | os.PathLike[str]) -> bool:
+    """Return whether a path or a name is a design, and not a scenario; also true for a name that nearly is one."""
+    name, known = str(source), designs()
+    if name in known or name in library():
+        return name in known
+    try:
+        with Path(source).open("rb") as stream:
+            return bool(_IS_DESIGN.search(stream.read(MAX_BYTES)))
+    except (OSError, ValueError):
+        near = difflib.get_close_matches(name, [*known, *library()], n=1)
+        return bool(near) and near[0] in known
+
+
+def designs() -> dict[str, Path]:
+    """Return the designs that ship with Covey: their files by name, sorted."""
+    folder = Path(str(resources.files("covey.experiments") / "designs"))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
