@@ -4,9 +4,9 @@ All with the robot of MAES (up to 3 m/s, a scanner all around, here of range 10 
 by whoever hears each other where the strategy shares maps. The main study runs eight strategies of all families on
 ``maze``, three caves and three buildings of 50 x 50 m, with teams of 1 to 16, under four radios (those that say nothing
 and hear nothing: under none). The others run on one cave and one building with 2 and 8 robots, and so do the coverage
-strategies, nobody with a map given. Seeds are paired: seed k means the same world, starts and noise for all. The order
-of runs is by seed, 8 robots first, so that a study cut short is a smaller study. One row per run goes to ``rows.jsonl``
-in the ``--out`` folder; a run that has its row there is not run again.
+strategies, nobody with a map given. Seeds are paired: seed k means that all teams start together around the same place.
+Eight robots come first, then the other sizes with the unlimited radio, so that a study cut short is a smaller study.
+One row per run goes to ``rows.jsonl`` in the ``--out`` folder; a run that has its row there is not run again.
 
     python benchmarks/strategies.py [--study main|others|coverage] [--seeds 10] [--jobs 2] [--write] ...
 
@@ -90,7 +90,7 @@ def plain(strategy: str, place: str, robots: int, radio: str, seed: int) -> dict
                 "name": "scout",
                 "robot": {"base": "maes", "sensors": sensors, "mapping": {"resolution_m": 0.25}},
                 "count": robots,
-                "start": {"together": {}},
+                "start": {"together": {"around": "random"}},
                 "controller": strategy,
             }
         ],
@@ -176,16 +176,17 @@ def radios(strategy: str, robots: int) -> tuple[str, ...]:
 
 
 def keys(study: str, seeds: int) -> list[Key]:
-    """Return the runs of a study, 8 robots in caves and buildings first."""
+    """Return the runs of a study, the most wanted first."""
     if study != "main":
         some, radio = (OTHERS, "20 m") if study == "others" else (COVERING, "unlimited")
         return [(s, w, n, radio, k) for k in range(seeds) for n in (8, 2) for w in ("cave1", "building1") for s in some]
     found: list[Key] = []
-    for seed in range(seeds):
-        first = [(8, r, w) for places in (WORLDS[:-1], WORLDS[-1:]) for r in RADIOS for w in places]
-        rest = [(n, r, w) for r in RADIOS for n in (4, 16, 2, 1) for w in WORLDS]
-        found += [(s, w, n, r, seed) for n, r, w in first + rest for s in MAIN if r in radios(s, n)]
-    return found
+    for sizes, some in (((8,), RADIOS), ((4, 16, 2, 1), ("unlimited",)), ((4, 16, 2, 1), RADIOS)):
+        cells = [(k, n, r, w) for k in range(seeds) for n in sizes for r in RADIOS for w in WORLDS]
+        found += [
+            (s, w, n, r, k) for k, n, r, w in cells for s in MAIN if r in radios(s, n) and (r in some or s in SILENT)
+        ]
+    return list(dict.fromkeys(found))
 
 
 def read(file: Path) -> list[Row]:

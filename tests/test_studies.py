@@ -52,3 +52,14 @@ def test_what_says_nothing_runs_once_for_all_radios():
     wanted = strategies.keys("main", 10)
     assert len(wanted) == len(set(wanted)) == 7 * 10 * (2 * 5 + 6 * (4 * 4 + 1))
     assert wanted[0][2] == 8
+
+
+def test_another_seed_is_another_run_and_all_strategies_start_alike():
+    from covey.scenario.build import build
+
+    starts = {}
+    for strategy, seed in (("minpos", 0), ("tnf", 0), ("minpos", 1)):
+        sim = build(strategies.scenario(strategy, "cave1", 2, "none", seed))
+        starts[strategy, seed] = sim.state.pose.tolist()
+        sim.close()
+    assert starts["minpos", 0] == starts["tnf", 0] != starts["minpos", 1]

@@ -43,8 +43,11 @@ def place(
         return _checked(poses, world, radii, taken, names)
     filling = Filling(world, radii, taken, names)
     if isinstance(record, TogetherStart):
-        flock = record.together
-        return filling.fill(filling.outwards(None, flock.around), flock.gap_m, flock.heading_deg)
+        flock, around = record.together, record.together.around
+        if around == "random":
+            x, y = world.grid.to_world(next(filling.anywhere(random))[0]).tolist()
+            around = x, y
+        return filling.fill(filling.outwards(None, around), flock.gap_m, flock.heading_deg)
     if isinstance(record, RoomStart):
         room = world.largest_room()
         order = filling.outwards(room) if record.order == "outwards" else filling.x_then_y(room)

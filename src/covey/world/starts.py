@@ -28,7 +28,9 @@ class LineStart(Record):
 class Together(Record):
     """A flock around a point."""
 
-    around: Point | None = Field(default=None, description="x, y [m]; without it the most open place of the world.")
+    around: Point | Literal["random"] | None = Field(
+        default=None, description="x, y [m], or random: anywhere; without it the most open place of the world."
+    )
     gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
