@@ -172,3 +172,20 @@ def test_a_sheet_in_latex_escapes_what_latex_would_read():
     assert r"a\_b & n \\" in sheet.to_latex()
     assert r"50 \% & 1235 \\" in sheet.to_latex()
     assert r"\begin{tabular}{lr}" in sheet.to_latex()
+
+
+def test_runs_that_the_seed_does_not_change_are_told():
+    from covey.experiments.summary import is_seedless
+
+    def rows(*times):
+        each = [{"vector": k // 2, "status": "reached", "metrics": {"t": t}} for k, t in enumerate(times)]
+        for k, row in enumerate(each):
+            row["metrics"]["wall_time_s"] = 0.1 * k
+        return each
+
+    assert is_seedless(rows(1.0, 1.0, 2.0, 2.0))
+    assert not is_seedless(rows(1.0, 1.0, 2.0, 2.5))
+    assert not is_seedless(rows(1.0)), "one run says nothing"
+    failed = rows(1.0, 1.0)
+    failed[1]["status"] = "failed"
+    assert not is_seedless(failed)

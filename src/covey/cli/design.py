@@ -15,7 +15,7 @@ from covey.experiments.load import load_design
 from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
-from covey.experiments.summary import as_csv, as_json, as_latex, as_text
+from covey.experiments.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
 
 _FAILURES_SHOWN = 5
 
@@ -119,6 +119,8 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
         print(f"{len(results.rows)} of {results.planned} runs have ended: {_counts(results)}")
         print(f"results  {folder / RESULTS}" if len(results.rows) == results.planned else f"folder  {folder}")
     _warn_of_processors(results)
+    if is_seedless(results.rows):
+        print(f"warning: {SEEDLESS}", file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
         print(f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}", file=sys.stderr)
     if len(failures) > _FAILURES_SHOWN:

@@ -19,6 +19,7 @@ from covey.experiments.axes import Axes
 from covey.experiments.folder import FAILURES, REPORT, RUNS, Row
 from covey.experiments.run import Results
 from covey.experiments.sheets import Sheet, text
+from covey.experiments.summary import SEEDLESS, is_seedless
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
 from covey.results.figures.study_furniture import label
@@ -91,7 +92,10 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
         "introduction": [design.description, *(f"{name}: {value}" for name, value in named if value)],
         "design": design_table,
         "outcome": outcome(table, results.planned),
-        "warnings": list(cautions(table, axes)),
+        "warnings": [
+            *cautions(table, axes),
+            *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(results.rows) else []),
+        ],
         "overview": list(overview(table, results, axes, gallery)),
         "highlights": best,
         "sections": sections,

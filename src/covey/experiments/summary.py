@@ -1,16 +1,22 @@
 """The results of a design as text: a line per vector for people and papers, a row per run for programs."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from covey.experiments.folder import FAILURES
+from covey.experiments.row import Row
 from covey.experiments.run import Results
 from covey.experiments.sheets import Sheet
 from covey.experiments.table import parameters_of
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table of a design that names none."""
+SEEDLESS = (
+    "all iterations of each vector came out the same: nothing in the scenario draws from the seed. Let the teams start "
+    "at random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
+)
+_OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
 
 
 def summary(results: Results) -> tuple[list[str], list[list[str]]]:
@@ -27,6 +33,17 @@ def summary(results: Results) -> tuple[list[str], list[list[str]]]:
     failed = bool(results.failures)
     heads = [*parameters, "reached", *(["failed"] if failed else []), *names]
     return heads, [list(_line(rows, parameters, names, failed)) for _, rows in sorted(vectors.items())]
+
+
+def is_seedless(rows: Sequence[Row]) -> bool:
+    """Return whether in each vector with several runs all came out the same, but for the time and memory they took."""
+    vectors: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] not in FAILURES:
+            found = {name: value for name, value in row["metrics"].items() if name not in _OF_THE_HOST}
+            vectors.setdefault(row["vector"], []).append(found)
+    several = [found for found in vectors.values() if len(found) > 1]
+    return bool(several) and all(one == found[0] for found in several for one in found)
 
 
 def as_text(results: Results) -> str:
