@@ -205,7 +205,7 @@ class Exchange:
             self.beliefs.take(received, news)
             for row in np.unique(receiver).tolist():
                 known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
-                self.network.hears_of(self.members[row], self.members, np.array([times[k] for times, k in known]))
+                self.network.hears_of(int(self.members[row]), self.members, np.array([times[k] for times, k in known]))
             self._heard_s[receiver, sender] = self.clock.time_s
 
     def _answer(self, able: np.ndarray) -> np.ndarray:
