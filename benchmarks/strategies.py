@@ -6,7 +6,8 @@ by whoever hears each other where the strategy shares maps. The main study runs 
 and hear nothing: under none). The others run on one cave and one building with 2 and 8 robots, and so do the coverage
 strategies, nobody with a map given. Seeds are paired: seed k means that all teams start together around the same place.
 Eight robots come first, then the other sizes with the unlimited radio, so that a study cut short is a smaller study.
-One row per run goes to ``rows.jsonl`` in the ``--out`` folder; a run that has its row there is not run again.
+One row per run goes to ``rows.jsonl`` in the ``--out`` folder, which begins with the published rows unless ``--anew``
+is given; a run that has its row there is not run again.
 
     python benchmarks/strategies.py [--study main|others|coverage] [--seeds 10] [--jobs 2] [--write] ...
 
@@ -194,6 +195,18 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
 
 
+def published(file: Path) -> list[Row]:
+    """Return the rows of a table that `write` has written."""
+    with file.open(newline="") as stream:
+        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(stream)]
+
+
+def _value(name: str, text: str) -> Any:
+    if name in KEY and name not in ("robots", "seed"):
+        return text
+    return {"True": True, "False": False}[text] if name == "all_done" else json.loads(text or "null")
+
+
 def _end_with_parent() -> None:
     """End this worker when the study is killed."""
     parent = multiprocessing.parent_process()
@@ -366,17 +379,21 @@ def main() -> None:
     parser.add_argument("--radios", nargs="+", choices=list(RADIOS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HOME / "runs" / "strategies")
+    parser.add_argument("--anew", action="store_true", help="do not begin with the rows of docs/results/strategies.csv")
     parser.add_argument("--write", action="store_true", help="write docs/results")
     options = parser.parse_args()
     chosen = [options.strategies, options.worlds, options.robots, options.radios, None]
     wanted = [] if options.study == "none" else keys(options.study, options.seeds)
     wanted = [key for key in wanted if all(c is None or part in c for part, c in zip(key, chosen, strict=True))]
-    file = options.out / "rows.jsonl"
+    file, results = options.out / "rows.jsonl", HOME / "docs" / "results"
+    if not file.is_file() and not options.anew:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(row) + "\n" for row in published(results / "strategies.csv")))
     study(wanted, file, options.jobs)
     rows = read(file)
     print(report(rows))
     if options.write:
-        write(rows, HOME / "docs" / "results")
+        write(rows, results)
 
 
 if __name__ == "__main__":

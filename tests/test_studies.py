@@ -63,3 +63,11 @@ def test_another_seed_is_another_run_and_all_strategies_start_alike():
         starts[strategy, seed] = sim.state.pose.tolist()
         sim.close()
     assert starts["minpos", 0] == starts["tnf", 0] != starts["minpos", 1]
+
+
+def test_published_rows_are_read_as_they_were_written(tmp_path):
+    row = {"explored_99_s": 31.5, "covered_50_s": None, "received_bytes": None, "overlap": 1.25, "covered_share": 0.5}
+    row = dict(zip(strategies.KEY, KEY, strict=True)) | row
+    row |= {"explored_90_s": 20.0, "covered_90_s": None, "cost_m": 100.0, "all_done": False, "stuck": 0}
+    strategies.write([row], tmp_path)
+    assert strategies.published(tmp_path / "strategies.csv") == [row]
