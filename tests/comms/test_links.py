@@ -24,6 +24,7 @@ from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import line_of_sight, skip_field
 from covey.random import generator, stream_key
+from covey.world.edits import edit, editable
 from covey.world.world import World
 
 
@@ -283,3 +284,25 @@ def test_bad_link_models_say_what_is_wrong(links, message):
     with pytest.raises(ValidationError) as caught:
         RADIO.validate_python({"links": links})
     assert message in str(caught.value)
+
+
+def test_a_door_that_opens_is_seen_by_all_that_looks_through_walls():
+    cells = np.zeros((100, 100), np.uint8)
+    cells[45:55] = 1
+    table = np.zeros_like(cells)
+    names = ("concrete",)
+    xy = generator(3, "places").uniform(0.3, 9.7, (600, 2))
+    xy = xy[(xy[:, 1] < 4.3) | (xy[:, 1] > 5.7)]  # enough pairs that what stood in the way is remembered
+    a, b = np.triu_indices(len(xy), 1)
+
+    def found(world):
+        pairs = Pairs.of(world, xy, a, b)
+        cost = pairs.wall_loss({"concrete": 10.0}, {}, (0.0, 0.0), np.full(len(a), np.inf))
+        return pairs.in_sight, pairs.through_m(), cost
+
+    world = editable(World(Grid(cells, 0.1), "wall", materials=table, material_names=names))
+    found(world)
+    edit(world, 45, 40, np.zeros((10, 20), np.uint8))
+    anew = World(Grid(world.grid.cells.copy(), 0.1), "wall with a gap", materials=table, material_names=names)
+    for changed, expected in zip(found(world), found(anew), strict=True):
+        np.testing.assert_array_equal(changed, expected)

@@ -138,7 +138,6 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
         low, high = high, low
     at_wall = (side * lines + column) * words
     at_left = 2 * robot * lines * words + at_wall
-    # FIX
     ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # of the beam that goes straight ahead, if one does
     top, length = rows - 1.0, length * ahead + SAFE
     while near <= length:

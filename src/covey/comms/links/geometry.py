@@ -13,21 +13,24 @@ _MANY = 200  # pairs for each robot
 _NO_BLOCKS = np.empty((0, 4)), np.empty((0, 0), np.int32)
 
 
+# A simulation edits its world in place: what is computed of it holds for one version.
+
+
 @lru_cache(maxsize=2)
-def _blocks(world: World) -> tuple[np.ndarray, np.ndarray]:
+def _blocks(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rectangles that the walls are made of, see `blocks_of`."""
     return blocks_of(world.solid.view(np.uint8))
 
 
 @lru_cache(maxsize=2)
-def _walls(world: World) -> tuple[np.ndarray, np.ndarray]:
+def _walls(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
     """Return what the walls are made of, all alike, uint8 (rows, columns), 1 is air; and how far each cell is so."""
     made_of = (~world.solid).astype(np.uint8)
     return same_field(made_of), made_of
 
 
 @lru_cache(maxsize=2)
-def _materials(world: World) -> tuple[np.ndarray, np.ndarray]:
+def _materials(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the same with an index into the materials of the world, air coming after the last."""
     assert world.materials is not None
     made_of = np.where(world.solid, world.materials, len(world.material_names)).astype(np.uint8)
@@ -81,16 +84,16 @@ class Pairs:
     @cached_property
     def in_sight(self) -> np.ndarray:
         """Which pairs have no wall between them, bool (m,)."""
-        blocks = _blocks(self.world) if len(self) > _MANY * len(self.x) else _NO_BLOCKS
+        blocks = _blocks(self.world, self.world.version) if len(self) > _MANY * len(self.x) else _NO_BLOCKS
         return in_sight(self.world.skip, *blocks, *self._cells, self.a, self.b).view(bool)
 
     def through_m(self, most_m: float = float("inf")) -> np.ndarray:
         """Return the length inside walls between each pair [m], float64 (m,); inf where it is above ``most_m``."""
-        return self._cost(_walls(self.world), [1.0], [0.0], np.full(len(self), most_m))
+        return self._cost(_walls(self.world, self.world.version), [1.0], [0.0], np.full(len(self), most_m))
 
     def walls(self) -> np.ndarray:
         """Return how many walls lie between each pair, float64 (m,); a stretch without a gap is one wall."""
-        return self._cost(_walls(self.world), [0.0], [1.0], np.full(len(self), np.inf))
+        return self._cost(_walls(self.world, self.world.version), [0.0], [1.0], np.full(len(self), np.inf))
 
     def wall_loss(
         self,
@@ -109,10 +112,10 @@ class Pairs:
         """
         world = self.world
         if world.materials is None:
-            return self._cost(_walls(world), [other[0]], [other[1]], most)
+            return self._cost(_walls(world, world.version), [other[0]], [other[1]], most)
         metres = [per_metre.get(name, other[0]) for name in world.material_names]
         walls = [per_wall.get(name, other[1]) for name in world.material_names]
-        return self._cost(_materials(world), metres, walls, most)
+        return self._cost(_materials(world, world.version), metres, walls, most)
 
     def _cost(self, made: Any, per_metre: list[float], per_wall: list[float], most: np.ndarray) -> np.ndarray:
         cell_m, most = self.world.grid.resolution, np.ascontiguousarray(most, float)
