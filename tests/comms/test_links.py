@@ -18,11 +18,11 @@ from covey.comms.links import (
 )
 from covey.comms.links.chain import bad_states, bad_states_reference
 from covey.comms.links.geometry import Pairs
-from covey.comms.links.rays import blocks_of, in_sight, near_pairs, through_reference
+from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through_reference
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
-from covey.geometry.raycast import line_of_sight, skip_field
+from covey.geometry.raycast import line_of_sight
 from covey.random import generator, stream_key
 from covey.world.edits import edit, editable
 from covey.world.world import World
@@ -87,42 +87,51 @@ def test_what_rays_go_through_is_what_a_plain_walk_finds():
     np.testing.assert_array_equal(np.isinf(limited), np.array(plain) > 1.0)
 
 
-@pytest.mark.parametrize("thick", [1, 6])
-def test_looks_cast_before_a_way_is_walked_change_nothing(thick):
-    solid = np.kron(generator(7, "rocks").random((24, 24)) < 0.4, np.ones((thick, thick))).astype(np.uint8)
-    world = World(Grid(solid, 0.1), "rocks")
-    xy = generator(3, "ends").uniform(-0.2, 2.6 * thick, (70, 2))  # some outside the array
-    a, b = np.triu_indices(70, 1)
-    pairs, skip, frame = Pairs.of(world, xy, a, b), world.skip, world.grid.frame
-    sight = [line_of_sight(skip, frame, *xy[i], *xy[j]) for i, j in zip(a, b, strict=True)]
-    np.testing.assert_array_equal(pairs.in_sight, sight)
-    whole = pairs.through_m()
-    np.testing.assert_array_equal(pairs.through_m(0.3), np.where(whole > 0.3, np.inf, whole))
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (30, 2), (2, 30)])
-def test_what_stood_in_the_way_once_hides_just_what_is_behind_it(shape, seed):
+def test_many_rays_at_once_meet_what_one_meets(shape, seed):
     rng = generator(seed, "rocks")
-    solid = np.kron(rng.random((60 // shape[0], 60 // shape[1])) < 0.15, np.ones(shape)).astype(np.uint8)
-    blocks, which = blocks_of(solid)
-    np.testing.assert_array_equal(which >= 0, solid > 0)
-    for block, (left, right, low, high) in enumerate(blocks.astype(int)):
-        assert solid[low:high, left:right].all()
-        rows, columns = np.nonzero(which == block)
-        assert (low <= rows).all()
-        assert (rows < high).all()
-        assert (left <= columns).all()
-        assert (columns < right).all()
-    skip, uv = skip_field(solid > 0), rng.uniform(-4.0, 64.0, (150, 2))
+    side = 60 * (1 + 2 * (seed % 2))  # one tile, or some
+    solid = np.kron(rng.random((side // shape[0], side // shape[1])) < 0.15, np.ones(shape)).astype(np.uint8)
+    world, uv = World(Grid(solid, 1.0), "rocks"), rng.uniform(-4.0, side + 4.0, (90, 2))
     uv[::3] = np.round(uv[::3])  # corners
     uv[1::3, seed % 2] = np.round(uv[1::3, seed % 2])
-    uv = uv[np.argsort(uv[:, 0], kind="stable")]
-    a, b = np.triu_indices(150, 1)
-    u, v = uv.T.copy()
-    frame = np.array([0.0, 0.0, 1.0, 0.0, 1.0])
-    sight = [line_of_sight(skip, frame, *uv[i], *uv[j]) for i, j in zip(a, b, strict=True)]
-    np.testing.assert_array_equal(in_sight(skip, blocks, which, u, v, a, b), sight)
+    uv = uv[np.argsort(uv[:, 0], kind="stable")] if seed < 2 else uv  # so that many pairs share a robot, or few
+    a, b = np.triu_indices(90, 1)
+    pairs, args = Pairs.of(world, uv, a, b), (world.solid, None, world.grid.frame)
+    length = np.array([through_reference(*args, uv[i], uv[j], [1.0], [0.0]) for i, j in zip(a, b, strict=True)])
+    np.testing.assert_allclose(pairs.through_m(), length, atol=1e-9)
+    np.testing.assert_allclose(pairs.through_m(3.3), np.where(length > 3.3, np.inf, length), atol=1e-9)
+    np.testing.assert_array_equal(pairs.in_sight, length < 1e-9)
+    slanted = (np.arange(90) % 3 == 2)[np.stack((a, b))].all(0) if seed >= 2 else np.zeros(len(a), bool)
+    for k in np.flatnonzero(slanted):  # a ray through a corner may count the wall there
+        start, end = uv[a[k]], uv[b[k]]
+        assert pairs.walls()[k] == through_reference(*args, start, end, [0.0], [1.0])
+        assert pairs.in_sight[k] == line_of_sight(world.skip, world.grid.frame, *start, *end)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (70, 150), (200, 64)])
+def test_rectangles_are_the_walls_and_sides_lead_into_them(shape):
+    made_of = np.kron(generator(1, "walls").integers(0, 3, shape), np.ones((2, 1))).astype(np.uint8)
+    made_of, air, across = made_of[: shape[0]], 2, -(-shape[1] // TILE)
+    covered, (rectangles, begins) = np.full(shape, air), rectangles_of(made_of, air)
+    tile = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    for k, (left, right, low, high, what) in enumerate(rectangles):
+        assert (covered[low:high, left:right] == air).all()  # none twice
+        covered[low:high, left:right] = what
+        assert {low // TILE * across + left // TILE, (high - 1) // TILE * across + (right - 1) // TILE} == {tile[k]}
+    np.testing.assert_array_equal(covered, made_of)
+    around, (sides, begins) = np.pad(made_of, 1, constant_values=air), sides_of(made_of, air)
+    tile = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    for kind, (step_row, step_column) in enumerate(((0, -1), (-1, 0), (1, 0))):
+        beside = around[1 + step_row :, 1 + step_column :][: shape[0], : shape[1]]
+        found = np.full(shape, air)
+        for k in np.flatnonzero(sides[:, 5] == kind):
+            left, right, low, high, what, _ = sides[k]
+            row = low - (kind == 2)
+            found[row : max(high, row + 1), left : max(right, left + 1)] = what
+            assert tile[k] == row // TILE * across + left // TILE
+        np.testing.assert_array_equal(found, np.where(made_of != beside, made_of, air))
 
 
 def test_a_wall_is_as_long_as_it_is_thick():

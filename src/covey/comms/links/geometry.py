@@ -2,39 +2,39 @@
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
-from covey.comms.links.rays import blocks_of, in_sight, near_pairs, same_field, through
+from covey.comms.links.rays import near_pairs, rectangles_of, sides_of, through
 from covey.world.world import World
 
-_MANY = 200  # pairs for each robot
-_NO_BLOCKS = np.empty((0, 4)), np.empty((0, 0), np.int32)
+_NONE = np.empty((0, 6), np.int32), np.empty(0, np.int64)
+_TOUCH_M = 1e-9  # of wall: a ray that touches a corner, not one that is hidden
 
 
 # A simulation edits its world in place: what is computed of it holds for one version.
 
 
-@lru_cache(maxsize=2)
-def _blocks(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rectangles that the walls are made of, see `blocks_of`."""
-    return blocks_of(world.solid.view(np.uint8))
+@lru_cache(maxsize=4)
+def _made_of(world: World, version: int, named: bool) -> tuple[np.ndarray, int]:
+    """Return what each cell is made of, uint8 (rows, columns), and the material that is air.
+
+    Named materials have their index in the world, air comes after the last; else all walls are 0 and air is 1.
+    """
+    if not named or world.materials is None:
+        return (~world.solid).astype(np.uint8), 1
+    air = len(world.material_names)
+    return np.where(world.solid, world.materials, air).astype(np.uint8), air
 
 
-@lru_cache(maxsize=2)
-def _walls(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the walls are made of, all alike, uint8 (rows, columns), 1 is air; and how far each cell is so."""
-    made_of = (~world.solid).astype(np.uint8)
-    return same_field(made_of), made_of
+@lru_cache(maxsize=4)
+def _rectangles(world: World, version: int, named: bool) -> tuple[np.ndarray, np.ndarray]:
+    return rectangles_of(*_made_of(world, version, named))
 
 
-@lru_cache(maxsize=2)
-def _materials(world: World, version: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same with an index into the materials of the world, air coming after the last."""
-    assert world.materials is not None
-    made_of = np.where(world.solid, world.materials, len(world.material_names)).astype(np.uint8)
-    return same_field(made_of), made_of
+@lru_cache(maxsize=4)
+def _sides(world: World, version: int, named: bool) -> tuple[np.ndarray, np.ndarray]:
+    return sides_of(*_made_of(world, version, named))
 
 
 class Pairs:
@@ -84,16 +84,15 @@ class Pairs:
     @cached_property
     def in_sight(self) -> np.ndarray:
         """Which pairs have no wall between them, bool (m,)."""
-        blocks = _blocks(self.world, self.world.version) if len(self) > _MANY * len(self.x) else _NO_BLOCKS
-        return in_sight(self.world.skip, *blocks, *self._cells, self.a, self.b).view(bool)
+        return self.through_m(_TOUCH_M) <= _TOUCH_M
 
     def through_m(self, most_m: float = float("inf")) -> np.ndarray:
         """Return the length inside walls between each pair [m], float64 (m,); inf where it is above ``most_m``."""
-        return self._cost(_walls(self.world, self.world.version), [1.0], [0.0], np.full(len(self), most_m))
+        return self._cost(False, [1.0], [0.0], np.full(len(self), most_m))
 
     def walls(self) -> np.ndarray:
         """Return how many walls lie between each pair, float64 (m,); a stretch without a gap is one wall."""
-        return self._cost(_walls(self.world, self.world.version), [0.0], [1.0], np.full(len(self), np.inf))
+        return self._cost(False, [0.0], [1.0], np.full(len(self), np.inf))
 
     def wall_loss(
         self,
@@ -110,14 +109,15 @@ class Pairs:
             other: cost of a metre, and of a wall, of what is not named.
             most: where the exact cost does not matter any more.
         """
-        world = self.world
-        if world.materials is None:
-            return self._cost(_walls(world, world.version), [other[0]], [other[1]], most)
-        metres = [per_metre.get(name, other[0]) for name in world.material_names]
-        walls = [per_wall.get(name, other[1]) for name in world.material_names]
-        return self._cost(_materials(world, world.version), metres, walls, most)
+        names = self.world.material_names if self.world.materials is not None else ("",)
+        metres, walls = [per_metre.get(name, other[0]) for name in names], [per_wall.get(n, other[1]) for n in names]
+        return self._cost(self.world.materials is not None, metres, walls, most)
 
-    def _cost(self, made: Any, per_metre: list[float], per_wall: list[float], most: np.ndarray) -> np.ndarray:
-        cell_m, most = self.world.grid.resolution, np.ascontiguousarray(most, float)
+    def _cost(self, named: bool, per_metre: list[float], per_wall: list[float], most: np.ndarray) -> np.ndarray:
+        if not len(self):
+            return np.empty(0)
+        key = self.world, self.world.version, named
+        sides = _sides(*key) if any(per_wall) else _NONE
         costs = np.array([*per_metre, 0.0]), np.array([*per_wall, 0.0])
-        return through(*made, *self._cells, cell_m, self.a, self.b, *costs, most)
+        walls = _made_of(*key)[0], *_rectangles(*key), *sides
+        return through(*walls, *self._cells, self.a, self.b, self.distance_m, *costs, np.ascontiguousarray(most, float))

@@ -5,18 +5,18 @@ import math
 
 import numpy as np
 
-from covey.geometry.raycast import march_flat, to_grid
+from covey.geometry.raycast import to_grid
 from covey.kernel import kernel
 
-_PROBES = np.array([4, 2, 6, 1, 3, 5, 7]) / 8.0
-"""Where on the way a look is cast before it is walked: most ways that thick walls block are found so."""
-_PROBE = 1.0 / 8.0
-_TRIAL = 200  # so many pairs are probed; then only while that spares the walk for half of them
-_BINS = 256
-"""Into how many directions half a circle is divided; so many for 2, by `in_sight`."""
-_PER = _BINS / 2.0
-_CLEAR = 1e-4  # cells, or bins: far more than rounding
-_INSIDE = 0.5 - 1e-6  # a probe counts this near to the middle of its cell [cells]: not on a border, however rounded
+TILE = 64
+"""Side of the tiles by which walls are kept [cells]."""
+_BINS = 512
+"""Into at most how many directions half a circle is divided."""
+_LANES = 8
+"""So many rays are taken at once: what a processor does side by side."""
+_LEAST = 1e-290
+"""A ray along an axis moves by this much across it, so that a side of a cell belongs to the cell behind it."""
+_ROUNDING = 1e-6  # bins: far more than that of a direction
 
 
 @kernel
@@ -57,243 +57,288 @@ def near_pairs(x, y, order, reach):
 
 
 @kernel
-def blocks_of(solid):
-    """Return rectangles of solid cells, and which of them each cell belongs to; together they hold all solid cells.
+def rectangles_of(made_of, air):
+    """Return rectangles of one material each that together are the walls, tile by tile.
 
     Args:
-        solid: uint8 (rows, columns).
+        made_of: uint8 (rows, columns), what each cell is made of.
+        air: the material that is none.
 
     Returns:
-        first column, last + 1, first row, last + 1 of each, float64 (k, 4), and int32 (rows, columns), -1 where free.
-    """
-    rows, columns = solid.shape
-    which, count = np.full((rows, columns), -1, np.int32), 0
-    found = np.empty((rows * columns, 4))
-    for row in range(rows):
-        for column in range(columns):
-            if not solid[row, column] or which[row, column] >= 0:
-                continue
-            right, below, whole = column + 1, row + 1, True
-            while right < columns and solid[row, right]:
-                right += 1
-            while below < rows and whole:
-                for j in range(column, right):
-                    whole = whole and solid[below, j] != 0
-                below += 1 if whole else 0
-            for i in range(row, below):
-                for j in range(column, right):
-                    which[i, j] = count
-            found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, below
-            count += 1
-    return found[:count].copy(), which
-
-
-@kernel
-def in_sight(skip, blocks, which, u, v, a, b):
-    """Return which pairs have no solid square between them, uint8 (m,).
-
-    What has stood in the way of a robot is remembered by direction, while pairs with that robot follow each other: it
-    hides all that is behind. That pays where a robot has many pairs.
-
-    Args:
-        skip: see `covey.geometry.raycast.skip_field`.
-        blocks, which: see `blocks_of`; nothing is remembered without.
-        u, v: positions in cells from the corner of cell [0, 0], (n,).
-        a, b: the pairs, int64 (m,); a ray has the same direction whoever asks.
-    """
-    seen, eye, hides = np.empty(a.shape[0], np.uint8), np.int64(-1), np.empty(_BINS, np.int32)
-    probed, spared = 0, 0
-    flat, rows, columns = skip.reshape(-1), skip.shape[1], skip.shape[2]
-    for k in range(a.shape[0]):
-        i, j = a[k], b[k]
-        if u[i] > u[j] or (u[i] == u[j] and v[i] > v[j]):
-            i, j = j, i
-        x, y, du, dv = u[i], v[i], u[j] - u[i], v[j] - v[i]
-        length, seen[k] = abs(du) + abs(dv), 0
-        remembers = which.size > 0 and length > 0.0
-        if remembers:
-            if i != eye:
-                eye = i
-                for n in range(_BINS):
-                    hides[n] = -1
-            block = hides[int((1.0 + dv / length) * _PER) & (_BINS - 1)]  # du is never negative
-            if block >= 0 and (
-                u[j] > max(blocks[block, 0], x + 1.0) + _CLEAR
-                and (y >= blocks[block, 2] or v[j] > blocks[block, 2] + _CLEAR)
-                and (y <= blocks[block, 3] or v[j] < blocks[block, 3] - _CLEAR)
-            ):
-                continue
-        block, probes = -1, _PROBES.size if probed < _TRIAL or 2 * spared > probed else 0
-        probed += probes > 0
-        for p in range(probes + 1):
-            if p == probes:
-                t = march_flat(flat, rows, columns, x, y, du, dv, 1.0)
-                seen[k], t = t >= 1.0, t + _CLEAR / max(length, _CLEAR)  # into the cell that was hit
-            else:
-                t = _PROBES[p]
-            at_u, at_v = x + t * du, y + t * dv
-            column, row = math.floor(at_u), math.floor(at_v)
-            if row < 0 or column < 0 or row >= rows or column >= columns:
-                continue
-            inside = p == probes or max(abs(at_u - column - 0.5), abs(at_v - row - 0.5)) < _INSIDE
-            if inside and flat[np.uint64(row * columns + column)] == 0:
-                block, spared = which[row, column] if remembers else -1, spared + (p < probes)
-                break
-        if block < 0 or seen[k]:
-            continue
-        near, far, low, high = blocks[block, 0] - x, blocks[block, 1] - x, blocks[block, 2] - y, blocks[block, 3] - y
-        near = max(near, 1.0)
-        if far > near:  # what is less than a cell ahead is left out
-            low, high = (
-                low / ((far if low > 0.0 else near) + abs(low)),
-                high / ((far if high < 0.0 else near) + abs(high)),
-            )
-            for n in range(math.ceil((1.0 + low) * _PER + _CLEAR), math.floor((1.0 + high) * _PER - _CLEAR)):
-                hides[n] = block
-    return seen
-
-
-@kernel
-def same_field(made_of):
-    """Return how far each cell sees cells like itself, uint8 (4, rows, columns): a skip field of every material.
-
-    As `covey.geometry.raycast.skip_field`, where a square ends at the first cell that is made of something else.
-
-    Args:
-        made_of: uint8 (rows, columns).
+        first column, last + 1, first row, last + 1, and material of each, int32 (k, 5); and where those of each tile
+        begin, int64 (tiles + 1,), tiles row by row.
     """
     rows, columns = made_of.shape
-    same = np.ones((4, rows, columns), np.uint8)
-    for q in range(4):
-        step_x, step_y = 1 - 2 * (q & 1), 1 - (q & 2)
-        for i in range(1, rows):
-            row = i if step_y < 0 else rows - 1 - i
-            for j in range(1, columns):
-                column = j if step_x < 0 else columns - 1 - j
+    across, count = -(-columns // TILE), 0
+    begins = np.zeros(-(-rows // TILE) * across + 1, np.int64)
+    taken, found = np.zeros((rows, columns), np.bool_), np.empty((256, 5), np.int32)
+    for tile in range(begins.shape[0] - 1):
+        row0, column0 = tile // across * TILE, tile % across * TILE
+        row1, column1 = min(row0 + TILE, rows), min(column0 + TILE, columns)
+        for row in range(row0, row1):
+            for column in range(column0, column1):
                 what = made_of[row, column]
-                if (
-                    made_of[row + step_y, column] == what
-                    and made_of[row, column + step_x] == what
-                    and made_of[row + step_y, column + step_x] == what
-                ):
-                    side = min(same[q, row + step_y, column], same[q, row, column + step_x])
-                    side = min(side, same[q, row + step_y, column + step_x])
-                    same[q, row, column] = min(side + 1, 255)
-    return same
+                if what == air or taken[row, column]:
+                    continue
+                right, above, whole = column, row, True
+                while right < column1 and made_of[row, right] == what and not taken[row, right]:
+                    right += 1
+                while above < row1 and whole:
+                    for j in range(column, right):
+                        whole = whole and made_of[above, j] == what and not taken[above, j]
+                    above += 1 if whole else 0
+                taken[row:above, column:right] = True
+                if count == found.shape[0]:
+                    found = np.concatenate((found, np.empty_like(found)))
+                found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, above
+                found[count, 4] = what
+                count += 1
+        begins[tile + 1] = count
+    return found[:count].copy(), begins
+
+
+def sides_of(made_of: np.ndarray, air: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides by which a ray enters the walls that does not go to the left, tile by tile.
+
+    Args:
+        made_of: uint8 (rows, columns), what each cell is made of.
+        air: the material that is none.
+
+    Returns:
+        first column, last, first row, last [lines between cells], material of each, and from where it is entered, 0
+        left, 1 below, 2 above, int32 (k, 6); and where those of each tile begin, int64 (tiles + 1,), row by row.
+    """
+    around = np.pad(made_of, 1, constant_values=air)
+    found, tile = [], []
+    for kind, beside in enumerate((around[1:-1, :-2], around[:-2, 1:-1], around[2:, 1:-1])):
+        entered = np.pad(np.where(made_of != beside, made_of, air), ((0, 1), (0, 1)), constant_values=air)
+        lines = entered.T[:-1] if kind == 0 else entered[:-1]  # those along which the sides run
+        begins = np.diff(lines.astype(np.int16), axis=1, prepend=air) != 0
+        begins[:, ::TILE] = begins[:, -1] = True
+        line, start = np.nonzero(begins)
+        end = np.append(start[1:], 0)
+        what = lines[line, start]
+        line, start, end, what = (part[what != air] for part in (line, start, end, what))
+        side = (line, line, start, end) if kind == 0 else (start, end, *(2 * (line + (kind == 2),)))
+        found.append(np.stack((*side, what, np.full(len(line), kind)), 1))
+        row, column = (start, line) if kind == 0 else (line, start)
+        tile.append(row // TILE * -(-made_of.shape[1] // TILE) + column // TILE)
+    tiles = np.concatenate(tile)
+    found = np.concatenate(found)[np.argsort(tiles, kind="stable")].astype(np.int32)
+    count = math.prod(-(-side // TILE) for side in made_of.shape)
+    return found, np.append(0, np.cumsum(np.bincount(tiles, minlength=count)))
+
+
+# Hot loops hand numbers, never arrays, to what they call: an array is counted anew at each call.
+
+
+@kernel(inline=True)
+def _rightwards(u0, v0, u1, v1):
+    """Return whether the way between two places is taken from the first: never to the left, nor straight up."""
+    return u0 < u1 or (u0 == u1 and v0 >= v1)
+
+
+@kernel(inline=True)
+def _directions(near, far, low, high, half):
+    """Return in which directions a rectangle lies: the first, and the last.
+
+    Args:
+        near, far, low, high: its borders, seen from where the rays begin [cells].
+        half: into how many directions a quarter of a circle is divided.
+    """
+    near = max(near, 0.0)
+    first = low / max((far if low > 0.0 else near) + abs(low), _LEAST)
+    last = high / max((far if high < 0.0 else near) + abs(high), _LEAST)
+    return max(int((1.0 + first) * half - _ROUNDING), 0), int((1.0 + last) * half + _ROUNDING)
 
 
 @kernel
-def cross(same, made_of, u, v, du, dv, length, per_metre, per_wall, most):
-    """Return the cost of what the segment from (u, v) to (u + du, v + dv) goes through.
-
-    A stretch through cells of one material, without a gap, is one wall. The walk leaps through squares of cells that
-    are alike, as `covey.geometry.raycast.march` does; it ends when the cost is above ``most``.
+def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
+    """Put the rays from one robot in the order of their directions.
 
     Args:
-        same: see `same_field`.
+        u, v: positions in cells, (n,).
+        tiles: column and row of the tile of each robot, int32 (2, n).
+        eye: the robot.
+        a, b: its pairs, (m,).
+        count: whether walls are counted: displacements are needed.
+        rays: 1 / displacement along columns and rows, metres and walls so far, 0; displacement [cells]; float64 (6, m
+            or more).
+        marks: the pair of each ray, its direction, the ring of tiles in which it ends, and scratch: int32 (4, m or
+            more).
+        begins: where the rays of each direction begin, and where all end, int32.
+
+    Returns:
+        how many directions there are, and in which ring the last ray ends.
+    """
+    x, y, column, row, m, directions = u[eye], v[eye], tiles[0, eye], tiles[1, eye], a.shape[0], 2
+    pair, toward, rings, early = marks[0], marks[1], marks[2], marks[3]
+    per_u, per_v, metres, walls, along, up = rays[0], rays[1], rays[2], rays[3], rays[4], rays[5]
+    while directions < min(m, begins.shape[0] - 2):
+        directions *= 2
+    begins[: directions + 2] = 0
+    for k in range(m):
+        other = a[k] + b[k] - eye
+        du, dv = u[other] - x, v[other] - y
+        direction = int((1.0 + dv / max(du + abs(dv), _LEAST)) * (0.5 * directions))
+        early[k] = direction
+        begins[direction] += 1
+    before = m
+    for direction in range(directions + 1, -1, -1):  # where they end, until they are there
+        some, begins[direction] = begins[direction], before
+        before -= some
+    for k in range(m - 1, -1, -1):
+        other, direction = a[k] + b[k] - eye, early[k]
+        at = begins[direction] - 1
+        begins[direction] = at
+        du, dv = u[other] - x, v[other] - y
+        per_u[at] = 1.0 / du if du > _LEAST else 1.0 / _LEAST
+        per_v[at] = 1.0 / dv if abs(dv) > _LEAST else 1.0 / _LEAST
+        metres[at], pair[at], toward[at] = 0.0, k, direction
+        rings[at] = max(abs(tiles[0, other] - column), abs(tiles[1, other] - row))
+        if count:
+            walls[at], along[at], up[at] = 0.0, du, dv
+    return directions, rings[:m].max()
+
+
+@kernel
+def _cross(rectangles, x, y, half, begins, rays, per_metre):
+    """Add the metres [cells of the length 1] that rays go through rectangles, times the cost of one."""
+    for k in range(rectangles.shape[0]):
+        near, far = rectangles[k, 0] - x, rectangles[k, 1] - x
+        low, high, price = rectangles[k, 2] - y, rectangles[k, 3] - y, per_metre[rectangles[k, 4]]
+        if far <= 0.0 or price == 0.0:
+            continue
+        first, last = _directions(near, far, low, high, half)
+        begin, end = begins[first] // _LANES * _LANES, (begins[last + 1] + _LANES - 1) // _LANES * _LANES
+        per_u, per_v, metres = rays[0, begin:end], rays[1, begin:end], rays[2, begin:end]
+        for t in range(end - begin):
+            one, two = low * per_v[t], high * per_v[t]
+            enters = max(max(near * per_u[t], min(one, two)), 0.0)
+            leaves = min(min(far * per_u[t], max(one, two)), 1.0)
+            metres[t] += price * max(leaves - enters, 0.0)
+
+
+@kernel
+def _enter(sides, x, y, half, begins, rays, per_wall):
+    """Add the walls that rays enter by these sides, times the cost of one.
+
+    A corner is to the left of a ray, or on or to the right of it, whichever side of the wall asks: no ray slips in
+    between two sides.
+    """
+    for k in range(sides.shape[0]):
+        near, far = sides[k, 0] - x, sides[k, 1] - x
+        low, high, price = sides[k, 2] - y, sides[k, 3] - y, per_wall[sides[k, 4]]
+        kind = sides[k, 5]
+        if far < 0.0 or price == 0.0 or (near <= 0.0 if kind == 0 else low <= 0.0 if kind == 1 else low >= 0.0):
+            continue
+        first, last = _directions(near, far, low, high, half)
+        begin, end = begins[first] // _LANES * _LANES, (begins[last + 1] + _LANES - 1) // _LANES * _LANES
+        du, dv, walls = rays[4, begin:end], rays[5, begin:end], rays[3, begin:end]
+        per, apart = (rays[0, begin:end], near) if kind == 0 else (rays[1, begin:end], low)
+        # The ray passes between the two ends: the first is on its right, the second on its left.
+        if kind == 1:
+            near, far = far, near
+        for t in range(end - begin):
+            one, two = near * dv[t] - low * du[t], far * dv[t] - high * du[t]
+            walls[t] += price if one >= 0.0 and two < 0.0 and apart * per[t] < 1.0 else 0.0
+
+
+@kernel
+def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limited, count, cost):
+    """Keep the rays that go beyond a ring of tiles; return how many they are, and in which ring the last ends.
+
+    So are those that cost more than ``most``, where that is ``limited`` and costs only grow. See `through`, `_fan_out`.
+    """
+    kept, last = 0, 0
+    pair, toward, rings, metres, walls = marks[0], marks[1], marks[2], rays[2], rays[3]
+    begins[: directions + 2] = 0
+    for t in range(n):
+        k = pair[t]
+        total = metres[t] * distance_m[k] + (walls[t] if count else 0.0)
+        if rings[t] <= ring or (limited and total > most[k]):
+            cost[k] = total if total <= most[k] else math.inf
+            continue
+        for part in range(6 if count else 3):
+            rays[part, kept] = rays[part, t]
+        pair[kept], toward[kept], rings[kept] = k, toward[t], rings[t]
+        begins[toward[t] + 1] += 1
+        last = max(last, rings[t])
+        kept += 1
+    for direction in range(directions + 1):
+        begins[direction + 1] += begins[direction]
+    return kept, last
+
+
+@kernel
+def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, distance_m, per_metre, per_wall, most):
+    """Return the cost of what lies between pairs, float64 (m,); inf above ``most``.
+
+    A stretch through cells of one material, without a gap, is one wall; one that a ray only touches at a corner counts
+    or not, whoever asks. While pairs with one robot follow each other,
+    their rays are taken together, in the order of their directions: those that a rectangle can meet stand side by
+    side. The walls come tile by tile, in rings around the robot; after some of them, rays that are through, or cost
+    too much, are put aside where there is a limit.
+
+    Args:
         made_of: uint8 (rows, columns), what each cell is made of; the last of the materials is air.
-        u, v, du, dv: start and displacement in cells.
-        length: of the segment [m].
+        rectangles, rectangles_at: see `rectangles_of`.
+        sides, sides_at: see `sides_of`; none where walls cost by the metre only.
+        u, v: positions in cells from the corner of cell [0, 0], (n,).
+        a, b: the pairs, int64 (m,).
+        distance_m: how far apart, (m,).
         per_metre: cost of a metre of each material, (k,).
         per_wall: cost of each wall of a material, (k,).
-        most: where to give up.
-    """
-    rows, columns, air = made_of.shape[0], made_of.shape[1], per_metre.shape[0] - 1
-    q, x0, y0, sx, sy = 0, 0, 0, 1, 1
-    ix, iy = math.floor(u), math.floor(v)
-    if du < 0.0:
-        q, x0, sx, ix = 1, columns - 1, -1, columns - math.ceil(u)
-        u, du = columns - u, -du
-    if dv < 0.0:
-        q, y0, sy, iy = q + 2, rows - 1, -1, rows - math.ceil(v)
-        v, dv = rows - v, -dv
-    if ix >= columns or iy >= rows:
-        return 0.0
-    per_u = 1.0 / du if du != 0.0 else math.inf
-    per_v = 1.0 / dv if dv != 0.0 else math.inf
-    t = 0.0
-    if ix < 0 or iy < 0:
-        tx, ty = -u * per_u if ix < 0 else 0.0, -v * per_v if iy < 0 else 0.0
-        t = max(tx, ty)
-        ix = 0 if tx >= ty else min(max(math.floor(u + t * du), 0), columns - 1)
-        iy = 0 if ty >= tx else min(max(math.floor(v + t * dv), 0), rows - 1)
-    t_end = min(1.0, (columns - u) * per_u, (rows - v) * per_v)
-    cost, before = 0.0, air
-    while t < t_end:
-        row, column, start = np.uint64(y0 + sy * iy), np.uint64(x0 + sx * ix), t
-        side, here = int(same[np.uint64(q), row, column]), int(made_of[row, column])
-        jx, jy = ix + side, iy + side
-        tx, ty = (jx - u) * per_u, (jy - v) * per_v
-        if tx < ty:
-            t, ix = tx, jx
-            iy = min(max(int(v + t * dv), iy), jy - 1)
-        elif ty < tx:
-            t, iy = ty, jy
-            ix = min(max(int(u + t * du), ix), jx - 1)
-        else:
-            t, ix, iy = tx, jx, jy
-        if here != air:
-            if here != before:
-                cost += per_wall[here]
-            cost += (min(t, t_end) - start) * length * per_metre[here]
-            if cost > most:
-                return cost
-        before = here
-    return cost
-
-
-@kernel
-def at_least(same, made_of, u, v, du, dv, length, per_metre, most):
-    """Return what `cross` costs at least, looked at here and there only; it ends when that is above ``most``.
-
-    Around each probe, the square of cells that are made of the same is crossed, up to where the next probe is.
-    """
-    q, found = (1 if du < 0.0 else 0) + (2 if dv < 0.0 else 0), 0.0
-    for p in range(_PROBES.size):
-        t = _PROBES[p]
-        x, y = u + t * du, v + t * dv
-        column, row = math.floor(x), math.floor(y)
-        if row < 0 or column < 0 or row >= made_of.shape[0] or column >= made_of.shape[1]:
-            continue
-        here = made_of[row, column]
-        if per_metre[here] > 0.0 and max(abs(x - column - 0.5), abs(y - row - 0.5)) < _INSIDE:
-            side, end = int(same[q, row, column]), _PROBE
-            if du != 0.0:
-                end = min(end, ((column + 1 - side if du < 0.0 else column + side) - x) / du)
-            if dv != 0.0:
-                end = min(end, ((row + 1 - side if dv < 0.0 else row + side) - y) / dv)
-            found += end * length * per_metre[here]
-            if found > most:
-                return found
-    return found
-
-
-@kernel
-def through(same, made_of, u, v, cell_m, a, b, per_metre, per_wall, most):
-    """Return the cost of what lies between pairs, float64 (m,), see `cross`; inf above ``most``, (m,).
-
-    Args:
-        same, made_of: the walls, see `cross`.
-        u, v: positions in cells from the corner of cell [0, 0], (n,).
-        cell_m: side of a cell [m].
-        a, b: the pairs, int64 (m,).
-        per_metre, per_wall: see `cross`.
         most: where the exact cost does not matter any more, (m,).
     """
-    cost, lowest, probed, spared = np.empty(a.shape[0]), per_metre.min(), 0, 0
-    for k in range(a.shape[0]):
-        i, j = a[k], b[k]
-        du, dv = u[j] - u[i], v[j] - v[i]
-        length = math.sqrt(du * du + dv * dv) * cell_m
-        if lowest >= 0.0 and most[k] < math.inf and (probed < _TRIAL or 2 * spared > probed):
-            probed += 1
-            least = at_least(same, made_of, u[i], v[i], du, dv, length, per_metre, most[k])
-            if least > most[k] + 1e-9 * (1.0 + abs(most[k])):
-                cost[k], spared = math.inf, spared + 1
-                continue
-        cost[k] = cross(same, made_of, u[i], v[i], du, dv, length, per_metre, per_wall, most[k])
-        if cost[k] > most[k]:
-            cost[k] = math.inf
+    rows, columns = made_of.shape
+    across, down, cost = -(-columns // TILE), -(-rows // TILE), np.empty(a.shape[0])
+    limited = min(per_metre.min(), per_wall.min()) >= 0.0 and most.min() < math.inf
+    count = sides.shape[0] > 0
+    room = (u.shape[0] + _LANES - 1) // _LANES * _LANES
+    rays, marks, begins = np.zeros((6, room)), np.empty((4, room), np.int32), np.empty(_BINS + 2, np.int32)
+    tiles = np.empty((2, u.shape[0]), np.int32)
+    for robot in range(u.shape[0]):
+        tiles[0, robot] = min(max(math.floor(u[robot] / TILE), 0), across - 1)
+        tiles[1, robot] = min(max(math.floor(v[robot] / TILE), 0), down - 1)
+    begin = 0
+    while begin < a.shape[0]:
+        i, j, end = a[begin], b[begin], begin + 1
+        eye = i if _rightwards(u[i], v[i], u[j], v[j]) else j
+        while end < min(a.shape[0], begin + room) and (a[end] == eye or b[end] == eye):
+            other = a[end] + b[end] - eye
+            if not _rightwards(u[eye], v[eye], u[other], v[other]):
+                break
+            end += 1
+        x, y, n, ring = u[eye], v[eye], end - begin, 0
+        directions, last = _fan_out(u, v, tiles, eye, a[begin:end], b[begin:end], count, rays, marks, begins)
+        if count:
+            for t in range(n):
+                column, row = math.floor(x), math.ceil(y) - 1 if rays[5, t] < 0.0 else math.floor(y)
+                if 0 <= row < rows and 0 <= column < columns:
+                    rays[3, t] = per_wall[made_of[row, column]]
+        while n > 0:
+            column, row = tiles[0, eye], tiles[1, eye]
+            for i in range(max(row - ring, 0), min(row + ring + 1, down)):
+                whole = abs(i - row) == ring
+                for j in range(column if whole else column + ring, min(column + ring + 1, across)):
+                    tile = i * across + j
+                    if rectangles_at[tile] == rectangles_at[tile + 1]:
+                        continue
+                    borders = j * TILE - x, (j + 1) * TILE - x, i * TILE - y, (i + 1) * TILE - y
+                    first, final = _directions(*borders, 0.5 * directions)
+                    if borders[1] < 0.0 or begins[first] == begins[final + 1]:
+                        continue
+                    some = rectangles[rectangles_at[tile] : rectangles_at[tile + 1]]
+                    _cross(some, x, y, 0.5 * directions, begins, rays, per_metre)
+                    if count:
+                        some = sides[sides_at[tile] : sides_at[tile + 1]]
+                        _enter(some, x, y, 0.5 * directions, begins, rays, per_wall)
+            if ring >= last or (limited and ring & (ring - 1) == 0):
+                limits = distance_m[begin:end], most[begin:end], limited, count
+                n, last = _put_aside(rays, marks, begins, directions, n, ring, *limits, cost[begin:end])
+            ring += 1
+        begin = end
     return cost
 
 
