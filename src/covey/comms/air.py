@@ -45,7 +45,7 @@ class Air:
         m = len(pairs)
         left: Any = slice(None)
         sub = pairs
-        probability, cause = np.ones(m), np.zeros(m, np.int64)
+        probability, cause = np.ones(m), np.zeros(m, np.int8)
         power = np.full(m, self.radio.tx_power_dbm) if self.powers else None
         if np.isfinite(self.reach_m):
             left, sub = self._keep(left, sub, sub.distance_m <= self.reach_m, cause, OUT_OF_RANGE)
@@ -132,9 +132,9 @@ class Air:
     def _keep(self, left: Any, sub: Pairs, heard: np.ndarray, cause: np.ndarray, why: int):
         if heard.all():
             return left, sub
-        here, lost = np.flatnonzero(heard), np.flatnonzero(~heard)
+        here = np.flatnonzero(heard)
         if isinstance(left, slice):  # all
-            cause[lost] = why
+            cause[~heard] = why
             return here, sub.select(here)
-        cause[left[lost]] = why
+        cause[left[~heard]] = why
         return left[here], sub.select(here)

@@ -16,7 +16,12 @@ def path_loss_db(distance_m: np.ndarray, l0_db: float, exponent: float, d0_m: fl
         >>> path_loss_db(np.array([50.0]), 40.0, 2.5, 1.0).round(2)
         array([82.47])
     """
-    return l0_db + 10.0 * exponent * np.log10(np.maximum(distance_m, d0_m) / d0_m)
+    loss = np.maximum(distance_m, d0_m)
+    loss /= d0_m
+    np.log10(loss, out=loss)
+    loss *= 10.0 * exponent
+    loss += l0_db
+    return loss
 
 
 @links.register("log_distance")

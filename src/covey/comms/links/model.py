@@ -79,7 +79,7 @@ class Links:
         a, b: the robots, int64 (m,), a < b.
         probability: that a packet gets through as far as neither its size nor chance in time matter, float64 (m,).
         power_dbm: mean received power [dBm], float64 (m,); None without power models.
-        cause: why there is none, int64 (m,): 0 there is one, else an index into `covey.comms.traffic.CAUSES`.
+        cause: why there is none, int8 (m,): 0 there is one, else an index into `covey.comms.traffic.CAUSES`.
         distance_m: float64 (m,).
     """
 

@@ -16,6 +16,7 @@ _LANES = 8
 """So many rays are taken at once: what a processor does side by side."""
 _LEAST = 1e-290
 """A ray along an axis moves by this much across it, so that a side of a cell belongs to the cell behind it."""
+_TRIAL = 2000  # so many rays are put aside on the way, if they may; then only while that leaves less than half
 _ROUNDING = 1e-6  # bins: far more than that of a direction
 
 
@@ -294,14 +295,14 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, dis
     rows, columns = made_of.shape
     across, down, cost = -(-columns // TILE), -(-rows // TILE), np.empty(a.shape[0])
     limited = min(per_metre.min(), per_wall.min()) >= 0.0 and most.min() < math.inf
-    count = sides.shape[0] > 0
+    measure, count = bool((per_metre != 0.0).any()), sides.shape[0] > 0
     room = (u.shape[0] + _LANES - 1) // _LANES * _LANES
     rays, marks, begins = np.zeros((6, room)), np.empty((4, room), np.int32), np.empty(_BINS + 2, np.int32)
     tiles = np.empty((2, u.shape[0]), np.int32)
     for robot in range(u.shape[0]):
         tiles[0, robot] = min(max(math.floor(u[robot] / TILE), 0), across - 1)
         tiles[1, robot] = min(max(math.floor(v[robot] / TILE), 0), down - 1)
-    begin = 0
+    begin, asked, left = 0, 0, 0
     while begin < a.shape[0]:
         i, j, end = a[begin], b[begin], begin + 1
         eye = i if _rightwards(u[i], v[i], u[j], v[j]) else j
@@ -310,7 +311,7 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, dis
             if not _rightwards(u[eye], v[eye], u[other], v[other]):
                 break
             end += 1
-        x, y, n, ring = u[eye], v[eye], end - begin, 0
+        x, y, n, ring, due = u[eye], v[eye], end - begin, 0, 1
         directions, last = _fan_out(u, v, tiles, eye, a[begin:end], b[begin:end], count, rays, marks, begins)
         if count:
             for t in range(n):
@@ -329,14 +330,17 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, dis
                     first, final = _directions(*borders, 0.5 * directions)
                     if borders[1] < 0.0 or begins[first] == begins[final + 1]:
                         continue
-                    some = rectangles[rectangles_at[tile] : rectangles_at[tile + 1]]
-                    _cross(some, x, y, 0.5 * directions, begins, rays, per_metre)
+                    if measure:
+                        some = rectangles[rectangles_at[tile] : rectangles_at[tile + 1]]
+                        _cross(some, x, y, 0.5 * directions, begins, rays, per_metre)
                     if count:
                         some = sides[sides_at[tile] : sides_at[tile + 1]]
                         _enter(some, x, y, 0.5 * directions, begins, rays, per_wall)
-            if ring >= last or (limited and ring & (ring - 1) == 0):
+            if ring >= last or (limited and ring == due and (2 * left <= asked or asked < _TRIAL)):
+                due, asked = 2 * ring + 2, asked + (n if ring < last else 0)
                 limits = distance_m[begin:end], most[begin:end], limited, count
                 n, last = _put_aside(rays, marks, begins, directions, n, ring, *limits, cost[begin:end])
+                left += n
             ring += 1
         begin = end
     return cost
