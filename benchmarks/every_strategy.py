@@ -4,14 +4,14 @@ Four robots of MAES as in ``strategies.py``, but with a lidar of 5 m, in a cave 
 (for coverage 26 x 26 m and 20 x 20 m) whose seed is the run's, with a radio of 10 m that walls block, maps shared once
 a second. All seeds run without faults. Of four seeds one runs again while robots break: one dies at 10 s, the radio of
 one is dead for 20 s, a lidar sees half as far for 20 s. Another one runs again while the pose estimate of one jumps by
-about half a metre and five degrees. One row per run goes to ``rows.jsonl`` in the ``--out`` folder; a run that has its
-row there is not run again, so a study can be stopped and gone on with.
+about half a metre and five degrees. One row per run goes to ``rows.jsonl`` in the ``--out`` folder, which begins with
+the published rows unless ``--anew`` is given; a run that has its row there is not run again.
 
     python benchmarks/every_strategy.py [--seeds 20] [--jobs 1] [--strategies minpos ...] [--write]
 
 A run of an exploring strategy ends at 99 % explored, of a coverage strategy when all robots are done, of a patrol when
-each waypoint has been visited twice; and else when all robots are done or after 900 s. ``--write`` puts the table to
-``docs/results/every_strategy.md``.
+each waypoint has been visited twice; and else when all robots are done or after 900 s. ``--write`` puts the tables to
+``docs/results/every_strategy.md`` and all rows to ``docs/results/every_strategy.csv``.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from strategies import HOME, Observer, Row, plain, read, study
+from strategies import HOME, Observer, Row, begin, plain, publish, read, study
 
 EXPLORING = (
     "nearest_frontier",
@@ -172,10 +172,11 @@ def table(rows: list[Row], strategies: tuple[str, ...]) -> str:
 INTRODUCTION = """# Every strategy, again and again
 
 Four robots in caves of 40 x 40 m and buildings of 30 x 30 m (coverage: 26 x 26 m, 20 x 20 m), radio of 10 m that
-walls block; made by `benchmarks/every_strategy.py`, which says what was run, and under which faults. *Early*: all
-robots were done before the goal was reached; *late*: 900 s were up. *Least share*: what was explored (of coverage
-strategies: covered) at the end of the worst run. *Stuck*: robots that held a goal and moved less than 0.1 m in 60 s.
-*Failed*: robots whose controller raised an error. [notes.md](notes.md) says which runs these are.
+walls block; made by `benchmarks/every_strategy.py`, which says what was run, and under which faults;
+`every_strategy.csv` holds every run. *Early*: all robots were done before the goal was reached; *late*: 900 s were up.
+*Least share*: what was explored (of coverage strategies: covered) at the end of the worst run. *Stuck*: robots that
+held a goal and moved less than 0.1 m in 60 s. *Failed*: robots whose controller raised an error. [notes.md](notes.md)
+says which runs these are.
 """
 PARTS = (
     ("Exploring: goal 99 % explored", EXPLORING, ""),
@@ -227,14 +228,19 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="*", choices=ALL, default=list(ALL), help="none: only the tables")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=HOME / "runs" / "every_strategy")
+    parser.add_argument("--anew", action="store_true", help="do not begin with the rows of docs/results")
     parser.add_argument("--write", action="store_true", help="write docs/results")
     options = parser.parse_args()
-    file = options.out / "rows.jsonl"
+    file, results = options.out / "rows.jsonl", HOME / "docs" / "results"
+    if not options.anew:
+        begin(file, results / "every_strategy.csv", KEY)
     study(keys(options.strategies, options.seeds), file, options.jobs, run, KEY)
-    text = report(read(file))
+    rows = read(file)
+    text = report(rows)
     print(text)
     if options.write:
-        (HOME / "docs" / "results" / "every_strategy.md").write_text(INTRODUCTION + "\n" + text)
+        (results / "every_strategy.md").write_text(INTRODUCTION + "\n" + text)
+        publish(rows, results / "every_strategy.csv", KEY)
 
 
 if __name__ == "__main__":

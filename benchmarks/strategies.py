@@ -195,16 +195,26 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
 
 
-def published(file: Path) -> list[Row]:
-    """Return the rows of a table that `write` has written."""
-    with file.open(newline="") as stream:
-        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(stream)]
+def begin(file: Path, published: Path, names: tuple[str, ...] = KEY) -> None:
+    """Begin a file of rows with those of a table that `publish` has written, unless there is a file or no table."""
+    if file.is_file() or not published.is_file():
+        return
+    with published.open(newline="") as stream:
+        rows = [
+            {k: v if k in names else json.loads(v or "null") for k, v in row.items()} for row in csv.DictReader(stream)
+        ]
+    numbers = [k for k in names if k in ("robots", "seed")]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(row | {k: int(row[k]) for k in numbers}) + "\n" for row in rows))
 
 
-def _value(name: str, text: str) -> Any:
-    if name in KEY and name not in ("robots", "seed"):
-        return text
-    return {"True": True, "False": False}[text] if name == "all_done" else json.loads(text or "null")
+def publish(rows: list[Row], file: Path, names: tuple[str, ...] = KEY) -> None:
+    """Write rows to a table, in the order of their keys."""
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(rows[0])
+        for row in sorted(rows, key=lambda r: [r[k] for k in names]):
+            writer.writerow(v if k in names else "" if v is None else json.dumps(v) for k, v in row.items())
 
 
 def _end_with_parent() -> None:
@@ -279,8 +289,10 @@ def findings(rows: list[Row]) -> list[tuple[str, str]]:
         (f"time in {kind}s, walk / lvd", "time_s", some, "strategy", "random_ballistic_walk", "lvd")
         for kind, some in kinds.items()
     ]
+    others = [r for r in rows if r["robots"] in (2, 4, 16)]
     tests += [
-        (f"time, {name}, {a} / {b}", "time_s", [r for r in eight if r["strategy"] == name], "radio", a, b)
+        (f"time, {name}, {team}{a} / {b}", "time_s", [r for r in some if r["strategy"] == name], "radio", a, b)
+        for team, some in (("", eight), ("2, 4 and 16 robots, ", others))
         for name in cooperative
         for a, b in steps
     ]
@@ -292,7 +304,9 @@ def findings(rows: list[Row]) -> list[tuple[str, str]]:
     head = ["question: a / b", "pairs", "median a", "median b", "a larger in", "Cliff's delta", "p (Wilcoxon)"]
     lines = [head, ["---"] * len(head), *(line for line in found if line)]
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return [("Paired comparisons (eight robots; coverage also two)", text if any(found) else "")]
+    return [
+        ("Paired comparisons (eight robots, if no others are named; coverage also two)", text if any(found) else "")
+    ]
 
 
 def compared(question: str, metric: str, rows: list[Row], between: str, a: str, b: str) -> list[str] | None:
@@ -347,6 +361,8 @@ def report(rows: list[Row]) -> str:
         parts.append((f"Eight robots, unlimited radio: {kind}", some, ("strategy",)))
     wide = [r for r in main_rows if r["radio"] == radios(r["strategy"], 1)[0]]
     parts.append(("Team size, unlimited radio, all worlds together", wide, ("strategy", "robots")))
+    rest = [r for r in main_rows if r["robots"] != 8 and r["radio"] != radios(r["strategy"], 1)[0]]
+    parts.append(("Team size and radio, the rest, all worlds together", rest, ("strategy", "robots", "radio")))
     others = [r for r in rows if r["strategy"] in OTHERS]
     parts.append(("The other strategies, radio of 20 m", others, ("strategy", "world", "robots")))
     small = [r for r in rows if r["world"] in ("cave1", "building1") and r["robots"] in (2, 8)]
@@ -358,12 +374,8 @@ def report(rows: list[Row]) -> str:
 
 def write(rows: list[Row], folder: Path) -> None:
     """Write the tables and the rows into a folder."""
-    rows = sorted(rows, key=lambda r: tuple(str(r[k]) for k in KEY))
     (folder / "strategies.md").write_text(INTRODUCTION + report(rows))
-    with (folder / "strategies.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0], lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
+    publish(rows, folder / "strategies.csv")
 
 
 def main() -> None:
@@ -386,9 +398,8 @@ def main() -> None:
     wanted = [] if options.study == "none" else keys(options.study, options.seeds)
     wanted = [key for key in wanted if all(c is None or part in c for part, c in zip(key, chosen, strict=True))]
     file, results = options.out / "rows.jsonl", HOME / "docs" / "results"
-    if not file.is_file() and not options.anew:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(json.dumps(row) + "\n" for row in published(results / "strategies.csv")))
+    if not options.anew:
+        begin(file, results / "strategies.csv")
     study(wanted, file, options.jobs)
     rows = read(file)
     print(report(rows))

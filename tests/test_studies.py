@@ -69,5 +69,9 @@ def test_published_rows_are_read_as_they_were_written(tmp_path):
     row = {"explored_99_s": 31.5, "covered_50_s": None, "received_bytes": None, "overlap": 1.25, "covered_share": 0.5}
     row = dict(zip(strategies.KEY, KEY, strict=True)) | row
     row |= {"explored_90_s": 20.0, "covered_90_s": None, "cost_m": 100.0, "all_done": False, "stuck": 0}
+    row |= {"failures": ["Error: 1,\n2"]}
     strategies.write([row], tmp_path)
-    assert strategies.published(tmp_path / "strategies.csv") == [row]
+    strategies.begin(tmp_path / "rows.jsonl", tmp_path / "strategies.csv")
+    assert strategies.read(tmp_path / "rows.jsonl") == [row]
+    strategies.begin(tmp_path / "rows.jsonl", tmp_path / "other.csv")  # what is there stays
+    assert strategies.read(tmp_path / "rows.jsonl") == [row]
