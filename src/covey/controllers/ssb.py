@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 import numpy as np
 
@@ -118,7 +120,7 @@ class _Share:
         self.here = tile_of(*robot.pose[:2], tile_m)
         self.mine = {self.here}
         self._before = (float(robot.pose[0]), float(robot.pose[1]))
-        self._held: dict[str, tuple[set[Tile], float]] = {}
+        self._held: dict[str, tuple[AbstractSet[Tile], float]] = {}
         self._reserved: set[Tile] = set()
         self._untold: set[Tile] = set()
         self._tell_s = 0.0
@@ -443,8 +445,14 @@ def _packed(tiles: set[Tile]) -> np.ndarray:
     return np.array(sorted(tiles), np.int32).reshape(-1, 2)
 
 
-def _unpacked(tiles: np.ndarray) -> set[Tile]:
-    return {(row, column) for row, column in tiles.tolist()}
+def _unpacked(tiles: np.ndarray) -> frozenset[Tile]:
+    return _tiles_in(tiles.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _tiles_in(packed: bytes) -> frozenset[Tile]:
+    """Return the tiles of a message, which many receive."""
+    return frozenset(zip(*np.frombuffer(packed, np.int32).reshape(-1, 2).T.tolist(), strict=True))
 
 
 def _rest(robot: Robot, v: float) -> tuple[float, float]:
