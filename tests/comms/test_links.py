@@ -114,14 +114,18 @@ def test_many_rays_at_once_meet_what_one_meets(shape, seed):
 def test_rectangles_are_the_walls_and_sides_lead_into_them(shape):
     made_of = np.kron(generator(1, "walls").integers(0, 3, shape), np.ones((2, 1))).astype(np.uint8)
     made_of, air, across = made_of[: shape[0]], 2, -(-shape[1] // TILE)
-    covered, (rectangles, begins) = np.full(shape, air), rectangles_of(made_of, air)
+    tiles = np.ones(-(-shape[0] // TILE) * across, bool)
+    nothing = np.zeros(1, np.int64)
+    rectangles, begins = rectangles_of(made_of, air, tiles, np.empty((0, 5), np.int32), nothing)
+    covered = np.full(shape, air)
     tile = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     for k, (left, right, low, high, what) in enumerate(rectangles):
         assert (covered[low:high, left:right] == air).all()  # none twice
         covered[low:high, left:right] = what
         assert {low // TILE * across + left // TILE, (high - 1) // TILE * across + (right - 1) // TILE} == {tile[k]}
     np.testing.assert_array_equal(covered, made_of)
-    around, (sides, begins) = np.pad(made_of, 1, constant_values=air), sides_of(made_of, air)
+    around = np.pad(made_of, 1, constant_values=air)
+    sides, begins = sides_of(made_of, air, tiles, np.empty((0, 6), np.int32), nothing)
     tile = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     for kind, (step_row, step_column) in enumerate(((0, -1), (-1, 0), (1, 0))):
         beside = around[1 + step_row :, 1 + step_column :][: shape[0], : shape[1]]
@@ -315,3 +319,24 @@ def test_a_door_that_opens_is_seen_by_all_that_looks_through_walls():
     anew = World(Grid(world.grid.cells.copy(), 0.1), "wall with a gap", materials=table, material_names=names)
     for changed, expected in zip(found(world), found(anew), strict=True):
         np.testing.assert_array_equal(changed, expected)
+
+
+def test_after_many_edits_rays_go_through_what_is_there():
+    rng, names = generator(4, "edits"), ("brick", "wood", "metal")
+    cells, made_of = (rng.random((150, 90)) < 0.05).astype(np.uint8), rng.integers(0, 2, (150, 90)).astype(np.uint8)
+    world = editable(World(Grid(cells, 0.1), materials=made_of, material_names=names))
+    xy = rng.uniform((0.0, 0.0), (9.0, 15.0), (40, 2))
+    a, b = np.triu_indices(40, 1)
+    for k in range(12):
+        for _ in range((1, 1, 70)[k % 3]):  # 70: more than are known one by one
+            high, wide = rng.integers(1, 12, 2)
+            row, column = rng.integers(0, 150 - high), rng.integers(0, 90 - wide)
+            solid, made = rng.random((high, wide)) < 0.4, rng.integers(0, 3, (high, wide)).astype(np.uint8)
+            edit(world, row, column, solid.astype(np.uint8), made if k % 2 else None)
+        anew = World(Grid(world.grid.cells.copy(), 0.1), materials=world.materials.copy(), material_names=names)
+        old, new = Pairs.of(world, xy, a, b), Pairs.of(anew, xy, a, b)
+        costs = {"brick": 1.0, "wood": 2.0}, {"brick": 0.5, "metal": 0.1}, (0.0, 0.0), np.full(len(a), np.inf)
+        np.testing.assert_array_equal(old.wall_loss(*costs), new.wall_loss(*costs))
+        if k % 4:  # sides are asked for now and then
+            np.testing.assert_array_equal(old.walls(), new.walls())
+        np.testing.assert_array_equal(old.in_sight, new.in_sight)

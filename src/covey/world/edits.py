@@ -4,6 +4,7 @@ A `World` never changes for whoever made it. A simulation keeps a copy of its ow
 place with `edit`, so whatever holds it (sensors, contacts, scoring, radio) sees the change in its next step.
 """
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 Window = tuple[int, int, int, int]
 """First row, last row + 1, first column, last column + 1."""
+_REMEMBERED = 64
+"""So many edits are known one by one."""
 
 
 def editable(world: World) -> World:
@@ -48,6 +51,14 @@ def edit(world: World, row: int, column: int, cells: np.ndarray, materials: np.n
         update_skip(world.solid, world.skip, window)
         _postpone_clearance(world, window)
     object.__setattr__(world, "version", world.version + 1)
+    world.__dict__.setdefault("edited_lately", deque(maxlen=_REMEMBERED)).append(window)
+
+
+def edited_since(world: World, version: int) -> list[Window] | None:
+    """Return what was changed of a world in place since it was at ``version``; None if that is not known any more."""
+    windows = world.__dict__.get("edited_lately", ())
+    count = world.version - version
+    return list(windows)[len(windows) - count :] if 0 <= count <= len(windows) else None
 
 
 def allow_materials(world: World, names: tuple[str, ...]) -> None:

@@ -1,40 +1,68 @@
 """Pairs of robots, how far they are apart, and what lies between them."""
 
+import math
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
-from covey.comms.links.rays import near_pairs, rectangles_of, sides_of, through
+from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through
+from covey.world.edits import edited_since
 from covey.world.world import World
 
 _NONE = np.empty((0, 6), np.int32), np.empty(0, np.int64)
 _TOUCH_M = 1e-9  # of wall: a ray that touches a corner, not one that is hidden
 
 
-# A simulation edits its world in place: what is computed of it holds for one version.
+class _Walls:
+    """The walls of a world as `through` takes them. What an edit has changed is looked at again, tile by tile.
 
+    Args:
+        world: a world, which a simulation may edit in place.
+        named: whether materials count: each has its index in the world, air comes after the last. Else walls are 1.
 
-@lru_cache(maxsize=4)
-def _made_of(world: World, version: int, named: bool) -> tuple[np.ndarray, int]:
-    """Return what each cell is made of, uint8 (rows, columns), and the material that is air.
-
-    Named materials have their index in the world, air comes after the last; else all walls are 0 and air is 1.
+    Attributes:
+        made_of: what each cell is made of, uint8 (rows, columns).
     """
-    if not named or world.materials is None:
-        return (~world.solid).astype(np.uint8), 1
-    air = len(world.material_names)
-    return np.where(world.solid, world.materials, air).astype(np.uint8), air
+
+    def __init__(self, world: World, named: bool):
+        self.world, self.named, self._version, self._air = world, named, -1, -1
+        self._stale = np.ones((2, math.prod(-(-side // TILE) for side in world.grid.shape)), bool)
+        self._parts: list[Any] = [(np.empty((0, k), np.int32), np.zeros(1, np.int64)) for k in (5, 6)]
+
+    def update(self) -> None:
+        """Take in what has changed."""
+        world, air = self.world, len(self.world.material_names) if self.named else 0
+        if self._version == world.version and self._air == air:
+            return
+        (rows, columns), windows = world.grid.shape, None
+        if self._air == air:
+            windows = edited_since(world, self._version)
+        if not self.named:
+            self.made_of = world.solid.view(np.uint8)
+        elif windows is None:
+            self.made_of = np.empty((rows, columns), np.uint8)
+        stale = self._stale.reshape(2, -(-rows // TILE), -1)
+        for low, high, left, right in [(0, rows, 0, columns)] if windows is None else windows:
+            if self.named:
+                assert world.materials is not None
+                at = slice(low, high), slice(left, right)
+                self.made_of[at] = np.where(world.solid[at], world.materials[at], air)
+            # A side of a cell depends on the cell beside it.
+            stale[:, max(low - 1, 0) // TILE : high // TILE + 1, max(left - 1, 0) // TILE : right // TILE + 1] = True
+        self._version, self._air = world.version, air
+
+    def part(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rectangles, 0, or the sides, 1."""
+        if self._stale[k].any():
+            of = sides_of if k else rectangles_of
+            self._parts[k] = of(self.made_of, self._air, self._stale[k], *self._parts[k])
+            self._stale[k] = False
+        return self._parts[k]
 
 
-@lru_cache(maxsize=4)
-def _rectangles(world: World, version: int, named: bool) -> tuple[np.ndarray, np.ndarray]:
-    return rectangles_of(*_made_of(world, version, named))
-
-
-@lru_cache(maxsize=4)
-def _sides(world: World, version: int, named: bool) -> tuple[np.ndarray, np.ndarray]:
-    return sides_of(*_made_of(world, version, named))
+_walls_of = lru_cache(maxsize=4)(_Walls)
 
 
 class Pairs:
@@ -88,11 +116,11 @@ class Pairs:
 
     def through_m(self, most_m: float = float("inf")) -> np.ndarray:
         """Return the length inside walls between each pair [m], float64 (m,); inf where it is above ``most_m``."""
-        return self._cost(False, [1.0], [0.0], np.full(len(self), most_m))
+        return self._cost(False, [0.0, 1.0], [0.0, 0.0], np.full(len(self), most_m))
 
     def walls(self) -> np.ndarray:
         """Return how many walls lie between each pair, float64 (m,); a stretch without a gap is one wall."""
-        return self._cost(False, [0.0], [1.0], np.full(len(self), np.inf))
+        return self._cost(False, [0.0, 0.0], [0.0, 1.0], np.full(len(self), np.inf))
 
     def wall_loss(
         self,
@@ -109,15 +137,20 @@ class Pairs:
             other: cost of a metre, and of a wall, of what is not named.
             most: where the exact cost does not matter any more.
         """
-        names = self.world.material_names if self.world.materials is not None else ("",)
+        if self.world.materials is None:
+            return self._cost(False, [0.0, other[0]], [0.0, other[1]], most)
+        names = self.world.material_names
         metres, walls = [per_metre.get(name, other[0]) for name in names], [per_wall.get(n, other[1]) for n in names]
-        return self._cost(self.world.materials is not None, metres, walls, most)
+        return self._cost(True, [*metres, 0.0], [*walls, 0.0], most)
 
     def _cost(self, named: bool, per_metre: list[float], per_wall: list[float], most: np.ndarray) -> np.ndarray:
         if not len(self):
             return np.empty(0)
-        key = self.world, self.world.version, named
-        sides = _sides(*key) if any(per_wall) else _NONE
-        costs = np.array([*per_metre, 0.0]), np.array([*per_wall, 0.0])
-        walls = _made_of(*key)[0], *_rectangles(*key), *sides
-        return through(*walls, *self._cells, self.a, self.b, self.distance_m, *costs, np.ascontiguousarray(most, float))
+        walls = _walls_of(self.world, named)
+        walls.update()
+        sides = walls.part(1) if any(per_wall) else _NONE
+        costs = np.array(per_metre), np.array(per_wall)
+        most = np.ascontiguousarray(most, float)
+        return through(
+            walls.made_of, *walls.part(0), *sides, *self._cells, self.a, self.b, self.distance_m, *costs, most
+        )

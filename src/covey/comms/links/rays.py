@@ -58,76 +58,105 @@ def near_pairs(x, y, order, reach):
 
 
 @kernel
-def rectangles_of(made_of, air):
-    """Return rectangles of one material each that together are the walls, tile by tile.
+def rectangles_of(made_of, air, stale, before, before_at):
+    """Return rectangles of one material each that together are the walls, tile by tile, tiles row by row.
 
     Args:
         made_of: uint8 (rows, columns), what each cell is made of.
         air: the material that is none.
+        stale: which tiles are to be looked at, bool (tiles,).
+        before, before_at: what was returned before: the other tiles are as they were.
 
     Returns:
         first column, last + 1, first row, last + 1, and material of each, int32 (k, 5); and where those of each tile
-        begin, int64 (tiles + 1,), tiles row by row.
+        begin, int64 (tiles + 1,).
     """
     rows, columns = made_of.shape
-    across, count = -(-columns // TILE), 0
-    begins = np.zeros(-(-rows // TILE) * across + 1, np.int64)
-    taken, found = np.zeros((rows, columns), np.bool_), np.empty((256, 5), np.int32)
-    for tile in range(begins.shape[0] - 1):
-        row0, column0 = tile // across * TILE, tile % across * TILE
-        row1, column1 = min(row0 + TILE, rows), min(column0 + TILE, columns)
-        for row in range(row0, row1):
-            for column in range(column0, column1):
-                what = made_of[row, column]
-                if what == air or taken[row, column]:
-                    continue
-                right, above, whole = column, row, True
-                while right < column1 and made_of[row, right] == what and not taken[row, right]:
-                    right += 1
-                while above < row1 and whole:
-                    for j in range(column, right):
-                        whole = whole and made_of[above, j] == what and not taken[above, j]
-                    above += 1 if whole else 0
-                taken[row:above, column:right] = True
-                if count == found.shape[0]:
-                    found = np.concatenate((found, np.empty_like(found)))
-                found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, above
-                found[count, 4] = what
-                count += 1
+    across, count, most = -(-columns // TILE), 0, TILE * TILE
+    begins, found = np.zeros(stale.shape[0] + 1, np.int64), np.empty((before.shape[0] + most, 5), np.int32)
+    for tile in range(stale.shape[0]):
+        if not stale[tile]:
+            count = _keep(before, before_at, tile, found, count)
+        else:
+            row0, column0 = tile // across * TILE, tile % across * TILE
+            row1, column1 = min(row0 + TILE, rows), min(column0 + TILE, columns)
+            free = made_of[row0:row1, column0:column1] == air
+            for row in range(row0, row1):
+                for column in range(column0, column1):
+                    what = made_of[row, column]
+                    if free[row - row0, column - column0]:
+                        continue
+                    right, above, whole = column, row, True
+                    while right < column1 and made_of[row, right] == what and not free[row - row0, right - column0]:
+                        right += 1
+                    while above < row1 and whole:
+                        for j in range(column, right):
+                            whole = whole and made_of[above, j] == what and not free[above - row0, j - column0]
+                        above += 1 if whole else 0
+                    free[row - row0 : above - row0, column - column0 : right - column0] = True  # it has been taken
+                    found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, above
+                    found[count, 4] = what
+                    count += 1
         begins[tile + 1] = count
+        if found.shape[0] < count + most:
+            found = np.concatenate((found, np.empty_like(found)))
     return found[:count].copy(), begins
 
 
-def sides_of(made_of: np.ndarray, air: int) -> tuple[np.ndarray, np.ndarray]:
+@kernel
+def sides_of(made_of, air, stale, before, before_at):
     """Return the sides by which a ray enters the walls that does not go to the left, tile by tile.
 
     Args:
-        made_of: uint8 (rows, columns), what each cell is made of.
-        air: the material that is none.
+        made_of, air, stale, before, before_at: see `rectangles_of`.
 
     Returns:
         first column, last, first row, last [lines between cells], material of each, and from where it is entered, 0
-        left, 1 below, 2 above, int32 (k, 6); and where those of each tile begin, int64 (tiles + 1,), row by row.
+        left, 1 below, 2 above, int32 (k, 6); and where those of each tile begin, int64 (tiles + 1,).
     """
-    around = np.pad(made_of, 1, constant_values=air)
-    found, tile = [], []
-    for kind, beside in enumerate((around[1:-1, :-2], around[:-2, 1:-1], around[2:, 1:-1])):
-        entered = np.pad(np.where(made_of != beside, made_of, air), ((0, 1), (0, 1)), constant_values=air)
-        lines = entered.T[:-1] if kind == 0 else entered[:-1]  # those along which the sides run
-        begins = np.diff(lines.astype(np.int16), axis=1, prepend=air) != 0
-        begins[:, ::TILE] = begins[:, -1] = True
-        line, start = np.nonzero(begins)
-        end = np.append(start[1:], 0)
-        what = lines[line, start]
-        line, start, end, what = (part[what != air] for part in (line, start, end, what))
-        side = (line, line, start, end) if kind == 0 else (start, end, *(2 * (line + (kind == 2),)))
-        found.append(np.stack((*side, what, np.full(len(line), kind)), 1))
-        row, column = (start, line) if kind == 0 else (line, start)
-        tile.append(row // TILE * -(-made_of.shape[1] // TILE) + column // TILE)
-    tiles = np.concatenate(tile)
-    found = np.concatenate(found)[np.argsort(tiles, kind="stable")].astype(np.int32)
-    count = math.prod(-(-side // TILE) for side in made_of.shape)
-    return found, np.append(0, np.cumsum(np.bincount(tiles, minlength=count)))
+    rows, columns = made_of.shape
+    across, count, most = -(-columns // TILE), 0, 3 * TILE * TILE
+    begins, found = np.zeros(stale.shape[0] + 1, np.int64), np.empty((before.shape[0] + most, 6), np.int32)
+    for tile in range(stale.shape[0]):
+        if not stale[tile]:
+            count = _keep(before, before_at, tile, found, count)
+        for kind in range(3 if stale[tile] else 0):
+            row0, column0 = tile // across * TILE, tile % across * TILE
+            high, wide = min(TILE, rows - row0), min(TILE, columns - column0)
+            for line in range(wide if kind == 0 else high):
+                begun, what = 0, air
+                for at in range((high if kind == 0 else wide) + 1):
+                    here = air
+                    if at < (high if kind == 0 else wide):
+                        row, column = (row0 + at, column0 + line) if kind == 0 else (row0 + line, column0 + at)
+                        here = made_of[row, column]
+                        i, j = (row, column - 1) if kind == 0 else (row + 2 * kind - 3, column)
+                        if 0 <= i < rows and 0 <= j < columns and made_of[i, j] == here:
+                            here = air
+                    if here != what and what != air:
+                        a, b, c = (
+                            (row0 + begun, row0 + at, column0 + line)
+                            if kind == 0
+                            else (column0 + begun, column0 + at, row0 + line + kind - 1)
+                        )
+                        found[count, 0], found[count, 1] = (c, c) if kind == 0 else (a, b)
+                        found[count, 2], found[count, 3] = (a, b) if kind == 0 else (c, c)
+                        found[count, 4], found[count, 5] = what, kind
+                        count += 1
+                    if here != what:
+                        begun, what = at, here
+        begins[tile + 1] = count
+        if found.shape[0] < count + most:
+            found = np.concatenate((found, np.empty_like(found)))
+    return found[:count].copy(), begins
+
+
+@kernel
+def _keep(before, before_at, tile, found, count):
+    """Copy what a tile had before behind what was found; return how much has been found."""
+    begin, end = before_at[tile], before_at[tile + 1]
+    found[count : count + end - begin] = before[begin:end]
+    return count + end - begin
 
 
 # Hot loops hand numbers, never arrays, to what they call: an array is counted anew at each call.
