@@ -73,14 +73,17 @@ def rectangles_of(made_of, air, stale, before, before_at):
     """
     rows, columns = made_of.shape
     across, count, most = -(-columns // TILE), 0, TILE * TILE
-    begins, found = np.zeros(stale.shape[0] + 1, np.int64), np.empty((before.shape[0] + most, 5), np.int32)
+    begins, free = np.zeros(stale.shape[0] + 1, np.int64), np.empty((TILE, TILE), np.bool_)
+    found = np.empty((before.shape[0] + most, 5), np.int32)
     for tile in range(stale.shape[0]):
         if not stale[tile]:
             count = _keep(before, before_at, tile, found, count)
         else:
             row0, column0 = tile // across * TILE, tile % across * TILE
             row1, column1 = min(row0 + TILE, rows), min(column0 + TILE, columns)
-            free = made_of[row0:row1, column0:column1] == air
+            for i in range(row1 - row0):
+                for j in range(column1 - column0):
+                    free[i, j] = made_of[row0 + i, column0 + j] == air
             for row in range(row0, row1):
                 for column in range(column0, column1):
                     what = made_of[row, column]
@@ -93,14 +96,16 @@ def rectangles_of(made_of, air, stale, before, before_at):
                         for j in range(column, right):
                             whole = whole and made_of[above, j] == what and not free[above - row0, j - column0]
                         above += 1 if whole else 0
-                    free[row - row0 : above - row0, column - column0 : right - column0] = True  # it has been taken
+                    for i in range(row - row0, above - row0):
+                        for j in range(column - column0, right - column0):
+                            free[i, j] = True  # they are taken
                     found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, above
                     found[count, 4] = what
                     count += 1
         begins[tile + 1] = count
         if found.shape[0] < count + most:
-            found = np.concatenate((found, np.empty_like(found)))
-    return found[:count].copy(), begins
+            found = _grown(found)
+    return found[:count], begins
 
 
 @kernel
@@ -147,16 +152,28 @@ def sides_of(made_of, air, stale, before, before_at):
                         begun, what = at, here
         begins[tile + 1] = count
         if found.shape[0] < count + most:
-            found = np.concatenate((found, np.empty_like(found)))
-    return found[:count].copy(), begins
+            found = _grown(found)
+    return found[:count], begins
 
 
 @kernel
 def _keep(before, before_at, tile, found, count):
     """Copy what a tile had before behind what was found; return how much has been found."""
-    begin, end = before_at[tile], before_at[tile + 1]
-    found[count : count + end - begin] = before[begin:end]
-    return count + end - begin
+    for k in range(before_at[tile], before_at[tile + 1]):
+        for part in range(before.shape[1]):
+            found[count, part] = before[k, part]
+        count += 1
+    return count
+
+
+@kernel
+def _grown(found):
+    """Return an array twice as long that begins alike."""
+    longer = np.empty((2 * found.shape[0], found.shape[1]), np.int32)
+    for k in range(found.shape[0]):
+        for part in range(found.shape[1]):
+            longer[k, part] = found[k, part]
+    return longer
 
 
 # Hot loops hand numbers, never arrays, to what they call: an array is counted anew at each call.
@@ -206,7 +223,8 @@ def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
     per_u, per_v, metres, walls, along, up = rays[0], rays[1], rays[2], rays[3], rays[4], rays[5]
     while directions < min(m, begins.shape[0] - 2):
         directions *= 2
-    begins[: directions + 2] = 0
+    for direction in range(directions + 2):
+        begins[direction] = 0
     for k in range(m):
         other = a[k] + b[k] - eye
         du, dv = u[other] - x, v[other] - y
@@ -217,6 +235,7 @@ def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
     for direction in range(directions + 1, -1, -1):  # where they end, until they are there
         some, begins[direction] = begins[direction], before
         before -= some
+    last = np.int32(0)
     for k in range(m - 1, -1, -1):
         other, direction = a[k] + b[k] - eye, early[k]
         at = begins[direction] - 1
@@ -228,7 +247,8 @@ def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
         rings[at] = max(abs(tiles[0, other] - column), abs(tiles[1, other] - row))
         if count:
             walls[at], along[at], up[at] = 0.0, du, dv
-    return directions, rings[:m].max()
+        last = max(last, rings[at])
+    return directions, last
 
 
 @kernel
@@ -282,7 +302,8 @@ def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limit
     """
     kept, last = 0, 0
     pair, toward, rings, metres, walls = marks[0], marks[1], marks[2], rays[2], rays[3]
-    begins[: directions + 2] = 0
+    for direction in range(directions + 2):
+        begins[direction] = 0
     for t in range(n):
         k = pair[t]
         total = metres[t] * distance_m[k] + (walls[t] if count else 0.0)
@@ -323,8 +344,11 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, dis
     """
     rows, columns = made_of.shape
     across, down, cost = -(-columns // TILE), -(-rows // TILE), np.empty(a.shape[0])
-    limited = min(per_metre.min(), per_wall.min()) >= 0.0 and most.min() < math.inf
-    measure, count = bool((per_metre != 0.0).any()), sides.shape[0] > 0
+    measure, count, limited, grows = False, sides.shape[0] > 0, False, True
+    for k in range(per_metre.shape[0]):
+        measure, grows = measure or per_metre[k] != 0.0, grows and per_metre[k] >= 0.0 and per_wall[k] >= 0.0
+    for k in range(most.shape[0]):
+        limited = limited or (grows and most[k] < math.inf)
     room = (u.shape[0] + _LANES - 1) // _LANES * _LANES
     rays, marks, begins = np.zeros((6, room)), np.empty((4, room), np.int32), np.empty(_BINS + 2, np.int32)
     tiles = np.empty((2, u.shape[0]), np.int32)
