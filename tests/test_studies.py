@@ -65,6 +65,11 @@ def test_another_seed_is_another_run_and_all_strategies_start_alike():
     assert starts["minpos", 0] == starts["tnf", 0] != starts["minpos", 1]
 
 
+@pytest.mark.parametrize("key", [("connected", "cave1", 2, "20 m", 6), ("rrt_frontier", "building1", 2, "20 m", 5)])
+def test_nobody_turns_back_and_forth_between_two_goals_for_ever(key):
+    assert strategies.run(key)["explored_99_s"] < 300.0
+
+
 def test_published_rows_are_read_as_they_were_written(tmp_path):
     row = {"explored_99_s": 31.5, "covered_50_s": None, "received_bytes": None, "overlap": 1.25, "covered_share": 0.5}
     row = dict(zip(strategies.KEY, KEY, strict=True)) | row

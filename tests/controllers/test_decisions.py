@@ -1,14 +1,18 @@
 """Decisions of the strategies that do not deal goals out: views, trees, auctions, links, and the leader's rule."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from covey.controllers.connected import nearest_connected, reached, stretch
+from covey.controllers.connected import _Bond, nearest_connected, reached, stretch
 from covey.controllers.cost_utility import chance_to_see
+from covey.controllers.frontier_loop import Errand
 from covey.controllers.leader import nearest_target
 from covey.controllers.market import insertion, ordered, saving, winner
 from covey.controllers.next_best_view import best_view, unseen_area
 from covey.controllers.rrt_frontier import grow_tree, information_m2, most_revenue
+from covey.controllers.teammates import Mate
 from covey.geometry import Grid
 
 INF = np.float32(np.inf)
@@ -132,6 +136,25 @@ def test_who_is_lost_already_holds_nobody():
     here, mates = np.zeros(2), np.array([[5.0, 0.0], [30.0, 0.0]])
     assert reached(here, mates, 6.0).tolist() == [True, False]
     assert nearest_connected(here, np.array([[0.0, 2.0]]), mates, mates, 6.0) == 0
+
+
+def test_robots_that_hold_each_other_go_on_behind_the_first():
+    goals, ahead, mates = np.array([[9.0, 0.0]]), np.array([[1.0, 0.0]]), {"a": Mate(0.0, (-1.0, 0.0, 0.0), None, {})}
+    bond = _Bond(range_m=3.0, patience_s=10.0, give_up_s=120.0, stride_m=6.0)
+
+    def chosen(time_s, length_m=9.0, known=100, name="b"):
+        robot = SimpleNamespace(name=name, time=time_s, pose=(0.0, 0.0, 0.0))
+        return bond.choose(robot, goals, np.array([length_m]), ahead, mates, known)
+
+    assert chosen(0.0) == chosen(9.0) == (9.0, 0.0)
+    assert chosen(11.0, known=200) == chosen(20.0, known=200) == (9.0, 0.0)  # there was news
+    assert chosen(22.0, length_m=8.0, known=200) == chosen(30.0, known=200) == (9.0, 0.0)  # it came nearer
+    assert chosen(33.0, known=200, name="A") == (9.0, 0.0)  # the first goes on
+    assert chosen(33.0, known=200) == Errand((-1.0, 0.0))
+    mates["a"] = Mate(0.0, (-1.0, 0.0, 0.0), (5.0, 5.0), {})
+    assert chosen(34.0, known=200) == Errand((-1.0, 0.0))
+    mates["a"] = Mate(0.0, (-1.0, 0.0, 0.0), (0.0, 5.0), {})
+    assert chosen(35.0, known=200) == (9.0, 0.0)  # that one has another goal
 
 
 def test_links_reach_over_others():

@@ -13,6 +13,8 @@ from covey.robots.handle import Robot
 
 _STRIDE_S = 2.0
 """How far ahead a way is judged: what the robot drives in this time [s], at its top speed."""
+_NEARER_M, _NEWS_CELLS = 0.3, 20
+"""What a robot must at least come nearer to a goal, or know more, to count as going on."""
 
 
 @controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
@@ -32,7 +34,9 @@ async def connected(
 
     Robots nearer than ``range_m`` are taken for connected, directly or over others. When no frontier can be gone for,
     the robot waits; after ``patience_s`` of it, it follows the robot whose name comes first in its network, so that
-    this one gets free, until that one has another goal. It ends when it can reach no frontier.
+    this one gets free, until that one has another goal. So it does after ``patience_s`` in which it came no nearer to
+    its goals and nothing new is on its map: two robots that each want what lies behind the other hold each other. It
+    ends when it can reach no frontier.
 
     Against the paper, where all moves of the team are drawn and judged together, each robot judges its own against
     where the others are and where they told to be next. A partner that has been silent for ``forget_s`` is lost and
@@ -66,7 +70,8 @@ async def connected(
         cells = middles(frontiers.cells[usable], frontiers.label[usable], piece_m / grid.resolution)
         cells = cells[np.argsort(way[cells[:, 0], cells[:, 1]], kind="stable")]
         ahead = np.array([stretch(way, cell, bond.stride_m) for cell in cells])
-        return bond.choose(robot, grid.to_world(cells), grid.to_world(ahead), team.others(robot))
+        length_m, known = way[cells[:, 0], cells[:, 1]], int(np.count_nonzero(grid.cells >= 0))
+        return bond.choose(robot, grid.to_world(cells), length_m, grid.to_world(ahead), team.others(robot), known)
 
     def tell(robot: Robot, goal: Goal | None) -> None:
         team.step(robot, goal=goal, next=bond.next)
@@ -82,15 +87,36 @@ class _Bond:
         self.next: Goal | None = None
         self._since = math.inf
         self._leader: tuple[str, Goal | None] | None = None
+        self._known, self._least_m, self._gained_s = 0, math.inf, -math.inf
 
-    def choose(self, robot: Robot, goals: np.ndarray, ahead: np.ndarray, mates: dict[str, Mate]) -> Choice:
-        """Return the goal, nearest first in ``goals``, or an errand; ``ahead``: ends of the next stretches."""
+    def choose(
+        self,
+        robot: Robot,
+        goals: np.ndarray,
+        length_m: np.ndarray,
+        ahead: np.ndarray,
+        mates: dict[str, Mate],
+        known: int,
+    ) -> Choice:
+        """Return the goal, or an errand.
+
+        Args:
+            robot: the robot.
+            goals: x, y [m], the nearest first, float64 (k, 2).
+            length_m: of the ways to them, (k,).
+            ahead: the ends of the next stretches of these ways [m], float64 (k, 2).
+            mates: the others.
+            known: cells of the map.
+        """
         here = np.array(robot.pose[:2])
         now = np.array([m.pose[:2] for m in mates.values()]).reshape(-1, 2)
         then = np.array([m.facts.get("next") or m.pose[:2] for m in mates.values()]).reshape(-1, 2)
         following = self._leading(mates)
         best = nearest_connected(here, ahead, now, then, self.range_m)
-        if best >= 0 and following is None:
+        net = [name for name, held in zip(mates, reached(here, now, self.range_m), strict=True) if held]
+        first = min(net, default=robot.name)
+        held = best >= 0 and first < robot.name and self._gains_nothing(robot.time, float(length_m[best]), known)
+        if best >= 0 and following is None and not held:
             self._since = math.inf
             return self._to(ahead[best], goals[best])
         self._since = min(self._since, robot.time)
@@ -98,13 +124,18 @@ class _Bond:
         if waited > self.give_up_s:
             return self._to(ahead[0], goals[0])
         self.next = None
-        net = [name for name, held in zip(mates, reached(here, now, self.range_m), strict=True) if held]
-        if following is None and waited > self.patience_s and net and min(net) < robot.name:
-            following = min(net)
+        if following is None and (held or waited > self.patience_s) and first < robot.name:
+            following = first
             self._leader = following, mates[following].goal
         if following is not None and math.dist(here, mates[following].pose[:2]) > 0.3 * self.range_m:
             return Errand((mates[following].pose[0], mates[following].pose[1]))
         return Errand()
+
+    def _gains_nothing(self, time_s: float, length_m: float, known: int) -> bool:
+        """Return whether it has long been no nearer to a goal, and has seen nothing new."""
+        if known > self._known + _NEWS_CELLS or length_m < self._least_m - _NEARER_M:
+            self._known, self._least_m, self._gained_s = max(known, self._known), length_m, time_s
+        return time_s - self._gained_s > self.patience_s
 
     def _to(self, ahead: np.ndarray, goal: np.ndarray) -> Goal:
         self.next = float(ahead[0]), float(ahead[1])
@@ -116,7 +147,7 @@ class _Bond:
             name, goal = self._leader
             told = mates[name].goal if name in mates else None
             if name not in mates or (goal is not None and (told is None or math.dist(told, goal) > 2.0)):
-                self._leader, self._since = None, math.inf
+                self._leader, self._since, self._least_m = None, math.inf, math.inf
             elif goal is None:
                 self._leader = name, told
         return self._leader and self._leader[0]

@@ -37,7 +37,9 @@ async def rrt_frontier(
     Two trees grow through the free cells of the own map; a branch that comes upon the unknown ends in a frontier point.
     The local tree begins anew where the robot stands whenever it has found one. I is the unknown area within
     ``info_radius_m`` of a point [m2], less what lies as near to the goal of a partner, and times ``hysteresis_gain``
-    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m].
+    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. A goal is kept
+    as long as it is such a point, as the authors' robots keep theirs until they are there: by crow's distances a robot
+    that chooses anew on the way turns back and forth between two goals.
 
     Trees find no frontier for sure. When they have found none that can be reached, the nearest frontier of the map is
     the goal, and when the map has none left, the robot is done. The goals of partners that have been silent for
@@ -50,27 +52,30 @@ async def rrt_frontier(
         info_radius_m: radius around a point in which the unknown counts [m].
         info_multiplier: metres of way that a square metre of the unknown is worth.
         hysteresis_radius_m, hysteresis_gain: what is this near counts so many times.
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: how often the trees grow on the way, and the goal is looked at again [s].
         forget_s: how long a partner that is not heard is still reckoned with [s].
 
     References:
         H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.
         IROS 2017; parameters of the authors' ROS package rrt_exploration.
     """
-    team, forest = Teammates(forget_s=forget_s), _Forest()
+    team, forest, goal = Teammates(forget_s=forget_s), _Forest(), (math.inf, math.inf)
 
     def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+        nonlocal goal
         assert robot.map is not None
         forest.grow(robot, samples, local_step_m, global_step_m)
         points = forest.points(robot, frontiers.cells[allowed], info_radius_m)
+        if (points == goal).all(axis=1).any():
+            return goal
         if len(points):
             goals = [mate.goal for mate in team.others(robot).values() if mate.goal is not None]
             robot.charge_work("view", len(points))
             gain = information_m2(robot.map.grid, points, np.array(goals).reshape(-1, 2), info_radius_m)
             distance = np.hypot(*(points - robot.pose[:2]).T)
             best = most_revenue(gain, distance, info_multiplier, hysteresis_radius_m, hysteresis_gain)
-            x, y = points[best].tolist()
-            return x, y
+            goal = points[best, 0].item(), points[best, 1].item()
+            return goal
         return choose_nearest(robot, frontiers, allowed)
 
     def tell(robot: Robot, goal: Goal | None) -> None:
