@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through
+from covey.comms.links.rays import TILE, by_eye, near_pairs, rectangles_of, sides_of, through
 from covey.world.edits import edited_since
 from covey.world.world import World
 
@@ -150,7 +150,11 @@ class Pairs:
         walls.update()
         sides = walls.part(1) if any(per_wall) else _NONE
         costs = np.array(per_metre), np.array(per_wall)
-        most = np.ascontiguousarray(most, float)
-        return through(
-            walls.made_of, *walls.part(0), *sides, *self._cells, self.a, self.b, self.distance_m, *costs, most
-        )
+        of_pairs: Any = self.a, self.b, self.distance_m, np.ascontiguousarray(most, float)
+        order = by_eye(*self._cells, self.a, self.b)
+        if len(order):
+            of_pairs = [part[order] for part in of_pairs]
+        cost = through(walls.made_of, *walls.part(0), *sides, *self._cells, *costs, *of_pairs)
+        if len(order):
+            cost[order] = cost.copy()
+        return cost

@@ -185,6 +185,32 @@ def _rightwards(u0, v0, u1, v1):
     return u0 < u1 or (u0 == u1 and v0 >= v1)
 
 
+@kernel
+def by_eye(u, v, a, b):
+    """Return an order of pairs in which those with one robot follow each other, as `through` takes them, int64 (m,).
+
+    Empty where they do so, more or less, already.
+
+    Args:
+        u, v: positions in cells, (n,).
+        a, b: the pairs, int64 (m,).
+    """
+    eyes, begins, runs = np.empty(a.shape[0], np.int32), np.zeros(u.shape[0] + 1, np.int64), 0
+    for k in range(a.shape[0]):
+        i, j = a[k], b[k]
+        eyes[k] = i if _rightwards(u[i], v[i], u[j], v[j]) else j
+        begins[eyes[k] + 1] += 1
+        runs += k == 0 or eyes[k] != eyes[k - 1]
+    order = np.empty(a.shape[0] if runs > 2 * u.shape[0] else 0, np.int64)
+    if order.shape[0] > 0:
+        for robot in range(u.shape[0]):
+            begins[robot + 1] += begins[robot]
+        for k in range(a.shape[0]):
+            order[begins[eyes[k]]] = k
+            begins[eyes[k]] += 1
+    return order
+
+
 @kernel(inline=True)
 def _directions(near, far, low, high, half):
     """Return in which directions a rectangle lies: the first, and the last.
@@ -291,7 +317,7 @@ def _enter(sides, x, y, half, begins, rays, per_wall):
             near, far = far, near
         for t in range(end - begin):
             one, two = near * dv[t] - low * du[t], far * dv[t] - high * du[t]
-            walls[t] += price if one >= 0.0 and two < 0.0 and apart * per[t] < 1.0 else 0.0
+            walls[t] += price if (one >= 0.0) & (two < 0.0) & (apart * per[t] < 1.0) else 0.0
 
 
 @kernel
@@ -322,7 +348,7 @@ def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limit
 
 
 @kernel
-def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, distance_m, per_metre, per_wall, most):
+def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, per_metre, per_wall, a, b, distance_m, most):
     """Return the cost of what lies between pairs, float64 (m,); inf above ``most``.
 
     A stretch through cells of one material, without a gap, is one wall; one that a ray only touches at a corner counts
@@ -336,10 +362,10 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, a, b, dis
         rectangles, rectangles_at: see `rectangles_of`.
         sides, sides_at: see `sides_of`; none where walls cost by the metre only.
         u, v: positions in cells from the corner of cell [0, 0], (n,).
-        a, b: the pairs, int64 (m,).
-        distance_m: how far apart, (m,).
         per_metre: cost of a metre of each material, (k,).
         per_wall: cost of each wall of a material, (k,).
+        a, b: the pairs, int64 (m,), see `by_eye`.
+        distance_m: how far apart, (m,).
         most: where the exact cost does not matter any more, (m,).
     """
     rows, columns = made_of.shape
