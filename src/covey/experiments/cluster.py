@@ -144,7 +144,8 @@ def _started(path: str, file: ClusterFile) -> Any:
     try:
         if name == "ssh":
             return _package("distributed").SSHCluster(**options)
-        return getattr(_package("dask_jobqueue"), _JOBQUEUES[name])(**options)
+        any_port = {"scheduler_options": {"dashboard_address": ":0"}}  # another study may have the usual one
+        return getattr(_package("dask_jobqueue"), _JOBQUEUES[name])(**any_port | options)
     except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
         raise InvalidValueError(f"{path}: {name}: {error}") from error
 
