@@ -446,7 +446,7 @@ def _packed(tiles: set[Tile]) -> np.ndarray:
 
 
 def _unpacked(tiles: np.ndarray) -> frozenset[Tile]:
-    return _tiles_in(tiles.tobytes())
+    return _tiles_in(np.asarray(tiles, np.int32).tobytes())
 
 
 @lru_cache(maxsize=64)

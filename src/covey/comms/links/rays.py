@@ -324,7 +324,8 @@ def _enter(sides, x, y, half, begins, rays, per_wall):
 def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limited, count, cost):
     """Keep the rays that go beyond a ring of tiles; return how many they are, and in which ring the last ends.
 
-    So are those that cost more than ``most``, where that is ``limited`` and costs only grow. See `through`, `_fan_out`.
+    The cost of the others is told. Where costs only grow and are ``limited``, so is that of rays that cost more than
+    ``most``. See `through`, `_fan_out`.
     """
     kept, last = 0, 0
     pair, toward, rings, metres, walls = marks[0], marks[1], marks[2], rays[2], rays[3]
@@ -352,10 +353,11 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, per_metre
     """Return the cost of what lies between pairs, float64 (m,); inf above ``most``.
 
     A stretch through cells of one material, without a gap, is one wall; one that a ray only touches at a corner counts
-    or not, whoever asks. While pairs with one robot follow each other,
-    their rays are taken together, in the order of their directions: those that a rectangle can meet stand side by
-    side. The walls come tile by tile, in rings around the robot; after some of them, rays that are through, or cost
-    too much, are put aside where there is a limit.
+    or not, whoever asks.
+
+    While pairs with one robot follow each other, their rays are taken together, in the order of their directions:
+    those that a rectangle can meet stand side by side. The walls come tile by tile, in rings around the robot. Where
+    there is a limit, rays that are through, or cost too much, are put aside after some of the rings.
 
     Args:
         made_of: uint8 (rows, columns), what each cell is made of; the last of the materials is air.
