@@ -46,6 +46,7 @@ COVERAGE = ("ssb", "boustrophedon", "spanning_tree_coverage", "voronoi_coverage"
 PATROLLING = (
     "conscientious_reactive",
     "heuristic_conscientious_reactive",
+    "min_max_reactive",
     "expected_idleness",
     "cyclic_patrol",
     "partitioned_patrol",

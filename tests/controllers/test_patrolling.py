@@ -14,9 +14,14 @@ from covey.planning.meetings import Meeting, MeetingPlan, take_over
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 
-cr, er, hcr = (
+cr, er, hcr, min_max = (
     importlib.import_module(f"covey.controllers.{name}")
-    for name in ("conscientious_reactive", "expected_idleness", "heuristic_conscientious_reactive")
+    for name in (
+        "conscientious_reactive",
+        "expected_idleness",
+        "heuristic_conscientious_reactive",
+        "min_max_reactive",
+    )
 )
 
 RANDOM = np.random.default_rng(0)
@@ -31,12 +36,25 @@ def test_conscientious_goes_where_it_was_longest_ago_not_to_the_nearest():
     assert cr.choose(7, np.empty(0, np.int64), LAST) == 7
 
 
-def test_heuristic_weighs_the_way_too():
+def test_heuristic_divides_idleness_and_way_by_the_largest():
+    # Idleness 30, 80, 90 of 90 and nearness 16, 10, 0 of 20: sums 1.13, 1.39, 1.
+    np.testing.assert_allclose(hcr.worth(NOW - LAST[1:], WAY[1:]), [1 / 3 + 0.8, 8 / 9 + 0.5, 1.0])
+    assert hcr.choose(0, NEIGHBOURS, NOW - LAST, WAY, RANDOM) == 2
+
+
+def test_heuristic_takes_the_near_neighbour_that_is_a_little_fresher_and_the_far_one_that_is_much_older():
+    # Two neighbours, 2 and 10 m away. Idle for 90 and 100 s: 0.9 + 0.8 against 1 + 0. For 10 and 100 s: 0.9 against 1.
+    way, two = np.array([0.0, 2.0, 10.0]), np.array([1, 2])
+    idle = np.array([[0.0, 90.0, 100.0], [0.0, 10.0, 100.0]])
+    assert {hcr.choose(0, two, idle[0], way, RANDOM) for _ in range(40)} == {1}
+    assert {hcr.choose(0, two, idle[1], way, RANDOM) for _ in range(40)} == {2}
+
+
+def test_min_max_heuristic_of_maeps_draws_lots_between_two_neighbours():
     # Freshness 1, 1/6, 0 and ways 0, 6/16, 1: sums 1, 0.54, 1.
-    np.testing.assert_allclose(hcr.costs(LAST[1:], WAY[1:]), [1.0, 1 / 6 + 6 / 16, 1.0])
-    assert hcr.choose(0, NEIGHBOURS, LAST, WAY, RANDOM) == 2
-    tied = {hcr.choose(0, NEIGHBOURS[[0, 2]], LAST, WAY, RANDOM) for _ in range(40)}
-    assert tied == {1, 3}
+    np.testing.assert_allclose(min_max.costs(LAST[1:], WAY[1:]), [1.0, 1 / 6 + 6 / 16, 1.0])
+    assert min_max.choose(0, NEIGHBOURS, LAST, WAY, RANDOM) == 2
+    assert {min_max.choose(0, NEIGHBOURS[[0, 2]], LAST, WAY, RANDOM) for _ in range(40)} == {1, 3}
 
 
 def test_expected_idleness_earns_most_per_second_and_believes_announcements():
@@ -83,6 +101,7 @@ EDGES = tuple((i, (i + 1) % 6) for i in range(6))
 PATROLS = [
     "conscientious_reactive",
     "heuristic_conscientious_reactive",
+    "min_max_reactive",
     "expected_idleness",
     "cyclic_patrol",
     "partitioned_patrol",

@@ -20,6 +20,7 @@ from covey.controllers.leader import leader
 from covey.controllers.lvd import lvd
 from covey.controllers.market import market
 from covey.controllers.meeting_patrol import meeting_patrol
+from covey.controllers.min_max_reactive import min_max_reactive
 from covey.controllers.minotaur import minotaur
 from covey.controllers.minpos import minpos
 from covey.controllers.nearest_frontier import nearest_frontier
@@ -62,6 +63,7 @@ __all__ = [
     "lvd",
     "market",
     "meeting_patrol",
+    "min_max_reactive",
     "minotaur",
     "minpos",
     "nearest_frontier",

@@ -2,49 +2,58 @@
 
 import numpy as np
 
-from covey.controllers.patrol_loop import graph_of, patrol
+from covey.controllers.patrol_loop import best_of, graph_of, patrol
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
 @controller("heuristic_conscientious_reactive", sees=("pose", "map", "waypoints"))
 async def heuristic_conscientious_reactive(robot: Robot) -> None:
-    """Go on to the neighbouring waypoint with the least sum of freshness and way, both scaled to 0 ... 1.
+    """Go on to the neighbouring waypoint with the largest sum of idleness and nearness, each as a share of the largest.
 
     It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Ties are
     broken at random, so robots that start together part. It never ends.
 
     References:
-        A. Almeida, G. Ramalho, H. Santana, P. Tedesco, T. Menezes, V. Corruble, Y. Chevaleyre: Recent advances on
-        multi-agent patrolling. SBIA 2004. D. Portugal, R. P. Rocha: Multi-robot patrolling algorithms: examining
-        performance and scalability. Advanced Robotics 27(5), 2013 (the sum).
+        D. Portugal, R. P. Rocha: Multi-robot patrolling algorithms: examining performance and scalability. Advanced
+        Robotics 27(5), 2013; their program patrolling_sim, src/algorithms.cpp (the sum). A. Almeida, G. Ramalho,
+        H. Santana, P. Tedesco, T. Menezes, V. Corruble, Y. Chevaleyre: Recent advances on multi-agent patrolling.
+        SBIA 2004 (the heuristic agents).
     """
     graph = graph_of(robot)
-    await patrol(robot, lambda at, last: choose(at, graph.neighbours[at], last, graph.distance[at], robot.random))
+    await patrol(
+        robot, lambda at, last: choose(at, graph.neighbours[at], robot.time - last, graph.distance[at], robot.random)
+    )
 
 
-def choose(at: int, neighbours: np.ndarray, last_s: np.ndarray, way_m: np.ndarray, random: np.random.Generator) -> int:
-    """Return the neighbour with the least cost, see `costs`; ties are broken at random; without neighbours, stay."""
-    if not len(neighbours):
-        return at
-    cost = costs(last_s[neighbours], way_m[neighbours])
-    best = np.flatnonzero(cost <= cost.min() + 1e-12)
-    return int(neighbours[best[0] if len(best) == 1 else random.choice(best)])
-
-
-def costs(last_s: np.ndarray, way_m: np.ndarray) -> np.ndarray:
-    """Return freshness + way of some waypoints, each scaled to 0 ... 1 over them (0 where all are equal).
+def choose(
+    at: int, neighbours: np.ndarray, idleness_s: np.ndarray, way_m: np.ndarray, random: np.random.Generator
+) -> int:
+    """Return the neighbour with the largest `worth`; ties are broken at random; without neighbours, stay.
 
     Args:
-        last_s: own last visits [s], (m,). way_m: lengths of the ways there [m], (m,).
+        at: the waypoint where the robot is.
+        neighbours: of that waypoint, int (m,).
+        idleness_s: time since the own last visit of each waypoint [s], (k,).
+        way_m: length of the way to each waypoint [m], (k,).
+        random: for ties.
+    """
+    return best_of(at, neighbours, worth(idleness_s[neighbours], way_m[neighbours]), random)
+
+
+def worth(idleness_s: np.ndarray, way_m: np.ndarray) -> np.ndarray:
+    """Return idleness / longest idleness + (longest way - way) / longest way of some waypoints (0 where all are 0).
+
+    Args:
+        idleness_s: (m,). way_m: (m,).
 
     Examples:
-        >>> costs(np.array([0.0, 50.0, 100.0]), np.array([30.0, 10.0, 20.0])).tolist()  # old but far, ..., fresh
-        [1.0, 0.5, 1.5]
+        >>> worth(np.array([100.0, 90.0]), np.array([10.0, 2.0])).tolist()  # a little fresher, but much nearer
+        [1.0, 1.7]
     """
-    return _scaled(last_s) + _scaled(way_m)
+    return _share(idleness_s) + 1.0 - _share(way_m)
 
 
-def _scaled(values: np.ndarray) -> np.ndarray:
-    low, high = float(values.min()), float(values.max())
-    return (values - low) / (high - low) if high > low else np.zeros(len(values))
+def _share(values: np.ndarray) -> np.ndarray:
+    high = float(values.max(initial=0.0))
+    return values / high if high > 0 else np.zeros(len(values))

@@ -56,7 +56,7 @@ async def meeting_patrol(robot: Robot, *, grace_s: float = 10.0, absences: int =
         hear(robot, ledger)
         mine = own_parts(robot, ledger)
         meeting, begins_s = next_meeting(plan, ledger, robot.name, held, robot.time - grace_s)
-        target = choose(at, waypoints_of(plan, mine, len(graph)), last, graph.distance[at], robot.random)
+        target = choose(at, waypoints_of(plan, mine, len(graph)), robot.time - last, graph.distance[at], robot.random)
         if meeting is None or in_time(travel_s, at, target, meeting.waypoint, robot.time, begins_s):
             if await visit(robot, graph, target, until=lambda r: hear(r, ledger)):
                 at = target

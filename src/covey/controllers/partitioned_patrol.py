@@ -20,4 +20,6 @@ async def partitioned_patrol(robot: Robot) -> None:
     graph = graph_of(robot)
     parts = spectral_parts(graph.distance, len(robot.team))
     mine = parts[robot.team.index(robot.name) % len(parts)]
-    await patrol(robot, lambda at, last: choose(at, mine[mine != at], last, graph.distance[at], robot.random))
+    await patrol(
+        robot, lambda at, last: choose(at, mine[mine != at], robot.time - last, graph.distance[at], robot.random)
+    )

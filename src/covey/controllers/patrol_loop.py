@@ -37,6 +37,21 @@ def travel_times(graph: Waypoints, robot: Robot) -> np.ndarray:
     return SLOWNESS * graph.distance / robot.model.max_speed_m_s
 
 
+def best_of(at: int, neighbours: np.ndarray, worth: np.ndarray, random: np.random.Generator) -> int:
+    """Return the neighbour that is worth most; ties are broken at random; without neighbours, stay.
+
+    Args:
+        at: the waypoint where the robot is.
+        neighbours: of that waypoint, int (m,).
+        worth: of each neighbour, (m,).
+        random: for ties.
+    """
+    if not len(neighbours):
+        return at
+    best = np.flatnonzero(worth >= worth.max() - 1e-12)
+    return int(neighbours[best[0] if len(best) == 1 else random.choice(best)])
+
+
 async def patrol(robot: Robot, choose: Choose, arrived: Callable[[int], None] | None = None) -> None:
     """Go from waypoint to waypoint for ever, at first to the nearest one.
 
