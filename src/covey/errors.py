@@ -40,6 +40,14 @@ class RunFolderError(CoveyError):
     """A run folder is missing, incomplete, or already holds a finished run."""
 
 
+class MachineError(CoveyError):
+    """The disk, a worker or a cluster failed; nothing that was asked for is wrong."""
+
+
+class DiskError(RunFolderError, MachineError):
+    """A folder could not be written to its end: the disk is full or broken, or somebody removed what was in it."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong in a file, with where it stands (1-based line and column)."""

@@ -1,12 +1,17 @@
 """`covey run` from the command line to the folder, its exit codes, and what an interrupt leaves."""
 
+import errno
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
-from covey.cli import BAD_INPUT, INTERRUPTED, NOT_REACHED, REACHED, main
+from covey.cli import BAD_INPUT, FAILED, INTERRUPTED, NOT_REACHED, REACHED, main
 from covey.cli.progress import ProgressBar
 from covey.results.run import Run
+from covey.results.table import Table
 
 ROOM = """\
 world: {empty_m: [6, 6]}
@@ -87,3 +92,49 @@ def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):
     assert (left["status"], left["goal_status"]) == ("finished", "interrupted")
     assert Run(folder / "out").steps.tolist() == [1, 2, 3, 4, 5]  # what was recorded until then is kept
     assert not list((folder / "out").glob("*.part"))
+
+
+def test_runs_that_start_at_the_same_time_each_get_a_folder(folder):
+    command = [sys.executable, "-m", "covey", "run", "room.yaml", "--no-pictures", "-q", "--seed"]
+    started = [subprocess.Popen([*command, str(i)], stdout=subprocess.PIPE, text=True) for i in range(4)]
+    folders = [process.communicate()[0].strip() for process in started]
+    assert [process.returncode for process in started] == [NOT_REACHED] * 4
+    assert [manifest(folder / name)["seed"] for name in folders] == [0, 1, 2, 3]
+    assert all(Run(folder / name).metrics["simulated_time_s"] == 2.0 for name in folders)
+
+
+def test_a_folder_that_a_run_is_being_written_into_is_refused(folder, capsys, monkeypatch):
+    said = []
+
+    def second(self, frame):
+        if frame.step == 2:
+            command = ["run", "room.yaml", "-q", "--no-pictures", "--seed", "3", "--out", "out"]
+            said.extend((main(command), main([*command, "--force"])))
+
+    monkeypatch.setattr(ProgressBar, "__call__", second)
+    assert main(["run", "room.yaml", "--no-pictures", "--out", "out"]) == NOT_REACHED
+    assert said == [BAD_INPUT, BAD_INPUT]
+    assert capsys.readouterr().err.count(f"'out' is being written by process {os.getpid()}") == 2
+    assert manifest(folder / "out")["seed"] == 0
+    assert Run(folder / "out").metrics["simulated_time_s"] == 2.0
+
+
+def test_what_ends_before_it_begins_leaves_no_folder(folder, capsys):
+    assert main(["run", "room.yaml", "-s", "robots.scout.count=900"]) == BAD_INPUT
+    assert sorted(path.name for path in folder.iterdir()) == ["room.yaml"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "room.yaml", "room.yaml/x"])
+def test_an_out_that_cannot_be_a_folder_is_bad_input(name, capsys):
+    assert main(["run", "room.yaml", "--no-pictures", "--out", name]) == BAD_INPUT
+    assert "Traceback" not in (err := capsys.readouterr().err)
+    assert "folder" in err or "write" in err
+
+
+def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
+    def full(*_args, **_kws):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Table, "__init__", full)
+    assert main(["run", "room.yaml", "--no-pictures", "--out", "out"]) == FAILED
+    assert "No space left on device" in capsys.readouterr().err

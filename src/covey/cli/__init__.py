@@ -27,7 +27,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     from cyclopts import CycloptsError
 
     from covey.cli.app import app
-    from covey.errors import ControllerError, CoveyError
+    from covey.errors import ControllerError, CoveyError, MachineError
 
     try:
         typed = list(sys.argv[1:] if arguments is None else arguments)
@@ -36,7 +36,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT
     except CoveyError as error:
         print(_printable(str(error)), file=sys.stderr)
-        return FAILED if isinstance(error, ControllerError) else BAD_INPUT
+        return FAILED if isinstance(error, (ControllerError, MachineError)) else BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -16,7 +16,7 @@ from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.again import scenario_of
 from covey.results.run import Run
-from covey.scenario.folders import check_folder, run_folder
+from covey.scenario.folders import check_folder, fresh_folder
 from covey.scenario.run import run_scenario
 
 
@@ -34,17 +34,21 @@ def run_command(
     """Run a scenario, print its metrics and where they are, and return the exit code."""
     factor = parse_speed(speed)
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
-    folder = out or run_folder(scenario.name)
-    check_folder(folder, overwrite=force)
+    if out is not None:
+        check_folder(out, overwrite=force)
     typed = None if commands is None else _commands(commands)
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)
-    try:
-        with bar as progress:
-            observers = () if progress is None else (progress,)
-            run = run_scenario(scenario, folder, speed=factor, overwrite=force, observers=observers, before_step=typed)
-    except KeyboardInterrupt:
-        print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
-        return INTERRUPTED
+    with nullcontext(out) if out is not None else fresh_folder(scenario.name) as folder:
+        try:
+            with bar as progress:
+                observers = () if progress is None else (progress,)
+                run = run_scenario(
+                    scenario, folder, speed=factor, overwrite=force, observers=observers, before_step=typed
+                )
+        except KeyboardInterrupt:
+            if (folder / "manifest.json").is_file():
+                print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
+            return INTERRUPTED
     drawn = _draw_all(run) if pictures else []
     if quiet:
         print(run.folder)

@@ -1,11 +1,13 @@
 """The run folder: its files, how it is claimed, and writing without ever leaving a half file under a final name."""
 
+import errno
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-from covey.errors import RunFolderError
+from covey.errors import DiskError, RunFolderError
+from covey.results.lock import LOCK, FolderLock
 
 FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
@@ -34,7 +36,10 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
     """
     unfinished = unfinished or part(path)
     try:
-        unfinished.write_bytes(data)
+        with unfinished.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # or else a power cut may leave the name of a file and nothing in it
         os.replace(unfinished, path)
     except OSError:
         unfinished.unlink(missing_ok=True)
@@ -69,26 +74,58 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def claim(folder: Path, overwrite: bool) -> None:
-    """Make ``folder`` ready for a new run: create it, or clear the run that it holds.
+def claim(folder: Path, overwrite: bool) -> FolderLock:
+    """Make ``folder`` ready for a new run: create it, or clear the run that it holds; return the lock on it.
 
     An incomplete run is cleared without asking; a finished one only when ``overwrite`` is set. Only files that
-    Covey writes are removed.
+    Covey writes are removed, and none while another process writes there.
 
     Raises:
-        RunFolderError: it holds a finished run, other files, or cannot be written.
+        RunFolderError: it is being written, holds a finished run, other files, or cannot be written.
+        DiskError: the disk is full or broken.
     """
     try:
-        if folder.is_dir() and any(folder.iterdir()):
-            manifest = read_manifest(folder)
-            if manifest["status"] == "finished" and not overwrite:
-                raise RunFolderError(
-                    f"{str(folder)!r} already holds a finished run; choose another folder, or ask to overwrite it"
-                )
-            _clear(folder, manifest)
+        held_by(folder, overwrite)
         folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        try:
+            manifest = held_by(folder, overwrite)  # again: another may have been between
+            if manifest is not None:
+                _clear(folder, manifest)
+        except BaseException:
+            lock.release()
+            raise
     except OSError as error:
-        raise RunFolderError(f"cannot write the run folder {str(folder)!r}: {error.strerror or error}") from error
+        raise unwritable(f"the run folder {str(folder)!r}", error) from error
+    return lock
+
+
+def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
+    """Return the manifest of the run in ``folder`` that a new one may replace; None when there is nothing in it.
+
+    Raises:
+        RunFolderError: it holds a finished run (and ``overwrite`` is not set), other files, or is a file.
+        OSError: it cannot be looked into.
+    """
+    if not folder.exists():
+        return None
+    if not folder.is_dir():
+        raise RunFolderError(f"{str(folder)!r} is a file; choose a folder")
+    if all(path.name == LOCK for path in folder.iterdir()):
+        return None
+    manifest = read_manifest(folder)
+    if manifest["status"] == "finished" and not overwrite:
+        raise RunFolderError(f"{str(folder)!r} already holds a finished run; choose another folder, or add --force")
+    return manifest
+
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENFILE, errno.EMFILE, errno.ENOMEM)
+
+
+def unwritable(what: str, error: OSError) -> RunFolderError:
+    """Return the error that says why a file or folder that was asked for cannot be written."""
+    kind = DiskError if error.errno in _OF_THE_DISK else RunFolderError
+    return kind(f"cannot write {what}: {error.strerror or error}")
 
 
 def _clear(folder: Path, manifest: dict[str, Any]) -> None:

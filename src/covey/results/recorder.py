@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from covey.comms.samples import Sample
-from covey.errors import InvalidValueError, RunFolderError
+from covey.errors import DiskError, InvalidValueError, RunFolderError
 from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
@@ -74,7 +74,7 @@ class Recorder:
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
-        claim(self.folder, overwrite)
+        self._lock = claim(self.folder, overwrite)
         self._tables: dict[str, Table] = {}
         self._is_open = False
 
@@ -92,6 +92,7 @@ class Recorder:
         self._started = self._host_wall = time.perf_counter()
         self._host_cpu = time.process_time()
         self._time_s, self._step = 0.0, 0
+        self._radio = RadioTables(self.folder, self.names)
         name = pa.dictionary(pa.int32(), pa.string())
         step = [("step", pa.int64())]
         with self._disk():
@@ -101,7 +102,6 @@ class Recorder:
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
-        self._radio = RadioTables(self.folder, self.names)
         self._is_open = True
 
     def observe(self, frame: Frame) -> None:
@@ -207,6 +207,7 @@ class Recorder:
             self.manifest["status"] = "finished"
             write_json(self.folder / "manifest.json", self.manifest)
         self._is_open = False
+        self._lock.release()
         return Run(self.folder, scratch=self._scratch)
 
     def abandon(self, reason: str) -> None:
@@ -221,6 +222,7 @@ class Recorder:
             write_json(self.folder / "manifest.json", self.manifest)
         except OSError:  # no room even for this: the manifest still says running, which reads as incomplete too
             part(self.folder / "manifest.json").unlink(missing_ok=True)
+        self._lock.release()
 
     def _open(self, name: str, fields: list[tuple[str, pa.DataType]]) -> None:
         self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))
@@ -264,7 +266,7 @@ class Recorder:
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else str(error)
             self.abandon(f"cannot write: {why}")
-            raise RunFolderError(
+            raise DiskError(
                 f"cannot write the run folder {str(self.folder)!r}: {why}; the folder is marked incomplete. "
                 "Make room, or choose another folder, and run again"
             ) from error

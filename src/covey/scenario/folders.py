@@ -1,26 +1,54 @@
 """Where a run is written when nobody says where."""
 
+import contextlib
 import datetime
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from covey.errors import RunFolderError
-from covey.results.folder import read_manifest
+from covey.results.folder import held_by, unwritable
+from covey.results.lock import refuse_locked
 
 
-def run_folder(name: str, root: Path | str = "runs") -> Path:
-    """Return a folder ``root/<name>/<id>`` that does not exist yet; the id is the local date and time.
+@contextlib.contextmanager
+def fresh_folder(name: str, root: Path | str = "runs") -> Iterator[Path]:
+    """Yield a folder ``root/<name>/<id>`` that this call has made; the id is the local date and time.
 
-    Examples:
-        >>> run_folder("maze exploration").parent.as_posix()
-        'runs/maze-exploration'
+    It goes again at the end of the block if nothing has been written into it.
+
+    Raises:
+        RunFolderError: it cannot be made.
     """
     parent = Path(root) / folder_name(name)
+    folder = _made(parent)
+    try:
+        yield folder
+    finally:
+        for empty in (folder, parent, Path(root)):
+            with contextlib.suppress(OSError):  # it holds something
+                empty.rmdir()
+
+
+def _made(parent: Path) -> Path:
+    """Return a new folder; whoever makes it has it alone, however many try at the same time."""
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    number, folder = 1, parent / stamp
-    while folder.exists():
-        number, folder = number + 1, parent / f"{stamp}-{number + 1}"
-    return folder
+    number = 1
+    while True:
+        folder = parent / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+        except FileExistsError:
+            if not parent.is_dir():
+                raise RunFolderError(f"cannot write into {str(parent)!r}: a file is in the way") from None
+            number += 1
+        except FileNotFoundError:  # another one has just removed its parent, which was empty
+            continue
+        except OSError as error:
+            raise unwritable(f"the run folder {str(folder)!r}", error) from error
+        else:
+            return folder
 
 
 def folder_name(title: str) -> str:
@@ -37,11 +65,11 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
     """Check, without changing anything, that a new run may be written into ``folder``.
 
     Raises:
-        RunFolderError: it holds a finished run (and ``overwrite`` is not set), other files, or is a file.
+        RunFolderError: it is being written, holds a finished run (and ``overwrite`` is not set), other files, or is a
+            file.
     """
-    if folder.exists() and not folder.is_dir():
-        raise RunFolderError(f"{str(folder)!r} is a file; choose a folder")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if read_manifest(folder)["status"] == "finished" and not overwrite:
-        raise RunFolderError(f"{str(folder)!r} already holds a finished run; choose another folder, or add --force")
+    try:
+        refuse_locked(folder)
+        held_by(folder, overwrite)
+    except OSError as error:
+        raise unwritable(f"the run folder {str(folder)!r}", error) from error

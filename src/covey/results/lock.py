@@ -1,0 +1,109 @@
+"""`FolderLock`: whoever writes into a folder holds its lock, and the system lets go of it when the process ends."""
+
+import contextlib
+import datetime
+import json
+import os
+import socket
+import weakref
+from pathlib import Path
+
+from covey.errors import RunFolderError
+
+try:
+    import fcntl
+except ImportError:  # a system without: folders are still made by one process only
+    fcntl = None
+
+LOCK = ".lock"
+
+
+class FolderLock:
+    """Holds a folder until `release`, or until the process ends, however it does.
+
+    The file ``.lock`` in the folder says who holds it, and goes with the last one who does. On a file system without
+    locks nothing is held.
+
+    Args:
+        folder: which exists.
+        shared: with others who hold it shared.
+
+    Raises:
+        RunFolderError: another process, or another run of this one, holds it.
+        OSError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool = False):
+        self.path = folder / LOCK
+        descriptor = _opened(self.path, shared)
+        self.release = weakref.finalize(self, _release, self.path, descriptor)
+        owner = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": datetime.datetime.now().isoformat(" ", "seconds"),
+        }
+        with contextlib.suppress(OSError):  # a full disk must not hide what it keeps from being written
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(owner).encode(), 0)
+
+
+def refuse_locked(folder: Path) -> None:
+    """Raise `RunFolderError` when somebody is writing into a folder; nothing is changed."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        if not _lock(descriptor, shared=True):
+            raise _held(folder / LOCK)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path, shared: bool) -> int:
+    """Return the descriptor of the locked file."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        if not _lock(descriptor, shared):
+            os.close(descriptor)
+            raise _held(path)
+        if _is_file(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # its last holder has just removed it
+
+
+def _lock(descriptor: int, shared: bool) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this file system has no locks
+        return True
+    return True
+
+
+def _is_file(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _release(path: Path, descriptor: int) -> None:
+    with contextlib.suppress(OSError):
+        if _lock(descriptor, shared=False) and _is_file(descriptor, path):
+            path.unlink()
+    os.close(descriptor)
+
+
+def _held(path: Path) -> RunFolderError:
+    try:
+        owner = json.loads(path.read_text(encoding="utf-8"))
+        who = f"process {owner['pid']} on {owner['host']}, since {owner['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        who = "another process"
+    return RunFolderError(
+        f"{str(path.parent)!r} is being written by {who}; wait until it has ended, or choose another folder with --out"
+    )
