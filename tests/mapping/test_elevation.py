@@ -22,7 +22,7 @@ from covey.mapping.elevation_compare import (
 from covey.mapping.records import ElevationMapping
 from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
-from covey.sensors.wedge import Wedge, WedgeReadings
+from covey.sensors.wedge import Wedge, WedgeReadings, Windows
 from covey.world.ground import Ground
 
 SIGMA, ONE = 0.02, np.array([0])
@@ -38,8 +38,8 @@ def reading(altitude, kind=None, again=None, corner=(0, 0), spacing=1.0, sigma=S
     altitude = np.atleast_2d(np.array(altitude, float))
     kind = np.where(np.isfinite(altitude), 1, 0) if kind is None else np.atleast_2d(kind)
     again = altitude if again is None else np.atleast_2d(np.array(again, float))
-    arrays = kind.astype(np.uint8)[None], altitude[None], again[None], np.array([corner])
-    return WedgeReadings(*arrays, sigma, np.array([0.0, 0.0, spacing]), np.array(pose, float))
+    windows = Windows(np.array([corner]), np.array([0.0, 0.0, spacing]), np.array(pose, float))
+    return WedgeReadings.inside(windows, kind.astype(np.uint8)[None], altitude[None], again[None], sigma)
 
 
 def see(beliefs, *arguments, step=0, robot=0, pose=NOWHERE, **options):

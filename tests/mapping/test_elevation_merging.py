@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from covey.mapping.elevation import Elevations
 from covey.mapping.elevation_versions import rounded
 from covey.mapping.records import ElevationMapping
-from covey.sensors.wedge import WedgeReadings
+from covey.sensors.wedge import WedgeReadings, Windows
 
 SIGMA = 0.02
 NAMES = ["a", "b", "c"]
@@ -22,7 +22,8 @@ def see(beliefs, robot, altitude, step, corner=(5, 5), kind=None):
     altitude = np.array(altitude, float)[None]
     kind = np.ones(altitude.shape) if kind is None else np.array(kind)[None]
     lattice, nowhere = np.array([0.0, 0.0, 1.0]), np.zeros((1, 3))
-    told = WedgeReadings(kind.astype(np.uint8), altitude, altitude, np.array([corner]), SIGMA, lattice, nowhere)
+    windows = Windows(np.array([corner]), lattice, nowhere)
+    told = WedgeReadings.inside(windows, kind.astype(np.uint8), altitude, altitude, SIGMA)
     told.into(beliefs, np.array([robot]), np.array([0]), nowhere, step)
 
 

@@ -32,7 +32,7 @@ def test_measured_values_agree_with_the_numpy_reference(make_truth):
     for rays in (1, 31, 32):
         sensor = Lidar(rays=rays, range_m=6.0, sigma_m=0.2, dropout=0.1, min_range_m=1.0)
         got = sensor.read(truth, np.arange(6), keys, 5)
-        expected = measure_reference(got.true_ranges, keys, 5, 0.2, 0.1, 1.0, 6.0)
+        expected = measure_reference(got.truth, keys, 5, 0.2, 0.1, 1.0, 6.0)
         np.testing.assert_allclose(got.ranges, expected, rtol=0, atol=1e-12)
 
 
@@ -40,7 +40,7 @@ def test_noise_is_normal_with_the_declared_deviation_and_independent_between_ray
     truth = make_truth(poses(200), box())
     keys = sensor_keys(1, "lidar", [f"r{i}" for i in range(200)])
     reading = Lidar(rays=100, range_m=50.0, sigma_m=0.03, sees_robots=False).read(truth, np.arange(200), keys, 0)
-    error = (reading.ranges - reading.true_ranges) / 0.03
+    error = (reading.ranges - reading.truth) / 0.03
     assert stats.kstest(error.ravel(), "norm").pvalue > 1e-3
     correlation = np.corrcoef(error.T)[np.triu_indices(100, 1)]
     assert np.abs(correlation).max() < 5 / math.sqrt(200)
@@ -59,8 +59,8 @@ def test_nothing_within_range_reads_inf_and_too_near_reads_the_minimum(make_trut
     truth = make_truth([[5.0, 5.0, 0.0], [0.25, 5.0, math.pi]], box())
     reading = Lidar(rays=1, range_m=4.0, min_range_m=0.5).read(truth, np.arange(2), np.zeros(2, np.uint64), 0)
     assert reading.ranges.tolist() == [[math.inf], [0.5]]
-    assert reading.true_ranges[0, 0] == 4.0
-    assert reading.true_ranges[1, 0] == pytest.approx(0.15)
+    assert reading.truth[0, 0] == 4.0
+    assert reading.truth[1, 0] == pytest.approx(0.15)
 
 
 def test_the_mount_moves_and_turns_the_fan(make_truth):

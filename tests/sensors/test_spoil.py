@@ -11,7 +11,7 @@ from covey.sensors.neighbours import NeighboursReadings
 from covey.sensors.odometry import OdometryReadings
 from covey.sensors.proximity import ProximityReadings
 from covey.sensors.spoil import spoil
-from covey.sensors.wedge import WedgeReadings
+from covey.sensors.wedge import WedgeReadings, Windows
 
 KEY = stream_key(1, "test")
 SOUND = {"range_m": np.inf, "noise_m": 0.0, "dropout": 0.0}
@@ -20,7 +20,7 @@ SOUND = {"range_m": np.inf, "noise_m": 0.0, "dropout": 0.0}
 def lidar(rays=400):
     ranges = np.tile(np.linspace(0.5, 9.5, rays), (2, 1))
     ranges[:, -1] = np.inf
-    return LidarReadings(ranges.copy(), np.minimum(ranges, 10.0), np.zeros(rays), 10.0, np.zeros(3))
+    return LidarReadings(ranges.copy(), np.zeros(rays), 10.0, np.zeros(3), truth=np.minimum(ranges, 10.0))
 
 
 def test_only_the_robot_meant_is_spoiled_and_a_sound_one_is_as_it_was():
@@ -28,7 +28,7 @@ def test_only_the_robot_meant_is_spoiled_and_a_sound_one_is_as_it_was():
     spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
     assert np.array_equal(reading.ranges[0], same.ranges[0])
     assert np.isnan(reading.ranges[1]).all()
-    assert np.isnan(reading.true_ranges[1]).all(), "a dead lidar explores nothing"
+    assert np.isnan(reading.truth[1]).all(), "a dead lidar explores nothing"
     spoil(reading, 0, KEY, 0, **SOUND)
     assert np.array_equal(reading.ranges[0], same.ranges[0])
 
@@ -37,7 +37,7 @@ def test_a_shorter_range_ends_all_rays():
     reading = lidar()
     spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.0}))
     assert np.array_equal(reading.ranges[0] == np.inf, lidar().ranges[0] > 4.0)
-    assert reading.true_ranges[0].max() == 4.0
+    assert reading.truth[0].max() == 4.0
 
 
 def test_noise_and_loss_are_as_large_as_stated_and_the_same_every_time():
@@ -95,7 +95,7 @@ def wedge():
     kind[:, 0, 0] = 2
     level = np.zeros((2, 11, 11))
     corner, lattice, middle = np.full((2, 2), 10), np.array([0.0, 0.0, 1.0]), np.full((2, 3), 15.0)
-    return WedgeReadings(kind, level, level.copy(), corner, 0.02, lattice, middle)
+    return WedgeReadings.inside(Windows(corner, lattice, middle), kind, level, level.copy(), 0.02)
 
 
 def test_a_wedge_loses_what_is_far_and_what_is_lost():

@@ -35,8 +35,13 @@ def on(ground, make_truth, pose, tilt=(0.0, 0.0), above=0.0, **changes):
 
 def seen_by(sensor, truth, robot=0, kind=SEEN):
     """Rows and columns that a sensor says this of."""
-    reading = sensor.read(truth, np.arange(len(truth.pose)), KEYS[: len(truth.pose)], 0).row(robot)
-    return {tuple(v) for v in reading.vertices(kind).tolist()}
+    readings = sensor.read(truth, np.arange(len(truth.pose)), KEYS[: len(truth.pose)], 0)
+    return {tuple(v) for v in vertices_of(readings, robot, kind).tolist()}
+
+
+def vertices_of(readings, robot, kind=SEEN):
+    """Rows and columns on the lattice of the vertices of a kind."""
+    return np.argwhere(readings.kind[robot] == kind) + readings.truth.corner[robot]
 
 
 def test_level_ground_is_seen_from_346_mm_on_and_nearer_than_that_nothing_is_told(make_truth):
@@ -58,8 +63,8 @@ def test_a_point_1_m_ahead_is_seen_down_to_377_mm_below_ground_level(make_truth,
     for occlusion in (True, False):
         sensor = Wedge(sigma_m=0.0, occlusion=occlusion, **MOUNTED)
         assert (2, 4) in seen_by(sensor, truth, kind=kind)
-        reading = sensor.read(truth, np.array([0]), KEYS[:1], 0).row(0)
-        at = reading.altitude[tuple(np.array([2, 4]) - reading.corner)]
+        readings = sensor.read(truth, np.array([0]), KEYS[:1], 0)
+        at = readings.row(0).altitude[tuple(np.array([2, 4]) - readings.truth.corner[0])]
         assert at == pytest.approx(-depth if kind == SEEN else -0.3774, abs=1e-4)  # else the edge of the wedge
 
 
@@ -85,7 +90,7 @@ def test_kinds_agree_with_the_plain_reference_for_bodies_of_any_tilt(make_truth,
             placed(truth.pose[i], truth.altitude_roll_pitch[i], sensor._place, sensor._limits[6], at)
             near = sensor.height_m / math.tan(math.radians(sensor.declination_deg))
             expected = kinds_reference(ground.altitude, ground.frame, at, sensor._limits, near)
-            kind, (top, left) = readings.kind[i], readings.corner[i]
+            kind, (top, left) = readings.kind[i], readings.truth.corner[i]
             got = np.zeros_like(expected)
             for a, b in np.argwhere(kind):
                 got[top + a, left + b] = kind[a, b]
@@ -173,9 +178,9 @@ def test_noise_is_normal_repeatable_and_the_same_in_any_company(make_truth):
     both = sensor.read(truth, np.arange(2), KEYS[:2], 7)
     alone = sensor.read(truth, np.array([1]), KEYS[1:2], 7)
     np.testing.assert_array_equal(both.altitude[1], alone.altitude[0])
-    vertices = both.row(1).vertices()
+    vertices = vertices_of(both, 1)
     first, second = noise_reference(KEYS[1], 7, vertices[:, 0] * 81 + vertices[:, 1], 0.05)
-    at = tuple((vertices - both.corner[1]).T)
+    at = tuple((vertices - both.truth.corner[1]).T)
     true = ground.altitude[tuple(vertices.T)]
     np.testing.assert_allclose(both.altitude[1][at], true + first, atol=1e-12)
     np.testing.assert_allclose(both.again[1][at], true + second, atol=1e-12)
@@ -200,3 +205,13 @@ def test_a_world_without_ground_and_a_wedge_without_height_are_refused(make_trut
         Wedge().read(make_truth([[0, 0, 0]]), np.array([0]), KEYS[:1], 0)
     with pytest.raises(ValueError, match="one of them must be positive"):
         Wedge(elevation_deg=0, declination_deg=0)
+
+
+def test_a_robot_is_told_where_vertices_lie_from_its_own_body_and_nothing_of_where_it_is(make_truth):
+    altitude = np.zeros((9, 9))
+    altitude[4, 7] = 0.25
+    truth = on(Ground.of(altitude, 1.0, origin=(100.0, -4.0)), make_truth, [[107.0, 3.0, -math.pi / 2]])
+    reading = Wedge(sigma_m=0.0, occlusion=False).read(truth, np.array([0]), KEYS[:1], 0).row(0)
+    higher = reading.points()[reading.points()[:, 2] > 0.1]
+    np.testing.assert_allclose(higher, [[3.0, 0.0, 0.25]], atol=1e-12)  # (107, 0) is 3 m south of it, where it looks
+    assert np.abs(reading.window).max() < 10.0  # 107 m is not told

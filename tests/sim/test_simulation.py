@@ -231,7 +231,7 @@ def test_groups_with_equal_sensors_see_their_own_readings_and_no_truth():
 
     @covey.controller(scope="group", sees=("proximity", "lidar"))
     def look(group):
-        seen[group.name] = group.proximity.ranges.copy(), group.lidar.true_ranges, group.lidar.angles.shape
+        seen[group.name] = group.proximity.ranges.copy(), group.lidar.truth, group.lidar.angles.shape
         return np.zeros((group.count, 3))
 
     model = covey.robots.disc()

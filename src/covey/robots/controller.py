@@ -27,7 +27,7 @@ def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[st
             dict of them by group name, returning a dict of twists.
         sees: what it may look at. A controller of one robot: words of `covey.robots.declared.WORDS` and sensors by
             name; None is everything. A group or team controller: ``"full"`` (the truth, too) or names of fields:
-            ``pose`` (the estimate; alone when None), ``twist``, ``collided``, and sensors by name.
+            ``pose`` (the estimate; alone when None), ``collided``, and sensors by name.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees)(name)

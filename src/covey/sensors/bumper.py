@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
 
@@ -22,7 +22,7 @@ class BumperReading:
 
 
 @dataclass(frozen=True, eq=False)
-class BumperReadings:
+class BumperReadings(Readings):
     """The bumpers of m robots: ``pressed`` bool (m,), ``bearing`` float64 (m,) [rad]."""
 
     pressed: np.ndarray

@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from covey.geometry.heightfield import altitude_at, cast_ray
 from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
 from covey.sensors.lidar import measure
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 from covey.sensors.wedge import ground_of, placed
 
@@ -34,9 +34,10 @@ class CloudReading:
 
 
 @dataclass(frozen=True, eq=False)
-class CloudReadings:
+class CloudReadings(Readings):
     """One cloud of each of m robots, see `CloudReading`."""
 
+    shared: ClassVar = ("sigma_m",)
     ranges: np.ndarray
     points: np.ndarray
     sigma_m: float

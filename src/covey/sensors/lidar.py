@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from covey.kernel import kernel
 from covey.random import normal4, normal4_numpy, uniform2, uniform2_numpy
 from covey.sensors.scan import scan
-from covey.sensors.sensor import SensorRecord, fan_angles
+from covey.sensors.sensor import Readings, SensorRecord, fan_angles
 from covey.sensors.truth import Truth
 
 
@@ -39,15 +39,14 @@ class LidarReading:
 
 
 @dataclass(frozen=True, eq=False)
-class LidarReadings:
+class LidarReadings(Readings):
     """One scan of each of m robots, see `LidarReading`.
 
-    ``true_ranges`` (m, rays) [m] is without noise and dropout, ``range_m`` where nothing is: for scoring, never for
-    robots.
+    ``truth``: float64 (m, rays) [m], the ranges without noise and dropout, ``range_m`` where nothing is.
     """
 
+    shared: ClassVar = ("angles", "range_m", "mount")
     ranges: np.ndarray
-    true_ranges: np.ndarray
     angles: np.ndarray
     range_m: float
     mount: np.ndarray
@@ -99,7 +98,7 @@ class Lidar(SensorRecord):
         true_ranges = scan(truth, members, mount, angles, self.range_m, self.sees_robots)
         ranges = np.empty_like(true_ranges)
         measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
-        return LidarReadings(ranges, true_ranges, angles, self.range_m, mount)
+        return LidarReadings(ranges, angles, self.range_m, mount, truth=true_ranges)
 
 
 @lru_cache(maxsize=64)

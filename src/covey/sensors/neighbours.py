@@ -11,7 +11,7 @@ from covey.geometry.raycast import line_of_sight
 from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth, bucket_window
 
 
@@ -44,7 +44,7 @@ class NeighboursReading:
 
 
 @dataclass(frozen=True, eq=False)
-class NeighboursReadings:
+class NeighboursReadings(Readings):
     """The robots that m robots sense: arrays (m, width) of which row i uses the first ``count[i]``.
 
     See `NeighboursReading`; unused places hold inf, NaN, -1 and NaN.

@@ -11,7 +11,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.records import Record
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
 
@@ -84,7 +84,7 @@ class OdometryReading:
 
 
 @dataclass(frozen=True, eq=False)
-class OdometryReadings:
+class OdometryReadings(Readings):
     """Motions of m robots since the previous sample: ``motion`` float64 (m, 3), see `OdometryReading`."""
 
     motion: np.ndarray

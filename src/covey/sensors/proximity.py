@@ -3,13 +3,13 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from covey.sensors.scan import scan
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
 _CENTRE = np.zeros(3)
@@ -42,9 +42,10 @@ class ProximityReading:
 
 
 @dataclass(frozen=True, eq=False)
-class ProximityReadings:
+class ProximityReadings(Readings):
     """What the rings of m robots sense, see `ProximityReading`."""
 
+    shared: ClassVar = ("angles",)
     presence: np.ndarray
     ranges: np.ndarray
     angles: np.ndarray

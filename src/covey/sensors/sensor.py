@@ -1,9 +1,11 @@
 """What every sensor is: a record with a name and a rate that reads the truth for many robots at once."""
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field
@@ -13,12 +15,37 @@ from covey.records import Record
 from covey.sensors.truth import Truth
 
 
-class Readings(Protocol):
-    """The readings of one sensor of many robots at one time: arrays whose first axis is the robot."""
+@dataclass(frozen=True, eq=False)
+class Readings(ABC):
+    """The readings of one sensor of many robots at one time: arrays whose first axis is the robot.
 
+    Attributes:
+        shared: names of the fields that are the same for all robots, and have no axis of robots.
+        truth: what the scoring needs besides, and no robot may see.
+    """
+
+    shared: ClassVar[tuple[str, ...]] = ()
+    truth: Any = field(default=None, kw_only=True)
+
+    @abstractmethod
     def row(self, i: int) -> Any:
         """Return the reading of the i-th robot; its arrays are copies."""
-        ...
+
+    def of(self, rows: slice) -> Self:
+        """Return what these robots may see of the readings: read-only copies, without the truth."""
+        shown = {
+            f.name: _own(value if f.name in self.shared else value[rows])
+            for f in dataclasses.fields(self)
+            if f.name != "truth" and (value := getattr(self, f.name)) is not None
+        }
+        return dataclasses.replace(self, truth=None, **shown)
+
+
+def _own(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        value = value.copy()
+        value.flags.writeable = False
+    return value
 
 
 class SensorRecord(Record, ABC):

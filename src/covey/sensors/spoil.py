@@ -24,7 +24,7 @@ def spoil(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m:
         noise_m: standard deviation of noise on ranges, or on the motion of odometry [m].
         dropout: share of rays, neighbours or samples that is lost.
     """
-    if hasattr(readings, "true_ranges"):
+    if hasattr(readings, "mount"):
         _lidar(readings, i, key, sample, range_m, noise_m, dropout)
     elif hasattr(readings, "presence"):
         _proximity(readings, i, key, sample, range_m, noise_m, dropout)
@@ -44,7 +44,7 @@ def spoil(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m:
 
 def _lidar(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:
     """The true ranges, which say what is explored, end where the sensor does, and are NaN where a ray is lost."""
-    ranges, true = readings.ranges[i], readings.true_ranges[i]
+    ranges, true = readings.ranges[i], readings.truth[i]
     _worsen(ranges, key, sample, range_m, noise_m)
     np.minimum(true, range_m, out=true)
     lost = _lost(key, sample, len(ranges), dropout)
@@ -75,9 +75,10 @@ def _neighbours(readings: Any, i: int, key: Any, sample: int, range_m: float, no
 def _wedge(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:
     """Vertices farther from the robot than the range, and lost ones, are told nothing of."""
     kind, altitude, again = readings.kind[i], readings.altitude[i], readings.again[i]
-    row, column = np.indices(kind.shape) + readings.corner[i][:, None, None]
-    x, y = readings.frame[0] + column * readings.frame[2], readings.frame[1] + row * readings.frame[2]
-    lost = np.hypot(x - readings.pose[i, 0], y - readings.pose[i, 1]) > range_m
+    row, column = np.indices(kind.shape) + readings.truth.corner[i][:, None, None]
+    frame = readings.truth.frame
+    x, y = frame[0] + column * frame[2], frame[1] + row * frame[2]
+    lost = np.hypot(x - readings.truth.pose[i, 0], y - readings.truth.pose[i, 1]) > range_m
     lost |= _lost(key, sample, kind.size, dropout).reshape(kind.shape)
     kind[lost], altitude[lost], again[lost] = 0, np.nan, np.nan
     if noise_m > 0.0:

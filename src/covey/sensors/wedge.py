@@ -8,7 +8,7 @@ References:
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,7 +19,7 @@ from covey.geometry.raycast import march, to_grid
 from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
 NOTHING, SEEN, BELOW, ABOVE = 0, 1, 2, 3
@@ -37,43 +37,75 @@ class WedgeReading:
         altitude: float64 (w, w) [m]: the measured altitude of a vertex that is seen; of one that lies below or above
             the wedge the altitude of the wedge's edge there; else NaN.
         again: float64 (w, w) [m]: the mean of four more measurements of each vertex that is seen; else NaN.
-        corner: int64 (2,), row and column of the window's vertex [0, 0] on the lattice of the ground.
+        window: float64 (3, 2) [m], ahead of and to the left of the body: the window's vertex [0, 0], and how far it is
+            from there to the next row and to the next column.
         sigma_m: standard deviation of one measurement [m].
     """
 
     kind: np.ndarray
     altitude: np.ndarray
     again: np.ndarray
-    corner: np.ndarray
+    window: np.ndarray
     sigma_m: float
 
-    def vertices(self, kind: int = SEEN) -> np.ndarray:
-        """Return rows and columns of the vertices of a kind, int64 (k, 2)."""
-        return np.argwhere(self.kind == kind) + self.corner
+    def points(self, kind: int = SEEN) -> np.ndarray:
+        """Return the vertices of a kind, float64 (k, 3) [m]: ahead of and to the left of the body, and the altitude."""
+        row, column = np.nonzero(self.kind == kind)
+        place = self.window[0] + row[:, None] * self.window[1] + column[:, None] * self.window[2]
+        return np.column_stack((place, self.altitude[row, column]))
 
 
-@dataclass(frozen=True, eq=False)
-class WedgeReadings:
-    """What the wedges of m robots tell, see `WedgeReading`; ``frame`` of the ground, and ``pose`` (m, 3) the truth."""
+class Windows(NamedTuple):
+    """Where the windows of m readings really lie.
 
-    kind: np.ndarray
-    altitude: np.ndarray
-    again: np.ndarray
+    Attributes:
+        corner: int64 (m, 2), row and column of a window's vertex [0, 0] on the lattice of the ground.
+        frame: float64 (3,) of that lattice: x, y of vertex [0, 0], spacing [m].
+        pose: float64 (m, 3) of the robots, x, y [m], heading [rad].
+    """
+
     corner: np.ndarray
-    sigma_m: float
     frame: np.ndarray
     pose: np.ndarray
 
+    def from_body(self) -> np.ndarray:
+        """Return the windows as of `WedgeReading`, float64 (m, 3, 2) [m]."""
+        c, s, zero = np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2]), np.zeros(len(self.pose))
+        away = self.frame[:2] + self.corner[:, ::-1] * self.frame[2] - self.pose[:, :2]
+        steps = np.full(len(zero), self.frame[2])
+        world = np.stack((away, np.column_stack((zero, steps)), np.column_stack((steps, zero))), axis=1)
+        x, y = world[..., 0], world[..., 1]
+        return np.stack((c[:, None] * x + s[:, None] * y, c[:, None] * y - s[:, None] * x), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class WedgeReadings(Readings):
+    """What the wedges of m robots tell, see `WedgeReading`; ``truth``: `Windows`."""
+
+    shared: ClassVar = ("sigma_m",)
+    kind: np.ndarray
+    altitude: np.ndarray
+    again: np.ndarray
+    window: np.ndarray
+    sigma_m: float
+
+    @classmethod
+    def inside(
+        cls, windows: Windows, kind: np.ndarray, altitude: np.ndarray, again: np.ndarray, sigma_m: float
+    ) -> "WedgeReadings":
+        """Return what wedges tell of the vertices inside windows."""
+        return cls(kind, altitude, again, windows.from_body(), sigma_m, truth=windows)
+
     def row(self, i: int) -> WedgeReading:
         """Return the reading of the i-th robot; its arrays are copies."""
-        kind, altitude, again, corner = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.corner))
-        return WedgeReading(kind, altitude, again, corner, self.sigma_m)
+        kind, altitude, again, window = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.window))
+        return WedgeReading(kind, altitude, again, window, self.sigma_m)
 
     def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which vertices have really been seen: rows of the readings, int64 (k,), and x, y [m], (k, 2)."""
         row, a, b = np.nonzero(self.kind == SEEN)
-        vertices = self.corner[row] + np.column_stack((a, b))
-        return row, self.frame[:2] + vertices[:, ::-1] * self.frame[2]
+        vertices = self.truth.corner[row] + np.column_stack((a, b))
+        return row, self.truth.frame[:2] + vertices[:, ::-1] * self.truth.frame[2]
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
         """Let beliefs of the ground take in some of the readings.
@@ -154,7 +186,9 @@ class Wedge(SensorRecord):
             again,
             corner,
         )
-        return WedgeReadings(kind, altitude, again, corner, self.sigma_m, ground.frame, truth.pose[members])
+        return WedgeReadings.inside(
+            Windows(corner, ground.frame, truth.pose[members]), kind, altitude, again, self.sigma_m
+        )
 
     @property
     def view(self) -> tuple[float, float, float, float]:

@@ -1,6 +1,5 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from time import monotonic
@@ -22,12 +21,9 @@ from covey.robots.onboard import Onboard
 from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
 from covey.sim.failures import Failure, text_of
-from covey.sim.sensing import Sensing, SensorBank
+from covey.sim.sensing import Sensing
 from covey.sim.talking import Talking
 from covey.sim.watchdog import StepBudgetError, Watchdog
-
-SHARED_FIELDS = ("angles", "mount")
-"""Fields of readings that are the same for all robots, and have no axis of robots."""
 
 _pose = partial(tuple.__new__, Pose)  # of a list; half the time of Pose(*list)
 
@@ -98,6 +94,14 @@ class Deciding:
         gone = self.failed | self.lost
         return bool(self.onboard) and all(i in gone or o.robot.status in ("done", "resting") for i, o in boards)
 
+    def views(self, time_s: float, collided: np.ndarray) -> list[GroupView]:
+        """Return what the controllers of groups, and of the team, see."""
+        return [
+            self._view(group, range(first, first + len(group.start)), time_s, collided)
+            for group, first in self._parts()
+            if group.program is not None and group.program.scope != "robot"
+        ]
+
     def post(self, key: str, value: Any) -> None:
         """Put plain data on the notice board, for the robots to read in this step."""
         self.talking.board.pending.append((key, value))
@@ -115,8 +119,7 @@ class Deciding:
                 if group.program.scope == "robot":
                     commands[members.start : members.stop] = self._decide_each(group, members, time_s, collided, silent)
                 elif members[0] not in self.failed:
-                    sees = group.program.sees or ()
-                    view = GroupView(group.name, list(group.names), time_s, self._fields(sees, members, collided))
+                    view = self._view(group, members, time_s, collided)
                     if group.program.scope == "team":
                         views[group.name] = view
                     else:
@@ -216,15 +219,21 @@ class Deciding:
                 commands[part.start : part.stop] = 0.0
             self._fail(tuple(i for part in members.values() for i in part), error)
 
+    def _view(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> GroupView:
+        sees = (group.program and group.program.sees) or ()
+        return GroupView(group.name, list(group.names), time_s, self._fields(sees, members, collided))
+
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
         known: dict[str, Any] = {"pose": self.estimating.pose[part], "collided": collided[part]}
+        known = {name: _read_only(values) for name, values in known.items()}
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
-                known[bank.record.name] = _readings_of(bank, members)
+                first = bank.row_of[members[0]]  # the robots of a group stand together in a bank
+                known[bank.record.name] = bank.readings.of(slice(first, first + len(members)))
         if "full" in sees:
-            known["true_pose"] = self.estimating.state.pose[part]
+            known["true_pose"] = _read_only(self.estimating.state.pose[part])
             return known
         return {name: known[name] for name in sees if name in known}
 
@@ -233,15 +242,8 @@ class Deciding:
         self.failures.append(Failure(robots, error, text_of(error), isinstance(error, StepBudgetError)))
 
 
-def _readings_of(bank: SensorBank, members: range) -> Any:
-    """Return the readings of one group, whose robots stand together in a bank, without what only scoring may see."""
-    first = bank.row_of[members[0]]
-    rows, count = slice(first, first + len(members)), len(bank.members)
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(bank.readings):
-        value = getattr(bank.readings, field.name)
-        if field.name == "true_ranges":
-            changes[field.name] = None
-        elif isinstance(value, np.ndarray) and value.ndim and len(value) == count and field.name not in SHARED_FIELDS:
-            changes[field.name] = value[rows]
-    return dataclasses.replace(bank.readings, **changes)
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """Return a copy that cannot be written by mistake."""
+    values = values.copy()
+    values.flags.writeable = False
+    return values

@@ -128,7 +128,7 @@ class Scoring:
             self._version = world.version
             explored.close(world.solid)
         if bank.readings is not None:
-            explored.mark(members, poses, bank.readings.true_ranges, fan.angles, fan.mount, step)
+            explored.mark(members, poses, bank.readings.truth, fan.angles, fan.mount, step)
         else:
             explored.look(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
 

@@ -1,5 +1,6 @@
 """The information boundary: from a handle the truth must not be reachable."""
 
+import contextlib
 import gc
 import types
 from collections.abc import Iterator
@@ -46,13 +47,51 @@ def reachable_from(root: Any) -> Iterator[Any]:
 
 
 def check_boundary(sim: Simulation) -> None:
-    """Check that no handle of a running simulation reaches the truth or another robot's handle."""
+    """Check that no robot and no group of a running simulation reaches the truth, or another robot's handle.
+
+    Of what robots are handed (readings, messages, tags, the views of their groups) every array is written to as well:
+    neither the truth, nor an estimate, nor what the sensors of others read may change.
+    """
     truth_arrays = {id(a) for a in vars(sim.state).values() if isinstance(a, np.ndarray)}
     for onboard in sim.deciding.onboard.values():
-        for item in reachable_from(onboard.robot):
-            where = f"from the handle of {onboard.robot.name}"
-            assert not isinstance(item, TRUTH), (
-                f"{type(item).__name__} can be reached {where}: a controller could cheat"
-            )
-            assert id(item) not in truth_arrays, f"an array of the true state can be reached {where}"
-            assert item is onboard.robot or not isinstance(item, Robot), f"{item!r} can be reached {where}"
+        robot = onboard.robot
+        for item in _inside(robot, f"from the handle of {robot.name}", truth_arrays):
+            assert item is robot or not isinstance(item, Robot), f"{item!r} can be reached by {robot.name}"
+        handed = [robot.readings, robot.tags, list(robot._mailbox.inbox), robot.pose, robot.history.steps]
+        _check_writing(sim, handed, f"what {robot.name} is handed")
+    for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
+        for _ in _inside(view, f"from the view of {view.name}", truth_arrays):
+            pass
+        _check_writing(sim, view, f"the view of {view.name}")
+
+
+def _inside(root: Any, where: str, truth_arrays: set[int]) -> Iterator[Any]:
+    """Yield what can be reached from ``root``, none of which may be the truth."""
+    for item in reachable_from(root):
+        assert not isinstance(item, TRUTH), f"{type(item).__name__} can be reached {where}: a controller could cheat"
+        assert id(item) not in truth_arrays, f"an array of the true state can be reached {where}"
+        yield item
+
+
+def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
+    """Check that what a controller writes into the arrays that it is handed changes nothing for anybody else."""
+    others = _watched(sim)
+    before = {name: array.tobytes() for name, array in others.items()}
+    for array in [item for item in reachable_from(handed) if isinstance(item, np.ndarray) and item.dtype != object]:
+        with contextlib.suppress(ValueError):  # read-only
+            kept = array.copy()
+            array[...] = np.ones((), array.dtype)
+            changed = [name for name, other in others.items() if other.tobytes() != before[name]]
+            array[...] = kept
+            assert not changed, f"{what} can be written, and that changes {', '.join(changed)}; hand out a copy"
+
+
+def _watched(sim: Simulation) -> dict[str, np.ndarray]:
+    """Return the arrays that no controller may change, by what they are."""
+    watched = {f"the true {name}": a for name, a in vars(sim.state).items() if isinstance(a, np.ndarray)}
+    watched |= {"the cells of the world": sim.world.grid.cells, "the estimated poses": sim.estimating.pose}
+    for bank in sim.sensing.banks:
+        for name, value in vars(bank.readings).items() if bank.readings is not None else ():
+            if isinstance(value, np.ndarray):
+                watched[f"{name} of the readings of {bank.record.name!r}"] = value
+    return watched

@@ -16,7 +16,8 @@ from covey.robots.group import Group
 from covey.robots.handle import Robot
 from covey.robots.motions import STILL
 from covey.robots.navigator import Navigator
-from covey.sim.deciding import SHARED_FIELDS, Deciding
+from covey.sensors.sensor import Readings
+from covey.sim.deciding import Deciding
 from covey.sim.failures import Failure
 from covey.sim.processes.birth import GroupBirth, MapOf, RobotBirth
 from covey.sim.processes.fleet import Fleet
@@ -211,7 +212,7 @@ class DecidingApart(Deciding):
         robot = apart.robot
         pose = tuple(self.estimating.in_own_frames([i], self.estimating.pose[[i]])[0].tolist())
         robot.pose, robot.time, robot.collided = Pose(*pose), time_s, collided
-        readings = [_sent(apart.seat, bank.record.name, bank.readings.row(bank.row_of[i])) for bank in fresh]
+        readings = [_sent(apart.seat, bank.record.name, bank.readings, bank.row_of[i]) for bank in fresh]
         tags = None
         if robot._tags or apart.had_tags:
             tags, apart.had_tags = [_values(tag) for tag in robot._tags], bool(robot._tags)
@@ -388,15 +389,13 @@ def _values(record: Any) -> tuple[Any, ...]:
     return tuple(getattr(record, name) for name in _names(type(record)))
 
 
-def _sent(seat: Seat, name: str, reading: Any) -> tuple[str, bool, Any]:
+def _sent(seat: Seat, name: str, readings: Readings, row: int) -> tuple[str, bool, Any]:
     """Return a reading as it is sent: whole the first time, later what changes of it."""
+    reading = readings.row(row)
     if name not in seat.told or not dataclasses.is_dataclass(reading):
         seat.told.add(name)
         return name, True, reading
-    return name, False, {f: getattr(reading, f) for f in _names(type(reading)) if f not in _CONSTANT}
-
-
-_CONSTANT = (*SHARED_FIELDS, "range_m")
+    return name, False, {f: getattr(reading, f) for f in _names(type(reading)) if f not in readings.shared}
 
 
 @lru_cache
