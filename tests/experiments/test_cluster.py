@@ -108,9 +108,74 @@ def test_the_job_script_is_that_of_the_queueing_system(tmp_path, capsys):
     assert "#SBATCH -p short" in capsys.readouterr().out
 
 
+def a_command(folder, monkeypatch, script, name="sbatch"):
+    """Put a command of a queueing system into a folder, the only one of the search path besides the system's own."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def study_on_slurm(folder):
+    """Return the arguments that run a small design on Slurm."""
+    (folder / "slurm.yaml").write_text(SLURM)
+    (folder / "design.yaml").write_text("design: d\nscenario: hello\n")
+    where = ["--out", str(folder / "out"), "--quiet"]
+    return ["run", str(folder / "design.yaml"), "--cluster", str(folder / "slurm.yaml"), *where]
+
+
+def test_a_study_ends_with_a_sentence_where_there_is_no_queueing_system(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert main(study_on_slurm(tmp_path)) != 0
+    said = capsys.readouterr().err
+    assert "there is no sbatch on this machine" in said
+    assert "Traceback" not in said
+
+
+def test_a_study_ends_with_what_a_refusing_queueing_system_said(tmp_path, monkeypatch, capsys):
+    refusal = "sbatch: error: invalid partition specified: short"
+    a_command(tmp_path / "bin", monkeypatch, f"echo '{refusal}' >&2; exit 1")
+    assert main(study_on_slurm(tmp_path)) != 0
+    said = capsys.readouterr().err
+    assert refusal in said
+    assert "Traceback" not in said
+
+
+def test_a_queueing_system_that_does_not_answer_is_given_up(tmp_path, monkeypatch):
+    a_command(tmp_path / "bin", monkeypatch, "exec sleep 20")
+    monkeypatch.setattr(cluster, "_SUBMIT_S", 0.5)
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    with pytest.raises(CoveyError, match="sbatch has not answered"), open_cluster(str(tmp_path / "slurm.yaml")):
+        pass
+
+
+def test_jobs_that_wait_in_the_queue_are_told(tmp_path, monkeypatch, capsys):
+    a_command(tmp_path / "bin", monkeypatch, "echo Submitted batch job 7")
+    a_command(tmp_path / "bin", monkeypatch, "exit 0", "scancel")
+    monkeypatch.setattr(cluster, "_FIRST_WORKER_S", 0.3)
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    with open_cluster(str(tmp_path / "slurm.yaml")):
+        assert "3 jobs submitted; no worker has come" in capsys.readouterr().err
+
+
+def test_a_job_of_sge_asks_for_its_slots_and_its_memory(tmp_path):
+    file = tmp_path / "sge.yaml"
+    file.write_text("sge: {cores: 8, memory: 16GiB, interface: lo, parallel_environment: smp}\n")
+    script = job_script(str(file))
+    assert "#$ -pe smp 8" in script
+    assert "#$ -l h_vmem=2048M" in script  # SGE counts memory by slot
+    directives = "resource_spec: mem_free=16G, job_extra_directives: ['-pe mpi 8']"
+    file.write_text(f"sge: {{cores: 8, memory: 16GiB, interface: lo, {directives}}}\n")
+    script = job_script(str(file))
+    assert (script.count("-pe"), script.count("h_vmem")) == (1, 0), "what the file says itself holds"
+    file.write_text("sge: {cores: 8, memory: 16GiB, interface: lo}\n")
+    with pytest.raises(InvalidValueError, match="add parallel_environment"):
+        job_script(str(file))
+
+
 @pytest.mark.parametrize("system", ["pbs", "sge", "lsf", "htcondor"])
 def test_the_other_queueing_systems(system, tmp_path):
-    extra = ", disk: 1GB" if system == "htcondor" else ""
+    extra = {"htcondor": ", disk: 1GB", "sge": ", parallel_environment: smp"}.get(system, "")
     (tmp_path / "c.yaml").write_text(f"{system}: {{cores: 2, memory: 4GB, interface: lo{extra}}}\n")
     assert "dask" in job_script(str(tmp_path / "c.yaml"))
 

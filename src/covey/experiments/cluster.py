@@ -7,11 +7,19 @@
 
     ssh: {hosts: [localhost, node1, node2]}
 
+    sge: {cores: 8, memory: 16GB, parallel_environment: smp}
+
 What stands under the name of the system are the options of its class in ``dask_jobqueue``, or of
-``dask.distributed.SSHCluster``. All machines see the folder of the design under the same path.
+``dask.distributed.SSHCluster``; ``parallel_environment`` is Covey's. All machines see the folder of the design under
+the same path.
 """
 
+import asyncio
 import importlib
+import math
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -33,6 +41,8 @@ _JOBQUEUES = {
     "htcondor": "HTCondorCluster",
 }
 _ANSWER_S = 10
+_SUBMIT_S = 120
+_FIRST_WORKER_S = 30
 _PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 
 
@@ -69,7 +79,7 @@ def open_cluster(target: str) -> Iterator[Executor]:
         target: address of a Dask scheduler such as ``tcp://node1:8786``, or path of a cluster file.
 
     Raises:
-        CoveyError: nobody answers at the address, or the file is bad.
+        CoveyError: nobody answers at the address, the file is bad, or the queueing system takes no jobs.
     """
     distributed = _package("distributed")
     if is_address(target):
@@ -83,8 +93,49 @@ def open_cluster(target: str) -> Iterator[Executor]:
     file = read_cluster_file(target)
     with _started(target, file) as cluster, distributed.Client(cluster) as client:
         if file.ssh is None:
-            cluster.scale(jobs=file.jobs)
+            _submit(target, cluster, file.jobs)
+            _await_worker(client, file.jobs)
         yield client.get_executor()
+
+
+def _submit(path: str, cluster: Any, jobs: int) -> None:
+    """Submit jobs, and wait until the queueing system has taken them.
+
+    Raises:
+        CoveyError: it is not here, refuses, or does not answer.
+    """
+    command = shlex.split(cluster.job_cls.submit_command)[0]
+    if shutil.which(command) is None:
+        raise CoveyError(
+            f"{path}: there is no {command} on this machine; start covey where jobs are submitted, or let "
+            "--cluster name the address of a Dask scheduler"
+        )
+
+    async def submitted() -> None:
+        cluster.scale(jobs=jobs)
+        await cluster
+
+    try:
+        cluster.sync(submitted)
+    except TimeoutError:
+        raise CoveyError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
+    except (RuntimeError, ValueError, OSError) as error:
+        said = " ".join(str(error).split())
+        raise CoveyError(
+            f"{path}: {command} took no job: {said}; --dry-run shows the script of a job, to submit it by hand"
+        ) from None
+
+
+def _await_worker(client: Any, jobs: int) -> None:
+    """Wait some time for the first worker; say so when none has come, since jobs may wait in the queue for long."""
+    try:
+        client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
+    except TimeoutError:
+        print(
+            f"{jobs} job{'s' if jobs > 1 else ''} submitted; no worker has come in {_FIRST_WORKER_S} s. Runs begin "
+            "when the queue starts a job; the queueing system says what it waits for, and its log why a job has died",
+            file=sys.stderr,
+        )
 
 
 def job_script(target: str) -> str:
@@ -144,10 +195,51 @@ def _started(path: str, file: ClusterFile) -> Any:
     try:
         if name == "ssh":
             return _package("distributed").SSHCluster(**options)
+        if name == "sge":
+            options = _of_sge(options)
         any_port = {"scheduler_options": {"dashboard_address": ":0"}}  # another study may have the usual one
-        return getattr(_package("dask_jobqueue"), _JOBQUEUES[name])(**any_port | options)
+        kind = getattr(_package("dask_jobqueue"), _JOBQUEUES[name])
+        return kind(**{"job_cls": _bounded(kind.job_cls)} | any_port | options)
     except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
         raise InvalidValueError(f"{path}: {name}: {error}") from error
+
+
+def _bounded(job: type) -> type:
+    """Return a kind of job that fails where the queueing system does not answer, and is then known to have failed."""
+
+    class Bounded(job):
+        async def start(self) -> None:
+            try:
+                await asyncio.wait_for(super().start(), _SUBMIT_S)
+            except BaseException:
+                self.status = _package("distributed").Status.failed
+                raise
+
+    return Bounded
+
+
+def _of_sge(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of an SGE job with what ``dask_jobqueue`` does not ask for: slots, and memory for each.
+
+    Raises:
+        ValueError: several cores, and no parallel environment to have them in.
+    """
+    from dask.utils import parse_bytes
+
+    found = dict(options)
+    environment, cores = found.pop("parallel_environment", None), found.get("cores") or 1
+    directives: list[Any] = list(found.get("job_extra_directives") or ())
+    asks = any(str(line).split()[:1] == ["-pe"] for line in directives)
+    if environment and not asks:
+        directives.append(f"-pe {environment} {cores}")
+    elif cores > 1 and not asks:
+        raise ValueError(
+            f"{cores} cores need a parallel environment, else SGE gives the job one slot; add parallel_environment: "
+            "NAME, one of those that qconf -spl lists (often smp)"
+        )
+    if "memory" in found and "resource_spec" not in found:
+        found["resource_spec"] = f"h_vmem={math.ceil(parse_bytes(found['memory']) / cores / 2**20)}M"
+    return found | ({"job_extra_directives": directives} if directives else {})
 
 
 def _package(name: str) -> Any:
