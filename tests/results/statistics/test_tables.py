@@ -3,6 +3,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats as scipy_stats
 
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.results.statistics import average_ranks, best_fleets, compare, holm, profiles, sample, scaling, summarize
@@ -104,14 +105,54 @@ def test_pairs_are_found_by_seed_whatever_the_order_of_rows():
 
 
 def test_without_partners_pairs_are_refused_or_not_made():
-    table = studies({"a": [10, 20, 30, 40], "b": [11, 21, 31, 41]}).filter(pl.int_range(pl.len()) > 0)
-    assert compare(table, "exploration_time_s", "strategy").row(0, named=True)["test"] == "Mann-Whitney U"
+    table = studies({"a": [10, 20, 30, 40], "b": [11, 21, 31, 41]})
+    strangers = table.with_columns(seed=pl.when(strategy="a").then(pl.col("seed")).otherwise(pl.col("seed") + 3))
+    assert compare(strangers, "exploration_time_s", "strategy").row(0, named=True)["test"] == "Mann-Whitney U"
+    table = table.filter(pl.int_range(pl.len()) > 0)
     with pytest.raises(InvalidValueError, match="pair_on"):
         compare(table, "exploration_time_s", "strategy", paired=True)
     two_maps = pl.concat(studies({"a": [10, 20], "b": [11, 21]}, terrain=t) for t in ("loop", "maze"))
     assert compare(two_maps, "exploration_time_s", "strategy").row(0, named=True)["n_a"] == 4
     on_maps = compare(two_maps, "exploration_time_s", "strategy", paired=True, pair_on=("seed", "terrain"))
     assert on_maps.row(0, named=True)["smallest_p"] == 2 / 2**4
+
+
+def test_a_run_that_is_missing_costs_its_own_pair_only():
+    """One of two maps lacks a run of one strategy: the other pairs stay pairs, on both maps."""
+    times = {"a": [10, 20, 30, 40, 50, 60, 70], "b": [15, 25, 35, 45, 55, 65, 75]}
+    table = pl.concat(studies(times, terrain=t) for t in ("loop", "maze")).filter(pl.int_range(pl.len()) != 3)
+    loop, maze = compare(table, "exploration_time_s", "strategy", "terrain").to_dicts()
+    assert (loop["test"], loop["n_a"], loop["n_b"]) == ("Wilcoxon signed-rank", 6, 6)
+    assert (maze["test"], maze["n_a"], maze["p"]) == ("Wilcoxon signed-rank", 7, 2 / 2**7)
+
+
+def test_a_comparison_says_how_many_seconds_it_is_about():
+    """0.2 s in each of eight pairs is a delta of -1, "large", and still 0.2 s."""
+    a = [100.0 + 3 * k for k in range(8)]
+    row = compare(studies({"a": a, "b": [t + 0.2 for t in a]}), "exploration_time_s", "strategy").row(0, named=True)
+    assert (row["cliffs_delta"], row["magnitude"]) == (-1.0, "large")
+    assert (row["shift"], row["shift_low"], row["shift_high"]) == pytest.approx((-0.2, -0.2, -0.2))
+    five = compare(studies({"a": a[:5], "b": [t + 7 for t in a[:5]]}), "exploration_time_s", "strategy")
+    assert five.select("shift", "shift_low", "shift_high").row(0) == (-7.0, None, None), "too few for an interval"
+
+
+def test_a_few_seeds_in_many_settings_say_together_what_none_says_alone():
+    """3 maps x 2 sizes x 4 seeds: no setting's four pairs can reach 0.05, the 24 pairs together can."""
+    rng = np.random.default_rng(5)
+    settings = [(terrain, size) for terrain in ("loop", "cross", "maze") for size in (3, 6)]
+    parts, d = [], []
+    for k, (terrain, size) in enumerate(settings):
+        a, gain = 100.0 * (k + 1) + rng.normal(0, 5, 4), rng.normal(8, 6, 4)
+        parts.append(studies({"a": a.tolist(), "b": (a + gain).tolist()}, terrain=terrain, size=size))
+        d += (-gain).tolist()
+    table = pl.concat(parts).with_columns(timeout_s=pl.lit(1000.0))
+    alone = compare(table, "exploration_time_s", "strategy", ["terrain", "size"])
+    assert not alone["shown"].any()
+    row = compare(table, "exploration_time_s", "strategy", pair_on=["terrain", "size", "seed"]).row(0, named=True)
+    assert (row["n_a"], row["shown"]) == (24, True)
+    assert row["p"] == pytest.approx(scipy_stats.wilcoxon(d, method="exact").pvalue)
+    assert row["shift"] == pytest.approx(np.median([(x + y) / 2 for i, x in enumerate(d) for y in d[i:]]))
+    assert row["shift_low"] < row["shift"] < row["shift_high"] < 0
 
 
 def test_a_pair_without_a_value_is_left_out_of_a_metric_that_is_no_time():

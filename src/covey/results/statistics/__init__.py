@@ -21,6 +21,7 @@ from covey.results.statistics.ranks import (
     wilcoxon_paired,
 )
 from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
+from covey.results.statistics.shift import shift, shift_in_pairs
 from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
 from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
 
@@ -56,6 +57,8 @@ __all__ = [
     "runs_needed",
     "sample",
     "scaling",
+    "shift",
+    "shift_in_pairs",
     "speed_up",
     "summarize",
     "walsh_share",

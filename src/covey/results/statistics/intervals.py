@@ -22,17 +22,18 @@ class Interval:
 
     Attributes:
         low, high: the ends.
-        kind: ``bootstrap``, or ``range`` (smallest and largest value).
-        level: of a bootstrap interval.
+        kind: ``bootstrap``, ``rank test`` (the shifts that it does not reject), or ``range`` (smallest and largest
+            value).
+        level: of an interval that is no range.
     """
 
     low: float
     high: float
-    kind: Literal["bootstrap", "range"]
+    kind: Literal["bootstrap", "rank test", "range"]
     level: float
 
     def __str__(self) -> str:
-        return "range" if self.kind == "range" else f"{100 * self.level:g} % bootstrap interval"
+        return "range" if self.kind == "range" else f"{100 * self.level:g} % {self.kind} interval"
 
 
 def median(values: np.ndarray, axis: int = -1) -> np.ndarray:

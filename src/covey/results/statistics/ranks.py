@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from covey.errors import InvalidValueError
 from covey.results.statistics.outcome import Outcome
 
-_EXACT = 50
+EXACT = 50
 """Up to so many values p is exact: all counts fit into the 53 bits of a float."""
 
 
@@ -40,7 +40,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
     u = float(of_a.sum() - n * (n + 1) / 2)
     if len(np.unique(ranks)) == 1:
         p = 1.0
-    elif total <= _EXACT:
+    elif total <= EXACT:
         law = rank_sum_law(np.rint(2 * ranks).astype(int), n)
         p = _two_sided(law, round(2 * of_a.sum()))
     else:
@@ -71,7 +71,7 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
         return Outcome("Wilcoxon signed-rank", 0.0, 1.0, 1.0)
     ranks = stats.rankdata(np.abs(d))
     plus = float(ranks[d > 0].sum())
-    if len(d) <= _EXACT:
+    if len(d) <= EXACT:
         p = _two_sided(signed_rank_law(np.rint(2 * ranks).astype(int)), round(2 * plus))
     else:
         p = float(stats.wilcoxon(ranks * np.sign(d), correction=True)[1])  # pyright: ignore

@@ -24,6 +24,7 @@ from covey.results.statistics.sample import (
     numbers,
     sample,
 )
+from covey.results.statistics.shift import shift, shift_in_pairs
 from covey.results.statistics.survival import log_rank
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ _COMPARISON = {
     **dict.fromkeys(("n_a", "n_b", "successes_a", "successes_b"), "i"),
     **dict.fromkeys(("median_a", "median_b", "statistic", "p", "p_holm", "smallest_p", "smallest_p_holm"), "f"),
     "shown": "b",
-    **dict.fromkeys(("cliffs_delta", "a12"), "f"),
+    **dict.fromkeys(("shift", "shift_low", "shift_high", "cliffs_delta", "a12"), "f"),
     "magnitude": "s",
     "runs_needed": "i",
 }
@@ -109,9 +110,11 @@ def compare(
 
     All rows are one family for Holm's correction. A test is shown only when its smallest attainable p, corrected as if
     every test of the family had taken its smallest, is below alpha; else ``statistic``, ``p`` and ``p_holm`` are null.
-    ``cliffs_delta`` is P(a > b) - P(a < b), of pairs within the pairs. ``runs_needed`` of each value (paired: pairs)
-    would find a difference as large as the one seen here with power 0.8 at alpha over the number of rows: a rough guess
-    from few runs.
+    ``shift`` is by how much a lies above b, in the unit of the metric, with its 95 % interval ``shift_low`` to
+    ``shift_high`` (see `shift_in_pairs`; null where it lies beyond the timeout, both ends where there are too few runs
+    for an interval). ``cliffs_delta`` is P(a > b) - P(a < b), of pairs within the pairs. ``runs_needed`` of each value
+    (paired: pairs) would find a difference as large as the one seen here with power 0.8 at alpha over the number of
+    rows: a rough guess from few runs.
 
     Args:
         table: one row per run, see `sample`.
@@ -119,14 +122,21 @@ def compare(
         between: the parameter whose values are compared, each with each.
         by: parameters to keep apart.
         paired: Wilcoxon's signed-rank test of runs with equal ``pair_on`` (True), Mann-Whitney's of all (False), or
-            pairs wherever all runs have their partner (None).
-        pair_on: columns that say which runs belong together.
+            pairs wherever half of the runs or more of the smaller sample have a partner (None); those without are
+            left out then.
+        pair_on: columns that say which runs belong together. With the settings among them, as in ``["world.terrain",
+            "seed"]``, one test is stratified by setting: the differences within all pairs are ranked together, which
+            for two values is the test of aligned ranks of Hodges and Lehmann.
         test: ``rank``, or ``log-rank`` of whole curves of a time to a goal, never paired.
         alpha: of the family.
 
     Raises:
         UnknownNameError: a column is missing.
         InvalidValueError: it holds no numbers, pairs are asked for and some run has no partner, or the test is unknown.
+
+    References:
+        J. L. Hodges, E. L. Lehmann: Rank methods for combination of independent experiments in analysis of variance.
+        Ann. Math. Statist. 33, 1962.
     """
     if test not in ("rank", "log-rank") or (test == "log-rank" and paired):
         raise InvalidValueError(f"test {test!r}, paired {paired}; give 'rank', or 'log-rank' without pairs")
@@ -135,19 +145,19 @@ def compare(
         head = dict(zip(columns(by), key, strict=True))
         found = [(level, rows) for (level,), rows in groups(part, between) if len(sample(rows, metric).values)]
         cells += [(head | {"a": a, "b": b}, x, y) for (a, x), (b, y) in itertools.combinations(found, 2)]
-    pairs = [None if paired is False or test == "log-rank" else _pairs(x, y, metric, pair_on) for _, x, y in cells]
-    if paired and None in pairs:
+    if paired and not all(_partners(x, y, pair_on) == max(len(x), len(y)) for _, x, y in cells):
         raise InvalidValueError(
             f"paired comparison of {between!r}: runs with equal {', '.join(pair_on)} do not match one to one; keep the "
             "other parameters apart with by, or add them to pair_on"
         )
-    in_pairs = None not in pairs
+    pairs = [None if paired is False or test == "log-rank" else _pairs(x, y, metric, pair_on) for _, x, y in cells]
     rows, outcomes = [], []
     for (head, x, y), pair in zip(cells, pairs, strict=True):
-        a, b = (sample(runs, metric) for runs in (pair if in_pairs and pair else (x, y)))
-        outcome = _test(test, in_pairs, a, b)
+        a, b = (sample(runs, metric) for runs in pair or (x, y))
+        outcome = _test(test, pair is not None, a, b)
         outcomes.append(outcome)
-        rows.append(head | {"metric": metric, "test": outcome.test} | _effect(a, b, in_pairs, alpha / len(cells)))
+        effect = _effect(a, b, pair is not None, alpha / len(cells))
+        rows.append(head | {"metric": metric, "test": outcome.test} | effect)
     _fill_in_tests(rows, outcomes, alpha)
     kind = {"a": column(table, between).dtype, "b": column(table, between).dtype}
     return _frame(table, columns(by), rows, _COMPARISON, kind)
@@ -247,20 +257,28 @@ def best_fleets(
 def _pairs(
     a: "pl.DataFrame", b: "pl.DataFrame", metric: str, pair_on: Sequence[str]
 ) -> "tuple[pl.DataFrame, pl.DataFrame] | None":
-    """Return the runs of two tables in the order of their pairs; None when some run has no partner, or no pair remains.
+    """Return the runs of two tables in the order of their pairs, without those that have no partner.
 
-    Of a metric that is no time to a goal, pairs in which either run has no value are left out.
+    None when less than half of the runs of the smaller table have one, or no pair has two values. Of a metric that is
+    no time to a goal, pairs in which either run has no value are left out.
     """
+    if 2 * _partners(a, b, pair_on) < max(1, min(len(a), len(b))):
+        return None
+    both = ((a, b), (b, a))
+    a, b = (one.join(other.select(pair_on), on=list(pair_on), how="semi").sort(pair_on) for one, other in both)
+    if not is_time_to_goal(metric):
+        have = ~np.isnan(numbers(a, metric)) & ~np.isnan(numbers(b, metric))
+        a, b = a.filter(have), b.filter(have)
+    return (a, b) if len(a) else None
+
+
+def _partners(a: "pl.DataFrame", b: "pl.DataFrame", pair_on: Sequence[str]) -> int:
+    """Return how many runs of each of two tables have a partner in the other; 0 where a partner is not the only one."""
     for name in pair_on:
         column(a, name)
-    a, b = a.sort(pair_on), b.sort(pair_on)
-    keys = a.select(pair_on)
-    if not keys.equals(b.select(pair_on)) or keys.is_duplicated().any():
-        return None
-    if not is_time_to_goal(metric):
-        both = ~np.isnan(numbers(a, metric)) & ~np.isnan(numbers(b, metric))
-        a, b = a.filter(both), b.filter(both)
-    return (a, b) if len(a) else None
+    if any(t.select(pair_on).is_duplicated().any() for t in (a, b)):
+        return 0
+    return len(a.join(b.select(pair_on), on=list(pair_on), how="semi"))
 
 
 def _test(test: str, in_pairs: bool, a: Sample, b: Sample) -> Outcome:
@@ -274,6 +292,7 @@ def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any
     dominance = ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta
     delta = dominance(a.ranked, b.ranked)
     effect = walsh_share(a.ranked, b.ranked) if in_pairs else ranks.a12(a.ranked, b.ranked)
+    by, interval = (shift_in_pairs if in_pairs else shift)(a.ranked, b.ranked)
     return {
         "n_a": len(a.values),
         "n_b": len(b.values),
@@ -281,6 +300,9 @@ def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any
         "successes_b": b.successes,
         "median_a": a.quantile(0.5),
         "median_b": b.quantile(0.5),
+        "shift": finite(by),
+        "shift_low": None if interval is None else finite(interval.low),
+        "shift_high": None if interval is None else finite(interval.high),
         "cliffs_delta": delta,
         "a12": (1.0 + delta) / 2.0,
         "magnitude": ranks.magnitude(delta),

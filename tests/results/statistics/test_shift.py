@@ -1,0 +1,72 @@
+"""The Hodges-Lehmann shift beside SciPy's tests: its interval is where their p crosses 1 - level."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from covey.results.statistics import shift, shift_in_pairs
+
+INF = math.inf
+
+
+def test_the_shift_of_hollander_and_wolfe_in_pairs():
+    """Depression scores before and after, Hollander & Wolfe 1973, p. 29: the median Walsh average is 0.46."""
+    first = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+    second = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+    found, interval = shift_in_pairs(first, second)
+    assert found == pytest.approx(0.46)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0.01, 0.786))
+    assert str(interval) == "95 % rank test interval"
+
+
+@pytest.mark.parametrize("n", [6, 9, 20])
+def test_the_interval_of_pairs_is_where_scipys_p_crosses_5_percent(n):
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(3, 4, n), rng.normal(0, 4, n)
+    _, interval = shift_in_pairs(a, b)
+    assert interval is not None
+    for end, outward in ((interval.low, -1), (interval.high, 1)):
+        inside, outside = (stats.wilcoxon(a - b - (end + s * outward), method="exact").pvalue for s in (-1e-6, 1e-6))
+        assert outside <= 0.05 < inside
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (3, 5), (8, 6), (10, 10)])
+def test_the_interval_of_two_samples_is_where_scipys_p_crosses_5_percent(n, m):
+    rng = np.random.default_rng(n * m)
+    a, b = rng.normal(3, 4, n), rng.normal(0, 4, m)
+    found, interval = shift(a, b)
+    assert found == pytest.approx(np.median(np.subtract.outer(a, b)))
+    assert interval is not None
+    for end, outward in ((interval.low, -1), (interval.high, 1)):
+        inside, outside = (stats.mannwhitneyu(a - (end + s * outward), b, method="exact").pvalue for s in (-1e-6, 1e-6))
+        assert outside <= 0.05 < inside
+
+
+def test_beyond_fifty_values_the_ends_follow_the_normal_law():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(1, 2, 80), rng.normal(0, 2, 80)
+    for (_, interval), p in (
+        (shift_in_pairs(a, b), lambda d: stats.wilcoxon(a - b - d, method="asymptotic").pvalue),
+        (shift(a, b), lambda d: stats.mannwhitneyu(a - d, b, method="asymptotic").pvalue),
+    ):
+        assert interval is not None
+        assert p(interval.low) == pytest.approx(0.05, abs=0.003)
+        assert p(interval.high) == pytest.approx(0.05, abs=0.003)
+
+
+def test_too_few_for_an_interval():
+    assert shift_in_pairs([1.0] * 5, [2.0] * 5) == (-1.0, None)  # 2 / 2^5 > 0.05
+    assert shift([1.0] * 3, [2.0] * 4) == (-1.0, None)  # 2 / C(7, 3) > 0.05
+
+
+def test_timeouts_are_further_away_than_any_time():
+    found, interval = shift_in_pairs([10.0, 20.0, 30.0, 40.0, 50.0, 60.0], [11.0, 22.0, INF, INF, INF, INF])
+    assert found == -INF
+    assert interval is not None
+    assert (interval.low, interval.high) == (-INF, -1.0)
+    assert shift_in_pairs([INF] * 6, [INF] * 6)[0] == 0.0
+    assert shift_in_pairs([INF, 1.0], [1.0, INF])[0] == 0.0, "opposite timeouts cancel"
+    assert shift([INF, INF, INF], [1.0, 2.0, INF])[0] == INF
