@@ -62,9 +62,64 @@ def test_a_script_may_hold_a_kernel(tmp_path):
 
 
 def test_code_from_the_command_line_may_not_be_cached_but_imports_covey():
-    code = "import covey.kernel; print(len(covey.kernel._sources('__main__')))"
+    code = "import covey.geometry.raycast; print('loaded')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=HERE)
-    assert done.stdout.strip() == "0"
+    assert done.stdout.strip() == "loaded"
+
+
+CALLED = """
+from covey.kernel import kernel
+{more}
+
+@kernel
+def rise(x):
+    return {value}
+"""
+CALLER = """
+{imports}
+from covey.kernel import kernel
+
+@kernel
+def twice(x):
+    return 2 * {call}
+
+print(twice(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "call", "before", "after"),
+    [
+        ("from second import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
+        ("import second", "second.rise(x)", ("", "x * 10"), ("", "x * 15")),
+        ("from package import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
+        ("from second import rise", "rise(x)", ("FACTOR = 10", "x * FACTOR"), ("FACTOR = 15", "x * FACTOR")),
+        ("from second import FACTOR", "(x * FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
+        ("import second", "(x * second.FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
+        (
+            "from second import rise",
+            "rise(x)",
+            ("from third import FACTOR", "x * FACTOR"),
+            ("from third import FACTOR  #", "x * FACTOR"),
+        ),
+    ],
+    ids=["function", "module", "package", "global", "number", "number of a module", "third file"],
+)
+def test_a_function_in_another_file_that_was_edited_is_compiled_again(tmp_path, imports, call, before, after):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("from second import rise\n")
+    (tmp_path / "first.py").write_text(CALLER.format(imports=imports, call=call))
+    printed = []
+    for (more, value), factor in ((before, 10), (after, 15), (before, 10)):
+        (tmp_path / "third.py").write_text(f"FACTOR = {factor}\n")
+        (tmp_path / "second.py").write_text(CALLED.format(more=more, value=value))
+        os.utime(tmp_path / "second.py", (factor, factor))
+        environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, check=True, env=environment
+        )
+        printed.append(done.stdout.strip())
+    assert printed == ["20", "30", "20"]
 
 
 def test_what_users_compile_themselves_stays_as_it_was():

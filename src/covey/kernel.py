@@ -1,20 +1,19 @@
-"""The one way to compile code: `@kernel`, with a cache that can never serve a stale callee.
+"""The one way to compile code: `@kernel`, with a cache that does not serve a stale callee.
 
-Numba caches file by file and does not notice when a kernel that is called from *another* file changed. Here each
-file of kernels has a cache folder of its own, named by the hash of its source, of the sources of the kernel files it
-imports, of the versions, and of the processor.
+Numba caches file by file and does not notice when a kernel, or a number, of *another* file changed. Here compiled code
+is kept under the hash of the function and of all that it is compiled with: the kernels that it calls and the numbers
+that it uses, at any depth, wherever they stand; and in a folder for the versions and the processor.
 """
 
 import hashlib
 import os
-import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
-from importlib.util import find_spec
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import llvmlite
@@ -23,7 +22,7 @@ import numpy
 import platformdirs
 from numba.core import config as _numba_config
 from numba.core import types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 config: Any = _numba_config
 
@@ -49,7 +48,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     if function is None:
         return partial(kernel, inline=inline)
     compiled = _njit(function, inline, cache=True)
-    compiled._cache.load_overload = partial(load_overload, compiled._cache)
+    compiled._cache.load_overload = partial(_load, compiled)
 
     @cache
     def part() -> Any:
@@ -65,7 +64,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
 
 
 def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder(function.__module__))
+    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder())
     try:
         options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         return numba.njit(forceinline=inline, **options)(function)
@@ -75,7 +74,21 @@ def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
 
 def is_compiled(*functions: Any) -> bool:
     """Return True when each of these kernels can be loaded from the cache instead of being compiled."""
-    return all(Path(f._cache.cache_path, f"{f._cache._impl.filename_base}.nbi").is_file() for f in functions)
+    return all(_cache_file(function)._load_index() for function in functions)
+
+
+def _load(compiled: Any, signature: Any, context: Any) -> Any:
+    compiled._cache._cache_file = _cache_file(compiled)  # where it is saved as well
+    return load_overload(compiled._cache, signature, context)
+
+
+def _cache_file(compiled: Any) -> Any:
+    """Return where the code of a kernel is kept, by all that it is compiled with."""
+    kept, parts = compiled._cache, hashlib.blake2b(digest_size=10)
+    for part in _parts(compiled.py_func):
+        parts.update(part)
+    digest = parts.hexdigest()
+    return IndexDataCacheFile(kept.cache_path, f"{kept._impl.filename_base}.{digest}", source_stamp=digest)
 
 
 @cache
@@ -98,62 +111,63 @@ def cache_root() -> Path:
 
 
 @cache
-def _cache_folder(module: str) -> Path:
-    digest = hashlib.blake2b(digest_size=10)
-    for part in (sys.version, numba.__version__, llvmlite.__version__, numpy.__version__, *_cpu()):
-        digest.update(part.encode())
-    for source in sorted(_sources(module)):
-        digest.update(source.encode())
-    return cache_root() / "kernels" / digest.hexdigest()
-
-
-@cache
-def _cpu() -> tuple[str, str]:
+def _cache_folder() -> Path:
     from llvmlite import binding
 
-    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    versions = sys.version, numba.__version__, llvmlite.__version__, numpy.__version__
+    processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    return cache_root() / "kernels" / hashlib.blake2b(repr((versions, processor)).encode(), digest_size=10).hexdigest()
 
 
-@cache
-def _sources(module: str) -> frozenset[str]:
-    """Return the source of a kernel module and of all Covey modules with kernels that it imports, at any depth."""
-    found: dict[str, str] = {}
-    queue = [module]
+def _parts(function: FunctionType) -> Iterator[bytes]:
+    """Yield what decides on the code of a function: its own, that of what it calls, and the values that it uses."""
+    seen: set[int] = set()
+    queue = [function]
     while queue:
-        name = queue.pop()
-        spec = _spec(name) if name not in found else None
-        if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        called = queue.pop()
+        if id(called) in seen:
             continue
-        text = Path(spec.origin).read_text(encoding="utf-8")
-        if name != module and "@kernel" not in text:
-            continue
-        found[name] = text
-        for package, names in re.findall(r"^\s*from (covey[\w.]*) import (\([^)]*\)|[^\n]*)", text, re.MULTILINE):
-            queue += [package, *(f"{package}.{n}" for n in re.findall(r"\w+", names) if _is_module(package, n))]
-    return frozenset(found.values())
+        seen.add(id(called))
+        cells = [cell.cell_contents for cell in called.__closure__ or ()]
+        names: dict[str, None] = {}
+        for code in _codes(called.__code__):
+            constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+            yield code.co_code + repr(constants).encode()
+            names |= dict.fromkeys(code.co_names)
+        for name in names:
+            yield name.encode()
+        for value in [*cells, *_used(called.__globals__, names), *(called.__defaults__ or ())]:
+            original = getattr(value, "py_func", value)
+            if isinstance(original, FunctionType):
+                queue.append(original)
+            else:
+                yield value.tobytes() if isinstance(value, numpy.ndarray) else _text(value)
 
 
-def _spec(module: str) -> Any:
-    """Return where a module is, also the script that is being run."""
-    if module == "__main__":
-        return getattr(sys.modules[module], "__spec__", None) or _Script(getattr(sys.modules[module], "__file__", None))
-    try:
-        return find_spec(module)
-    except (ImportError, ValueError):  # a module made by hand
-        return None
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a function and of the functions inside it."""
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _codes(value)
 
 
-class _Script:
-    """Stands for the spec of a script; ``origin`` is its file."""
+def _used(scope: dict[str, Any], names: dict[str, None]) -> Iterator[Any]:
+    """Yield the global values that names stand for; of a module those that stand in it under one of the names."""
+    for name in names:
+        value = scope.get(name)
+        if not isinstance(value, ModuleType):
+            yield value
+        elif value.__name__.partition(".")[0] not in _KNOWN:
+            yield from _used(vars(value), names)
 
-    submodule_search_locations = None
 
-    def __init__(self, origin: str | None):
-        self.origin = origin
+_KNOWN = {*sys.stdlib_module_names, "numpy", "numba"}
+"""Modules whose contents the versions stand for."""
 
 
-@cache
-def _is_module(package: str, name: str) -> bool:
-    parent = _spec(package)
-    locations = (parent.submodule_search_locations or ()) if parent else ()
-    return any((Path(folder) / f"{name}.py").is_file() for folder in locations)
+def _text(value: Any) -> bytes:
+    """Return what tells a value from others, if compiled code may hold it."""
+    if isinstance(value, (int, float, complex, str, bytes, tuple, numpy.generic)) or value is None:
+        return repr(value).encode()
+    return repr(getattr(value, "_fields", getattr(value, "__qualname__", type(value)))).encode()
