@@ -1,13 +1,13 @@
 """Which frontier each strategy goes to, on maps small enough to see it."""
 
 import numpy as np
-import pytest
 
-from covey.controllers.cost_frontier import cheapest_entries
+from covey.controllers.cost_frontier import backed_off, choose_cheapest, frontier_cost
 from covey.controllers.first_frontier import choose_first
 from covey.controllers.frontier_loop import thresholds
 from covey.controllers.nearest_frontier import choose_nearest
-from covey.mapping.frontiers import Frontiers
+from covey.mapping.frontiers import find_frontiers
+from covey.planning.progress import Blacklist
 
 # A corridor with an unknown end at either side: 3 m to the west of the robot, 5 m to the east.
 CORRIDOR = """
@@ -100,34 +100,64 @@ def test_first_takes_the_southernmost_row_and_in_it_the_westernmost_cell(robot_o
     assert choose_first(robot, frontiers, allowed) == (1.5, 3.5)
 
 
-@pytest.mark.parametrize(
-    ("potential_scale", "gain_scale", "best"),
-    [
-        (0.005, 1.0, 1),  # 0.05 - 1.5 against 0.1 - 2 against 0.02 - 0.5
-        (1.0, 1.0, 2),  # 10 - 1.5, 20 - 2, 4 - 0.5
-        (0.1, 1.0, 0),  # 1 - 1.5 = -0.5, 2 - 2 = 0, 0.4 - 0.5 = -0.1
-        (1.0, 0.0, 2),
-    ],
-)
-def test_cost_weighs_the_way_against_the_length(potential_scale, gain_scale, best):
-    # Three frontiers of 3, 4 and 1 cells of 0.5 m; the nearest cell of each lies 10, 20 and 4 m away.
-    label = np.array([0, 0, 0, 1, 1, 1, 1, 2])
-    way = np.array([12.0, 10.0, 11.0, 23.0, 22.0, 21.0, 20.0, 4.0])
-    cells = np.column_stack((label, np.arange(8)))
-    sizes = np.array([3, 4, 1])
-    frontiers = Frontiers(cells, label, sizes, np.zeros((3, 2)), np.zeros((3, 2), np.int64))
-    entry, cost = cheapest_entries(way, frontiers, 0.5, potential_scale, gain_scale)
-    assert entry.tolist() == [1, 6, 7]
-    np.testing.assert_allclose(cost, potential_scale * np.array([10, 20, 4]) - gain_scale * np.array([1.5, 2, 0.5]))
-    assert np.argmin(cost) == best
+def test_a_metre_of_way_weighs_as_much_as_in_the_source():
+    # navfn adds 50 for each cell of open floor: at 0.2 m and 0.005 a metre weighs 0.005 x 50 / 0.2 = 1.25, and a metre
+    # of frontier 1. So 3 m of frontier 4 m away (5 - 3) cost less than 7 m of frontier 8 m away (10 - 7).
+    way, cells = np.array([4.0, 8.0]), np.array([15, 35])
+    np.testing.assert_allclose(frontier_cost(way, cells, 0.2, 0.005, 1.0), [2.0, 3.0])
+    np.testing.assert_allclose(frontier_cost(way, cells, 0.2, 0.0, 1.0), [-3.0, -7.0])
+    np.testing.assert_allclose(frontier_cost(way, cells, 0.1, 0.005, 0.0), [10.0, 20.0])  # twice as many cells
 
 
-def test_what_cannot_be_reached_costs_infinitely_much():
-    label = np.array([0, 0, 1])
-    frontiers = Frontiers(np.zeros((3, 2), np.int64), label, np.array([2, 1]), np.zeros((2, 2)), np.zeros((2, 2)))
-    entry, cost = cheapest_entries(np.array([np.inf, 3.0, np.inf]), frontiers, 1.0, 1.0, 1.0)
-    assert entry[0] == 1
-    assert cost.tolist() == [1.0, np.inf]
+# One cell of the unknown 3 m to the west, three of them 13 m to the east; goals lie one cell before them.
+NEAR_OR_WIDE = """
+    ###################
+    ##...............?#
+    ?..R.............?#
+    ##...............?#
+    ###################
+"""
+
+
+def test_two_metres_of_way_are_worth_more_than_two_metres_of_frontier_far_away(robot_on):
+    # In cells of 1 m a metre weighs 0.25 at least: about 0.25 - 1 in the west against 3 - 3 in the east.
+    robot = robot_on(NEAR_OR_WIDE)
+    frontiers, allowed = everywhere(robot)
+    assert choose_cheapest(robot, frontiers, allowed, Blacklist(), 0.005, 1.0) == (2.5, 2.5)
+    # 250 times less, as metres with the same scale were: -1 against -3.
+    assert choose_cheapest(robot, frontiers, allowed, Blacklist(), 0.005 / 250, 1.0) == (15.5, 2.5)
+
+
+def test_a_goal_lies_before_the_middle_of_the_frontier(robot_on):
+    # The body of 0.15 m takes one cell of 1 m: of the centre of gravity and the cell before it, this is nearer.
+    robot = robot_on("""
+        #######
+        #....?#
+        #....?#
+        #R...?#
+        #....?#
+        #....?#
+        #######
+    """)
+    frontiers, allowed = everywhere(robot)
+    assert choose_cheapest(robot, frontiers, allowed, Blacklist(), 0.005, 1.0) == (3.5, 3.5)
+    refused = Blacklist(tolerance_m=1.5)
+    refused.add((3.5, 3.5))  # in vain; the centre of gravity, 1 m from it, with it
+    allowed = refused.clear(robot.map.grid.to_world(frontiers.cells))
+    assert choose_cheapest(robot, frontiers, allowed, refused, 0.005, 1.0) == (4.5, 1.5)  # the nearest of the others
+    assert choose_cheapest(robot, frontiers, np.zeros_like(allowed), refused, 0.005, 1.0) is None
+
+
+def test_the_way_back_from_a_frontier_follows_the_mean_direction_of_the_unknown():
+    cells = np.zeros((9, 9), np.int8)
+    cells[6:, :] = cells[:, 6:] = -1  # the unknown in the north and in the east: the frontier is an angle
+    frontiers = find_frontiers(cells)
+    goals = backed_off(cells, frontiers, 2)
+    # 11 cells: 0 ... 5 of row 5, 0 ... 4 of column 5. Mean row (6 x 5 + 10) / 11, and the same column.
+    np.testing.assert_allclose(goals[0, 0], [40 / 11, 40 / 11])
+    step = goals[0, 1] - goals[0, 0]
+    np.testing.assert_allclose(step, [-np.sqrt(0.5), -np.sqrt(0.5)])  # south-west, one cell
+    np.testing.assert_allclose(goals[0, 2] - goals[0, 1], step)
 
 
 def test_small_frontiers_are_left_for_later_not_for_ever():

@@ -1,9 +1,13 @@
 """Whole explorations: every strategy finishes, and a robot that can see no more says so."""
 
+import math
+
+import numpy as np
 import pytest
 
 import covey
 from covey.controllers import controllers
+from covey.controllers.frontier_loop import explore as explore_by
 from covey.sim.stop import Stop
 
 # Two rooms of 6 x 6 m with a door of 1.2 m between them.
@@ -52,3 +56,27 @@ def test_a_robot_that_has_nothing_left_looks_behind_itself_for_doors_that_have_o
     run = scenario.build().run()
     assert run.status == "reached"
     assert run.metrics["explored_share"] >= 0.97
+
+
+@pytest.mark.parametrize(
+    "near_m", [math.inf, 7.0, 3.0]
+)  # how far goals of greed, minotaur, next_best_view may be seen from
+def test_a_goal_that_was_reached_bans_only_what_lies_beside_it(near_m):
+    goals, banned = [], []
+
+    def choose(robot, frontiers, allowed):
+        points = robot.map.grid.to_world(frontiers.cells)
+        far = np.all([np.hypot(*(points - g).T) > 1.5 for g in goals] or [np.ones(len(points), bool)], axis=0)
+        banned.append(int((far & ~allowed).sum()))
+        goal = robot.nearest(frontiers.cells[allowed])
+        goals.extend([] if goal is None else [goal])
+        return goal
+
+    @covey.controller(sees=("pose", "map", "shared_map"))
+    async def goes_by(robot):
+        await explore_by(robot, choose, definition="explore", min_cells=1, replan_s=math.inf, near_m=near_m)
+
+    group = covey.Group("scout", covey.robots.disc(), [(-4.0, 0.0, 0.0)], goes_by)
+    covey.Simulation(rooms(DOOR), [group], seed=1, stop=Stop(explored=0.99, timeout_s=120)).run()
+    assert len(goals) > 1
+    assert not any(banned)

@@ -29,7 +29,6 @@ EachStep = Callable[[Robot, Goal | None], Any]
 
 _PATIENCE = 5
 _NEWS_S = 2.0
-_STALL_S = 15.0
 
 
 async def explore(
@@ -40,15 +39,19 @@ async def explore(
     min_cells: int,
     replan_s: float,
     near_m: float = 1.0,
+    tolerance_m: float = 0.3,
+    stall_s: float = 15.0,
+    refused: Blacklist | None = None,
     each_step: EachStep | None = None,
     unreachable: Callable[[Robot, Goal], None] | None = None,
 ) -> None:
     """Explore until the robot's own map holds no frontier that it can reach.
 
-    A goal is left as soon as no frontier cell remains near it. Goals that turned out unreachable, or towards which the
-    robot has not moved for long (maps have holes where walls have none), are passed over until nothing else is left;
-    then they are tried again. In the first such round a robot that does not see all around turns to look behind: what
-    was closed may be open by now. After some rounds without a newly known cell the robot is done.
+    A goal is left as soon as no frontier cell remains near it. Goals that were in vain are listed: those that turned
+    out unreachable, those towards which the robot has not moved for long (maps have holes where walls have none), and
+    those that were reached. Frontier cells beside them are passed over until nothing else is left; then they are tried
+    again. In the first such round a robot that does not see all around turns to look behind: what was closed may be
+    open by now. After some rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
@@ -57,14 +60,19 @@ async def explore(
         definition: which cells are frontier cells, see `find_frontiers`.
         min_cells: smallest frontier to go for; smaller ones are tried when no other is left.
         replan_s: how often the choice is made anew on the way [s].
-        near_m: frontier cells within this distance of a goal keep it worth going to [m].
+        near_m: frontier cells within this distance of a goal keep it worth going to [m]; inf: it always is. How far a
+            goal may lie from what it is to show says nothing about what lies beside a goal that was in vain.
+        tolerance_m: a goal is reached within this distance [m].
+        stall_s: a robot that has not moved by 0.3 m for so long gives its goal up [s].
+        refused: the list of goals that were tried, and how far around them frontier cells are passed over: 1 m, unless
+            given. A strategy that goes to places other than frontier cells gives a list, to pass over those as well.
         each_step: called at every step with the robot and its goal (None while it has none): talks to the others.
             Where it returns true, the choice is made anew at once.
         unreachable: called with the robot and a goal that it could not get to.
     """
     tell: EachStep = each_step or _silent
-    refused = Blacklist(tolerance_m=max(near_m, 1.0))
-    progress = ProgressTimer(0.3, _STALL_S)
+    refused = Blacklist(tolerance_m=1.0) if refused is None else refused
+    progress = ProgressTimer(0.3, stall_s)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
         goal = await _next_goal(robot, choose, definition, min_cells, refused)
@@ -84,7 +92,7 @@ async def explore(
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
             robot.note(text)
         watch = _Watch(goal, robot.time + replan_s, near_m, progress, tell)
-        outcome = await robot.goto(goal, tolerance_m=0.3, until=watch)
+        outcome = await robot.goto(goal, tolerance_m=tolerance_m, until=watch)
         failed = outcome.state in ("unreachable", "stuck") or watch.stalled
         if outcome or failed:
             refused.add(goal)
@@ -140,12 +148,9 @@ def thresholds(min_cells: int) -> Iterator[int]:
 
 
 def _allowed(robot: Robot, frontiers: Frontiers, refused: Blacklist) -> np.ndarray:
-    allowed = np.ones(len(frontiers.cells), bool)
-    if refused.goals and robot.map is not None:
-        points = robot.map.grid.to_world(frontiers.cells)
-        for goal in refused.goals:
-            allowed &= np.hypot(*(points - goal).T) > refused.tolerance_m
-    return allowed
+    if not refused.goals or robot.map is None:
+        return np.ones(len(frontiers.cells), bool)
+    return refused.clear(robot.map.grid.to_world(frontiers.cells))
 
 
 class _Watch:
@@ -164,7 +169,7 @@ class _Watch:
         if again or self.stalled or time_s >= self.deadline_s - 1e-9:
             return True
         belief = robot.map
-        if belief is None or (version := belief.version) == self._version:
+        if belief is None or self.near_m == math.inf or (version := belief.version) == self._version:
             return False
         self._version = version
         if self._cell is None:

@@ -5,21 +5,25 @@ import numpy as np
 from covey.controllers.frontier_loop import Goal, explore
 from covey.errors import InvalidValueError
 from covey.mapping.frontiers import Frontiers
+from covey.planning.costs import clearance
 from covey.planning.flood import nearest_by_steps
+from covey.planning.progress import Blacklist
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
-_ALL_THE_WAY_M = 1000.0
+_DEADLOCK_S = 5.0
 
 
 @controller("greed", sees=("pose", "map", "shared_map"))
 async def greed(robot: Robot, *, tile_m: float = 1.0) -> None:
-    """Go to the open cell beside the nearest unseen one, counted in steps over the own map, again and again.
+    """Go to the open place beside the nearest unseen one, counted in steps over the own map, again and again.
 
-    A breadth-first search over four-connected cells finds the nearest unseen cell; the open cell from which it is
-    reached is where the robot goes, all the way, also when the others have seen it meanwhile. Robots share their maps
-    and nothing else: those that start together follow each other. It ends when its own map holds no unseen cell that
-    can be reached. Robots that vanish leave what they told; nobody waits for them.
+    A breadth-first search over four-connected cells finds the nearest unseen cell, a second one the nearest place from
+    there that is open: no known wall within half a tile. There the robot goes, to within half a tile, also when the
+    others have seen it meanwhile. A place that turns out to be beside a wall, or before which the robot has stood for
+    5 s, is given up. Robots share their maps and nothing else: those that start together follow each other. It ends
+    when its own map holds no unseen cell that can be reached. Robots that vanish leave what they told; nobody waits
+    for them.
 
     Args:
         robot: a robot with a map.
@@ -33,20 +37,56 @@ async def greed(robot: Robot, *, tile_m: float = 1.0) -> None:
         raise InvalidValueError(f"tile_m is {tile_m!r}; it must be above 0")
     assert robot.map is not None
     least = max(1, round(tile_m / robot.map.grid.resolution))
-    await explore(robot, choose_by_steps, definition="explore", min_cells=least, replan_s=np.inf, near_m=_ALL_THE_WAY_M)
+    refused, was_open = Blacklist(tolerance_m=1.0), False
+
+    def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+        nonlocal was_open
+        goal = choose_by_steps(robot, frontiers, allowed, refused, tile_m)
+        was_open = goal is not None and is_open(robot, goal, tile_m)
+        return goal
+
+    await explore(
+        robot,
+        choose,
+        definition="explore",
+        min_cells=least,
+        replan_s=np.inf,
+        near_m=np.inf,
+        tolerance_m=0.5 * tile_m,
+        stall_s=_DEADLOCK_S,
+        refused=refused,
+        each_step=lambda robot, goal: goal is not None and was_open and not is_open(robot, goal, tile_m),
+    )
 
 
-def choose_by_steps(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-    """Return the centre [m] of the open cell beside the unseen cell that is the fewest steps away."""
+def choose_by_steps(
+    robot: Robot, frontiers: Frontiers, allowed: np.ndarray, refused: Blacklist, tile_m: float
+) -> Goal | None:
+    """Return the centre [m] of the open cell nearest to the unseen cell that is the fewest steps away.
+
+    Where no open cell can be reached, or that one was in vain, it is the free cell beside the unseen one.
+    """
     assert robot.map is not None
-    grid = robot.map.grid
+    grid, occupancy = robot.map.grid, robot.map.occupancy()
     start = tuple(int(i) for i in grid.to_cells(robot.pose[:2]))
     target = np.zeros(grid.shape, bool)
     cells = frontiers.cells[allowed]
     target[cells[:, 0], cells[:, 1]] = True
-    passable = robot.reachable() & (robot.map.occupancy() == 0)
+    passable = robot.reachable() & (occupancy == 0)
     found = nearest_by_steps(passable, (start[0], start[1]), target & passable)
     if found is None:
         return robot.nearest(cells)
-    x, y = grid.to_world(found).tolist()
+    roomy = clearance(occupancy, grid.resolution, tile_m) >= 0.5 * tile_m - 1e-6
+    place = nearest_by_steps(passable, found, passable & roomy)
+    x, y = grid.to_world(found if place is None or grid.to_world(place) in refused else place).tolist()
     return x, y
+
+
+def is_open(robot: Robot, place: Goal, tile_m: float) -> bool:
+    """Return whether no wall is known within half a tile of a place [m]."""
+    assert robot.map is not None
+    grid, reach = robot.map.grid, int(tile_m / robot.map.grid.resolution) + 2
+    row, column = grid.cell_at(*place)
+    top, left = max(row - reach, 0), max(column - reach, 0)
+    window = np.ascontiguousarray(robot.map.occupancy()[top : row + reach + 1, left : column + reach + 1])
+    return bool(clearance(window, grid.resolution, tile_m)[row - top, column - left] >= 0.5 * tile_m - 1e-6)

@@ -8,6 +8,7 @@ from covey.controllers.frontier_loop import Goal, explore
 from covey.controllers.together import middles, sensor_range_m
 from covey.kernel import kernel
 from covey.mapping.frontiers import Frontiers
+from covey.planning.progress import Blacklist
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
@@ -48,7 +49,7 @@ async def next_best_view(
         Journal of Robotics Research 21(10-11), 2002 (the criterion).
         F. Amigoni: Experimental evaluation of some exploration strategies for mobile robots. ICRA 2008 (0.2 1/m).
     """
-    reach = sensor_range_m(robot)
+    reach, refused = sensor_range_m(robot), Blacklist(tolerance_m=1.0)
 
     def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
         assert robot.map is not None
@@ -58,13 +59,17 @@ async def next_best_view(
             return None
         edge = frontiers.cells[open_cells]
         cells = middles(edge, frontiers.label[open_cells], piece_m / grid.resolution)
-        cells = np.vstack((cells, _drawn(robot, edge, way, views, _NEAR_M / grid.resolution)))
+        drawn = _drawn(robot, edge, way, views, _NEAR_M / grid.resolution)
+        cells = np.vstack((cells, drawn[refused.clear(grid.to_world(drawn))]))
         robot.charge_work("view", len(cells))
         area = unseen_area(robot.map.occupancy(), cells, reach / grid.resolution) * grid.resolution**2
         x, y = grid.to_world(cells[best_view(area, way[cells[:, 0], cells[:, 1]], decay_per_m)]).tolist()
         return x, y
 
-    await explore(robot, choose, definition=definition, min_cells=min_cells, replan_s=replan_s, near_m=_NEAR_M + 1.0)
+    near_m = _NEAR_M + 1.0
+    await explore(
+        robot, choose, definition=definition, min_cells=min_cells, replan_s=replan_s, near_m=near_m, refused=refused
+    )
 
 
 def best_view(area: np.ndarray, way: np.ndarray, decay_per_m: float) -> int:

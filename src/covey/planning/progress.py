@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 class ProgressTimer:
     """Runs out when a robot has not come nearer to its goal, or moved, by some distance in some time.
@@ -53,6 +55,13 @@ class Blacklist:
     def __contains__(self, goal: object) -> bool:
         x, y = goal  # type: ignore[misc]
         return any(math.hypot(x - a, y - b) <= self.tolerance_m for a, b in self.goals)
+
+    def clear(self, points: np.ndarray) -> np.ndarray:
+        """Return which of some points [m], float64 (..., 2), lie near no listed goal, bool (...)."""
+        found = np.ones(points.shape[:-1], bool)
+        for goal in self.goals:
+            found &= np.hypot(points[..., 0] - goal[0], points[..., 1] - goal[1]) > self.tolerance_m
+        return found
 
     def __len__(self) -> int:
         return len(self.goals)
