@@ -138,3 +138,24 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
     monkeypatch.setattr(Table, "__init__", full)
     assert main(["run", "room.yaml", "--no-pictures", "--out", "out"]) == FAILED
     assert "No space left on device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--seed", "1.7"], "must be a whole number; given: '1.7'"),
+        (["--seed", "-1"], "must be greater than or equal to 0; given: -1"),
+        (["--seed", str(2**63)], "must be less than 9223372036854775808"),
+        (
+            ["--speed", "1e-300"],
+            "--speed 1e-300: write max, a factor such as 1 or 10, or 0 to step by key; 0.001 is the least",
+        ),
+        (["--speed", "nan"], "--speed nan: write max"),
+        (["-s", "execution.substep_s=1e-12"], "has 1e+11 substeps of 1e-12 s; at most 10000"),
+        (["-s", "execution.substep_s=1e-320"], "is no period"),
+    ],
+)
+def test_numbers_that_no_run_can_have_are_refused(options, said, folder, capsys):
+    assert main(["run", "room.yaml", "--no-pictures", *options]) == BAD_INPUT
+    assert said in "".join(capsys.readouterr()).replace("\n", " ")
+    assert [path.name for path in folder.iterdir()] == ["room.yaml"]

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -54,6 +55,7 @@ def test_maps_come_back_as_they_were(record, square_maps):
         (None, "no manifest.json"),
         ("{", "not one of Covey"),
         ("[]", "not one of Covey"),
+        ("", "not one of Covey"),
         ('{"format": 1}', "not one of Covey"),
         ('{"format": 2, "robots": [], "status": "finished"}', "format 2"),
     ],
@@ -99,3 +101,49 @@ def test_run_without_a_single_step_opens(tmp_path):
     assert run.metrics["status"] == "exhausted"
     assert run.metrics["exploration_time_s"] is None
     assert "0 s" in repr(run)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda data: b"",
+        lambda data: bytes(len(data)),
+        lambda data: b"[" * 100_000,
+        lambda data: bytes(range(256)) * 8,
+    ],
+    ids=["cut", "empty", "zeros", "brackets", "bytes"],
+)
+def test_a_damaged_file_of_a_run_is_named(damage, record):
+    recorded = record()
+    whole = recorded.folder
+    uses = {
+        "manifest.json": lambda run: run,
+        "metrics.json": lambda run: run.metrics,
+        "team.parquet": lambda run: run.times,
+        "measurements.parquet": lambda run: (run.poses, run.measurements),
+        "events.parquet": lambda run: run.events,
+        "maps.npz": lambda run: run.maps,
+    }
+    for name, use in uses.items():
+        good = (whole / name).read_bytes()
+        use(Run(whole))
+        (whole / name).write_bytes(damage(good))
+        with pytest.raises(RunFolderError, match=f"{name}' is damaged"):
+            use(Run(whole))
+        (whole / name).write_bytes(good)
+
+
+def test_files_that_were_swapped_with_those_of_another_run_are_noticed(record, square_maps):
+    one, other = record(), record(steps=7)
+    for name in ("team.parquet", "measurements.parquet"):
+        good = (one.folder / name).read_bytes()
+        (one.folder / name).write_bytes((other.folder / name).read_bytes())
+        with pytest.raises(RunFolderError, match=r"measurements.parquet' is damaged"):
+            Run(one.folder).series("x_m")
+        (one.folder / name).write_bytes(good)
+    truth = square_maps().truth
+    longer = truth.with_cells(np.zeros((3, 4), np.uint8))
+    (one.folder / "maps.npz").write_bytes(dataclasses.replace(square_maps(), truth=longer).to_bytes())
+    with pytest.raises(RunFolderError, match=r"maps.npz' is damaged.*not an array of the shape of the truth"):
+        _ = Run(one.folder).maps

@@ -1,9 +1,11 @@
 """The commands. What takes time to import is imported inside them, so that ``covey --help`` is quick."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, Token
 
 from covey import __version__
 
@@ -21,6 +23,15 @@ TrustedOnly = Annotated[
     Parameter(negative=(), show_default=False, help="Refuse a scenario that names code of a file (./mine.py:Name)."),
 ]
 
+
+def _whole_number(_type: object, tokens: Sequence[Token]) -> int:
+    """Return a number that was typed as it stands: 1.7 and 1e3 are none."""
+    text = tokens[0].value
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+        raise ValueError(f"must be a whole number; given: {text!r}")
+    return int(text)
+
+
 app = App(
     name="covey",
     help="Simulate, control and benchmark teams of mobile robots. Start with: covey run hello",
@@ -35,7 +46,7 @@ def run(
     /,
     *,
     overrides: Override = [],  # noqa: B006
-    seed: int | None = None,
+    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
     out: Path | None = None,
     speed: str = "max",
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,

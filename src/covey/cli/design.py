@@ -10,7 +10,7 @@ from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
 from covey.errors import InvalidValueError
 from covey.experiments.cluster import job_script, open_cluster
-from covey.experiments.folder import DESIGN, RESULTS, read_rows
+from covey.experiments.folder import DESIGN, RESULTS, RUNS, read_rows, refuse_others
 from covey.experiments.load import load_design
 from covey.experiments.plan import plan
 from covey.experiments.records import Design
@@ -35,7 +35,7 @@ def run_design_command(
     """Run a design, print where its results are, and return the exit code."""
     design = load_design(source, trusted_only=trusted_only)
     if seed is not None:
-        design = design.model_copy(update={"seed": seed})
+        design = design.with_seed(seed)
     if cluster is not None and jobs is not None:
         raise InvalidValueError("--jobs is for this machine; how many run at a time on a cluster, its workers decide")
     folder = design_folder(design) if out is None else out
@@ -67,7 +67,7 @@ def run_design_command(
 def results_command(source: str, form: Literal["table", "csv", "latex", "json"], out: Path | None) -> int:
     """Print the results of a design so far."""
     folder = _folder(source, out)
-    results = Results(folder)
+    results = _read(folder)
     if len(results.rows) < results.planned:
         print(f"{len(results.rows)} of {results.planned} runs have ended", file=sys.stderr)
     print({"table": as_text, "csv": as_csv, "latex": as_latex, "json": as_json}[form](results).rstrip("\n"))
@@ -78,7 +78,7 @@ def report_command(source: str, results: Path | None, out: Path | None) -> None:
     """Write the report of a design and print where it is."""
     from covey.experiments.report import write_report
 
-    found = Results(_folder(source, results))
+    found = _read(_folder(source, results))
     design = load_design(found.folder / DESIGN if Path(source).is_dir() else source)
     written = write_report(design, found, out)
     print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures beside it")
@@ -88,7 +88,7 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     """Print what differs between two sets of results."""
     from covey.experiments.compare import compare_results
 
-    first, second = (Results(_folder(source, None)) for source in (a, b))
+    first, second = (_read(_folder(source, None)) for source in (a, b))
     print(
         f"A = {first.folder}, B = {second.folder}\n"
         if form == "table"
@@ -104,7 +104,18 @@ def _folder(source: str, out: Path | None) -> Path:
     return folder if out is not None or folder.is_dir() else design_folder(load_design(source))
 
 
+def _read(folder: Path) -> Results:
+    """Return the results in a folder; what is damaged is said, and left out."""
+    results = Results(folder)
+    for run_id in results.damaged:
+        print(
+            f"{folder / RUNS / run_id} is damaged, and left out; covey run of the design does it again", file=sys.stderr
+        )
+    return results
+
+
 def _what_would_run(design: Design, folder: Path) -> str:
+    refuse_others(folder, design)
     planned = {p.run_id for p in plan(design)}
     there = len(read_rows(folder, planned))
     return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"

@@ -27,6 +27,8 @@ class DesignProgress(TextBar):
         now = time.monotonic()
         if progress.row is None:
             self._first = now
+            for remark in progress.remarks:
+                self.say(remark)
         elif progress.row.get("reason"):
             self.say(f"run {progress.row['run_id']} {progress.row['status']}: {progress.row['reason']}")
         if self.in_terminal or now >= self._next or progress.done == progress.total:

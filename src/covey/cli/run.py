@@ -19,6 +19,9 @@ from covey.results.run import Run
 from covey.scenario.folders import check_folder, fresh_folder
 from covey.scenario.run import run_scenario
 
+SLOWEST = 1e-3
+"""Simulated seconds per second of wall time; at less, one step would take minutes."""
+
 
 def run_command(
     source: str,
@@ -83,8 +86,10 @@ def parse_speed(text: str) -> float | Literal["max"]:
         factor = float(text)
     except ValueError:
         factor = -1.0
-    if not 0 <= factor < float("inf"):
-        raise InvalidValueError(f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key")
+    if factor != 0 and not SLOWEST <= factor < float("inf"):
+        raise InvalidValueError(
+            f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key; {SLOWEST:g} is the least"
+        )
     return factor
 
 

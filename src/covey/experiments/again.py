@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from covey.experiments.row import read_row
+from covey.experiments.row import ROW, RowShape
+from covey.results.checked import read_json
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
@@ -15,9 +16,11 @@ def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, truste
 
     Raises:
         ScenarioError: all problems of the scenario or of the changes.
+        RunFolderError: the row of the run is damaged.
     """
-    row = read_row(Path(source))
-    if row is None:
+    try:
+        row = read_json(Path(source) / ROW, RowShape, 1)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return load_scenario(source, changes, trusted_only=trusted_only)
     scenario = parse_scenario(row["scenario"], file=source, folder=row["folder"], trusted_only=trusted_only)
     return override(scenario, changes, trusted_only=trusted_only) if changes else scenario

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from covey.errors import did_you_mean
+from covey.errors import InvalidValueError, did_you_mean
 from covey.experiments.parameters import MAX_VECTORS, Parameter
 from covey.experiments.quantities import unknown_quantity
 from covey.records import Record
@@ -242,6 +242,16 @@ class Design(FromFile):
         if wrong:
             raise located(wrong)
         return report
+
+    def with_seed(self, seed: int) -> "Design":
+        """Return the design with another root of the seeds of its iterations.
+
+        Raises:
+            InvalidValueError: no seed may have this value.
+        """
+        if not 0 <= seed < 2**63:
+            raise InvalidValueError(f"seed {seed}: a seed is a whole number from 0 to 2^63 - 1")
+        return self.model_copy(update={"seed": seed})
 
     @property
     def trusted_only(self) -> bool:

@@ -14,12 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey.errors import CoveyError, InvalidValueError, RunFolderError
+from covey.errors import CoveyError, DiskError, InvalidValueError, MachineError
 from covey.experiments.folder import (
     FAILURES,
     RUNS,
     Row,
     entry,
+    is_damaged,
     new_row,
     placed,
     prepare,
@@ -28,6 +29,7 @@ from covey.experiments.folder import (
     read_row,
     read_rows,
     rows_of,
+    set_aside,
     sweep,
     unwritable,
     work_folder,
@@ -35,6 +37,7 @@ from covey.experiments.folder import (
 from covey.experiments.keeper import Keeper, keep, this_keeper
 from covey.experiments.plan import PlannedRun, environment, plan
 from covey.experiments.records import Design
+from covey.experiments.row import ROW
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
@@ -53,12 +56,14 @@ class Progress:
         before: of them, runs that had ended before this session.
         statuses: number of ended runs by status.
         row: the run that has just ended; None at the start.
+        remarks: what was found amiss in the folder, and what has been done about it.
     """
 
     total: int
     before: int
     statuses: Counter[str] = field(default_factory=Counter)
     row: Row | None = None
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -85,6 +90,7 @@ class Results:
         rows: all that is known of each run that has ended, in the order of the table.
         metrics: those that the design names.
         planned: number of runs that the design asks for.
+        damaged: ids of runs whose folder is there without a whole row.
     """
 
     def __init__(self, folder: Path | str, rows: Sequence[Row] | None = None):
@@ -93,6 +99,9 @@ class Results:
         self.metrics: tuple[str, ...] = tuple(plan["metrics"])
         self.planned = len(plan["runs"])
         self.rows = rows_of(self.folder, plan["runs"]) if rows is None else list(rows)
+        ended = {row["run_id"] for row in self.rows}
+        ids = dict.fromkeys(one["run_id"] for one in plan["runs"] if one["run_id"] not in ended)
+        self.damaged = [run_id for run_id in ids if is_damaged(self.folder / RUNS / run_id)]
 
     @cached_property
     def table(self) -> "pl.DataFrame":
@@ -147,16 +156,19 @@ def run_design(
         raise InvalidValueError(f"jobs is {jobs}; it must be 1 or more")
     planned = plan(design)
     folder = (design_folder(design) if folder is None else Path(folder)).resolve()
-    prepare(folder, design, planned)
-    session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
-    observer(session.progress)
-    if session.todo:
-        try:
-            with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
-                session.run(engine, design)
-        finally:
-            sweep(folder / RUNS)
-    return Results(folder, session.finish())
+    lock = prepare(folder, design, planned)
+    try:
+        session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
+        observer(session.progress)
+        if session.todo:
+            try:
+                with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
+                    session.run(engine, design)
+            finally:
+                sweep(folder / RUNS)
+        return Results(folder, session.finish())
+    finally:
+        lock.release()
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -206,6 +218,12 @@ class _Session:
                 del self.rows[run_id]
         self.todo = [p for p in mine if p.run_id not in self.rows]
         self.progress = Progress(len(mine), len(self.rows), Counter(row["status"] for row in self.rows.values()))
+        places = [folder / RUNS / one.run_id for one in self.todo]
+        for place, aside in [(place, set_aside(place)) for place in places if is_damaged(place)]:
+            if aside is not None:
+                self.progress.remarks.append(
+                    f"{place.name} is damaged: it is now {aside.name}, and the run is done again"
+                )
         self._next_table = 0.0
 
     def run(self, executor: Executor, design: Design) -> None:
@@ -236,8 +254,9 @@ class _Session:
         except Exception as error:
             row = self._lost(one, place, error)
         if not place.is_dir():
-            raise RunFolderError(
-                f"{str(place)!r} was written by a worker and is not here: workers must share the folder"
+            raise DiskError(
+                f"{str(place)!r} was written by a worker and is not here: workers must share the folder, and "
+                "nobody may remove it while they work"
             )
         self.rows[one.run_id] = row
         self.progress.statuses[row["status"]] += 1
@@ -249,7 +268,7 @@ class _Session:
     def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
         """Return the row of a run whose worker vanished so often that the executor gave it up."""
         if type(error).__name__ != "KilledWorker":
-            raise CoveyError(
+            raise MachineError(
                 f"the workers stopped: {type(error).__name__}: {error}; what has ended is kept, and the same command "
                 "goes on with the rest"
             ) from error
@@ -257,7 +276,17 @@ class _Session:
         return read_row(place) or publish(row, work_folder(place), place)
 
     def finish(self) -> list[Row]:
-        """Return all rows, those of other shards too, and write the table when they are whole."""
+        """Return all rows, those of other shards too, and write the table when they are whole.
+
+        Raises:
+            DiskError: somebody has removed runs that had ended.
+        """
+        gone = [run_id for run_id in self.rows if not (self.folder / RUNS / run_id / ROW).is_file()]
+        if gone:
+            raise DiskError(
+                f"{len(gone)} of {len(self.rows)} runs that had ended are gone from {str(self.folder / RUNS)!r}: "
+                "somebody removed them while the study ran; the same command does them again"
+            )
         others = {one["run_id"] for one in self.entries} - self.rows.keys()
         self.rows |= read_rows(self.folder, others)
         rows = placed(self.rows, self.entries)

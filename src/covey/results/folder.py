@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import DiskError, RunFolderError
+from covey.results.checked import ManifestShape, read_json
 from covey.results.lock import LOCK, FolderLock
 
 FORMAT = 1
@@ -55,23 +56,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run folder.
 
     Raises:
-        RunFolderError: there is no such folder, it holds no run, or a run of a newer format.
+        RunFolderError: there is no such folder, it holds no run, a damaged one, or a run of a newer format.
     """
     path = folder / "manifest.json"
     if not folder.is_dir():
         raise RunFolderError(f"no run folder {str(folder)!r}: there is no such folder")
     if not path.is_file():
         raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no manifest.json")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        version = manifest["format"]
-        if not isinstance(manifest["robots"], list) or not isinstance(manifest["status"], str):
-            raise TypeError
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(folder)!r} is not a run folder: its manifest.json is not one of Covey") from error
-    if version != FORMAT:
-        raise RunFolderError(f"{str(folder)!r} has format {version!r}; this version of Covey reads format {FORMAT}")
-    return manifest
+    return read_json(path, ManifestShape, FORMAT)
 
 
 def claim(folder: Path, overwrite: bool) -> FolderLock:

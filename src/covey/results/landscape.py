@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from covey.results.checked import read_arrays
 from covey.results.maps import npz_bytes
 
 
@@ -90,8 +91,7 @@ class Landscape:
     @staticmethod
     def load(path: Path) -> "Landscape":
         """Read ``ground.npz``."""
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
+        arrays = read_arrays(path)
         names = dict.fromkeys(key.split("/")[1] for key in arrays if key.startswith("belief/"))
         changes = [
             Change(step, row, column, arrays[f"change{i}_before"], arrays[f"change{i}_after"])

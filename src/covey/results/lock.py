@@ -36,6 +36,7 @@ class FolderLock:
     def __init__(self, folder: Path, *, shared: bool = False):
         self.path = folder / LOCK
         descriptor = _opened(self.path, shared)
+        self._descriptor = descriptor
         self.release = weakref.finalize(self, _release, self.path, descriptor)
         owner = {
             "pid": os.getpid(),
@@ -45,6 +46,10 @@ class FolderLock:
         with contextlib.suppress(OSError):  # a full disk must not hide what it keeps from being written
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(owner).encode(), 0)
+
+    def share(self) -> bool:
+        """Let others share the folder; return False when another one has taken it meanwhile, and it is held no more."""
+        return _lock(self._descriptor, shared=True)
 
 
 def refuse_locked(folder: Path) -> None:

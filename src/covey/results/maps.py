@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.results.checked import read_arrays
 
 if TYPE_CHECKING:
     from covey.mapping.compare import GroundTruth
@@ -101,10 +102,14 @@ class Maps:
         return npz_bytes(arrays)
 
     @staticmethod
-    def load(path: Path) -> "Maps":
-        """Read ``maps.npz``."""
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
+    def load(path: Path, robots: int | None = None) -> "Maps":
+        """Read ``maps.npz``, of a team of so many robots.
+
+        Raises:
+            ValueError: the arrays do not belong together; other errors where they cannot be read.
+        """
+        arrays = read_arrays(path)
+        _check(arrays, robots)
         numbers = [int(name[5:]) for name in arrays if name.startswith("robot") and name[5:].isdigit()]
         return Maps(
             truth=_unpack("truth", arrays),
@@ -131,6 +136,27 @@ def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
                 np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
                 entry.write(array.reshape(-1).data)
     return buffer.getvalue()
+
+
+_OF_THE_TRUTH = (
+    "explorable",
+    "first_explored",
+    "last_explored",
+    "last_covered",
+    "coverable",
+    "explored_by",
+    "covered_by",
+)
+
+
+def _check(arrays: dict[str, np.ndarray], robots: int | None) -> None:
+    """Raise `ValueError` when arrays are not the maps of one run."""
+    shape = arrays["truth"].shape
+    for name in [name for name in _OF_THE_TRUTH if name in arrays]:
+        if arrays[name].shape != shape or arrays[name].dtype.kind not in "bui":
+            raise ValueError(f"{name} is not an array of the shape of the truth, {shape}")
+    if robots is not None and arrays["robots"] not in (0, robots):
+        raise ValueError(f"it has the maps of {arrays['robots']} robots, and the run has {robots}")
 
 
 def _pack(name: str, grid: Grid) -> dict[str, np.ndarray]:

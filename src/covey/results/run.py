@@ -1,7 +1,6 @@
 """`Run`: a finished run, opened from its folder."""
 
 import html
-import json
 import shutil
 import tempfile
 import weakref
@@ -13,6 +12,7 @@ import numpy as np
 
 from covey.errors import RunFolderError, UnknownNameError
 from covey.recent import Recent
+from covey.results.checked import Shape, read_json, reading
 from covey.results.folder import read_manifest
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
@@ -110,11 +110,12 @@ class Run:
 
         if not self.has("traffic"):
             return {}
-        table = pq.read_table(self._file("traffic.parquet"))
-        keys = zip(table["robot"].to_pylist(), table["kind"].to_pylist(), strict=True)
-        last = {key: row for row, key in enumerate(keys)}
-        names = [name for name in table.schema.names if name not in ("step", "time_s", "robot", "kind")]
-        columns = {name: table[name].to_numpy() for name in names}
+        with reading(path := self._file("traffic.parquet")):
+            table = pq.read_table(path)
+            keys = zip(table["robot"].to_pylist(), table["kind"].to_pylist(), strict=True)
+            last = {key: row for row, key in enumerate(keys)}
+            names = [name for name in table.schema.names if name not in ("step", "time_s", "robot", "kind")]
+            columns = {name: table[name].to_numpy() for name in names}
         return {key: {name: columns[name][last[key]].item() for name in names} for key in sorted(last)}
 
     @cached_property
@@ -160,7 +161,8 @@ class Run:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
         if name in self._team_columns:
             return self.column("team", name)
-        return self.column("measurements", name).reshape(-1, len(self.names))
+        with reading(self.folder / "measurements.parquet"):  # of another run it would have other rows
+            return self.column("measurements", name).reshape(len(self.times), len(self.names))
 
     @cached_property
     def poses(self) -> np.ndarray:
@@ -183,18 +185,24 @@ class Run:
     def maps(self) -> Maps | None:
         """Truth, explored cells and the robots' maps at the end; None when the run kept none."""
         path = self.folder / "maps.npz"
-        return Maps.load(path) if path.is_file() else None
+        if not path.is_file():
+            return None
+        with reading(path):
+            return Maps.load(path, robots=len(self.names))
 
     @cached_property
     def landscape(self) -> Landscape | None:
         """The ground, how it changed, and what the robots believe of it at the end; None in a world without ground."""
         path = self.folder / "ground.npz"
-        return Landscape.load(path) if path.is_file() else None
+        if not path.is_file():
+            return None
+        with reading(path):
+            return Landscape.load(path)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Every metric by its name, as in ``metrics.json``; None where a goal was not reached."""
-        return json.loads(self._file("metrics.json").read_text(encoding="utf-8"))
+        return read_json(self._file("metrics.json"), Shape)
 
     def plot(self) -> "Picture":
         """Return a picture of the run: the world with the robots' ways, and the explored share over time."""
@@ -240,20 +248,22 @@ class Run:
     def _table(self, name: str) -> "pl.DataFrame":
         import polars as pl
 
-        return pl.read_parquet(self._file(f"{name}.parquet"))
+        with reading(path := self._file(f"{name}.parquet")):
+            return pl.read_parquet(path)
 
     @cached_property
     def _team_columns(self) -> list[str]:
         import pyarrow.parquet as pq
 
-        return pq.read_schema(self._file("team.parquet")).names
+        with reading(path := self._file("team.parquet")):
+            return pq.read_schema(path).names
 
     def column(self, table: str, name: str) -> np.ndarray:
         """Return one column of a table as float64 (rows,); null becomes NaN."""
         import pyarrow.parquet as pq
 
         def read() -> np.ndarray:
-            with pq.ParquetFile(self._file(f"{table}.parquet")) as file:
+            with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
                 known = file.schema_arrow.names
                 if name not in known:
                     raise UnknownNameError(f"column of {table}", name, known)

@@ -1,5 +1,6 @@
 """The records of a scenario: the world, the team, the radio and when the run ends."""
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from covey.sim.simulation import Simulation
 
 MAX_ROBOTS = 100_000
+MOST_SUBSTEPS = 10_000
 
 
 def _from_kind(value: Any) -> Any:
@@ -107,7 +109,9 @@ class Execution(Record):
     """Periods and limits of the computation."""
 
     step_s: float = Field(default=0.1, gt=0, le=60, description="Control period [s]; a multiple of substep_s.")
-    substep_s: float = Field(default=0.01, gt=0, le=60, description="Period of the physics [s].")
+    substep_s: float = Field(
+        default=0.01, gt=0, le=60, description="Period of the physics [s]; at least step_s / 10000."
+    )
     on_controller_error: Literal["stop_robot", "end_run"] = Field(
         default="stop_robot", description="What a controller that raises or returns nonsense leads to."
     )
@@ -139,10 +143,15 @@ class Execution(Record):
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
         ratio = self.step_s / self.substep_s
+        if ratio == math.inf:
+            raise located([(("substep_s",), f"is no period; given: {self.substep_s}", self.substep_s)])
         if ratio < 1 - 1e-9 or abs(ratio - round(ratio)) > 1e-9 * ratio:
             near = max(1, round(ratio)) * self.substep_s
             message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
             raise located([(("step_s",), message, self.step_s)])
+        if ratio > MOST_SUBSTEPS:
+            message = f"{self.step_s:g} s has {ratio:.3g} substeps of {self.substep_s:g} s; at most {MOST_SUBSTEPS}"
+            raise located([(("substep_s",), message, self.substep_s)])
         if self.controllers != "processes" and self.processes != Processes():
             message = "belongs to controllers: processes; leave it out, or set that"
             raise located([(("processes",), message, self.processes.model_dump(exclude_defaults=True))])

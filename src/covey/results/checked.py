@@ -1,0 +1,124 @@
+"""Files that Covey wrote once and that may have been damaged since: they are checked before they are believed."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from covey.errors import CoveyError, RunFolderError
+
+_SIGNS = (OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, RecursionError, MemoryError)
+_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error)
+
+
+class Shape(BaseModel):
+    """What must be in a file; other keys may be."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class Goal(Shape):
+    """What was to end a run."""
+
+    explored_share: float | None = None
+    covered_share: float | None = None
+    timeout_s: float | None = None
+
+
+class MissionFacts(Shape):
+    """What a run was about."""
+
+    kind: str
+    waypoints_m: list[tuple[float, float]] = []
+    edges: list[tuple[int, int]] = []
+
+
+class ManifestShape(Shape):
+    """``manifest.json``."""
+
+    status: Literal["running", "incomplete", "finished"]
+    robots: list[str]
+    goal_status: str | None
+    name: str = ""
+    reason: str = ""
+    scenario: str = ""
+    platform: str = ""
+    goal: Goal
+    mission: MissionFacts = MissionFacts(kind="exploration")
+    versions: dict[str, str | None] = {}
+    cpu: dict[str, Any] = {}
+    radius_m: list[float] = []
+
+
+def read_json(path: Path, shape: type[Shape], version: int | None = None) -> dict[str, Any]:
+    """Return what a file of JSON holds.
+
+    Args:
+        path: of the file.
+        shape: what must be in it.
+        version: of its format, which its key ``format`` gives; None: it has none.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        RunFolderError: it is damaged, of another shape, or of another format.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+        given = content.get("format") if isinstance(content, dict) else None
+        if version is not None and isinstance(given, int) and given != version:
+            raise RunFolderError(f"{str(path)!r} has format {given}; this version of Covey reads format {version}")
+        if version is not None and given is None:
+            raise ValueError("it is not one of Covey")
+        shape.model_validate(content)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise damaged(path, f"{place}: {first['msg']}" if place else first["msg"]) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise damaged(path, error) from None
+    return content
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of an ``.npz`` file.
+
+    Raises:
+        ValueError: it is none; other errors where it is damaged (see `reading`).
+    """
+    with path.open("rb") as stream:
+        file = np.load(stream, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError("no archive of arrays")
+        with file:
+            return dict(file)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Within the block what a damaged file leads to is a `RunFolderError` that names it."""
+    import polars.exceptions
+    import pyarrow as pa
+
+    try:
+        yield
+    except CoveyError:
+        raise
+    except (*_SIGNS, *_OF_ARCHIVES, pa.ArrowException, polars.exceptions.PolarsError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, why: Exception | str) -> RunFolderError:
+    """Return the error that says which file is damaged, and what to do."""
+    said = " ".join(str(why).split())[:200] or type(why).__name__
+    return RunFolderError(
+        f"{str(path)!r} is damaged, or not one of Covey ({said}); choose another folder, or remove what is damaged and "
+        "run it again"
+    )
