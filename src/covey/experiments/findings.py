@@ -9,6 +9,7 @@ from covey.experiments.axes import Axes
 from covey.experiments.sheets import Sheet, text
 from covey.results import statistics
 from covey.results.figures.study_furniture import label
+from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def all_of(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
     yield summary(table, metric, axes)
     yield from ranks(table, metric, axes)
     yield from comparisons(table, metric, axes)
-    if statistics.is_time_to_goal(metric):
+    if is_time_to_goal(metric):
         yield from comparisons(table, metric, axes, test="log-rank")
 
 

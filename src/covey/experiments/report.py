@@ -27,6 +27,7 @@ from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, survival_curves
 from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
+from covey.results.metrics import is_time_to_goal
 from covey.results.run import Run
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gal
         yield from gallery.add(
             f"{metric}_box", box_plots(table, metric, axes.x, axes.apart), f"{label(metric)} by {label(axes.x)}."
         )
-    if statistics.is_time_to_goal(metric):
+    if is_time_to_goal(metric):
         by = next((name for name in (axes.apart, axes.x) if name and table[name].n_unique() <= MOST_CURVES), None)
         yield from gallery.add(
             f"{metric}_survival",

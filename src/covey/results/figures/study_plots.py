@@ -22,8 +22,9 @@ from covey.results.figures.study_furniture import (
     note_height_in,
     written,
 )
+from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST
-from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
+from covey.results.statistics.sample import Sample, groups, levels, sample
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from covey.errors import InvalidValueError
 from covey.results.figures import furniture, style
 from covey.results.figures.study_furniture import label, legend, legend_height_in, note, note_height_in, plain, written
+from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST, quantile
-from covey.results.statistics.sample import columns, groups, is_time_to_goal, sample
+from covey.results.statistics.sample import columns, groups, sample
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,7 +17,7 @@ from covey.results.metrics import (
     processes,
     radio,
 )
-from covey.results.metrics.registry import Metric, compute, metrics
+from covey.results.metrics.registry import Metric, compute, is_time_to_goal, metrics, time_to_goal
 
 __all__ = [
     "Metric",
@@ -29,10 +29,12 @@ __all__ = [
     "formation",
     "ground",
     "host",
+    "is_time_to_goal",
     "maps",
     "metrics",
     "motion",
     "patrolling",
     "processes",
     "radio",
+    "time_to_goal",
 ]

@@ -6,7 +6,7 @@ and 2 degrees of the truth.
 
 from typing import Any
 
-from covey.results.metrics.registry import metrics
+from covey.results.metrics.registry import metrics, time_to_goal
 from covey.results.run import Run
 
 RIGHT_M, RIGHT_DEG = 0.5, 2.0
@@ -49,6 +49,7 @@ def aligned_share(run: Run) -> float | None:
 
 
 @metrics.register("first_alignment_s")
+@time_to_goal
 def first_alignment_s(run: Run) -> float | None:
     """Time at which a robot first knew where another one started [s]."""
     return next((time for time, _, verdict, _ in _found(run) or () if verdict == "accepted"), None)

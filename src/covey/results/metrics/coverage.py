@@ -7,7 +7,7 @@ multi-robot coverage. ICRA 2005 (redundancy: places covered by more than one rob
 import numpy as np
 
 from covey.results.metrics.exploration import time_to_share
-from covey.results.metrics.registry import metrics
+from covey.results.metrics.registry import metrics, time_to_goal
 from covey.results.run import Run
 
 
@@ -27,7 +27,7 @@ def _register_levels() -> None:
             return time_to_share(run.times, run.series("covered_share"), level)
 
         time_to.__doc__ = f"First time at which bodies have passed over {percent} % of what they can pass over [s]."
-        metrics.register(f"coverage_t{percent}_s")(time_to)
+        metrics.register(f"coverage_t{percent}_s")(time_to_goal(time_to))
 
 
 _register_levels()

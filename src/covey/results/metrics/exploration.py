@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.results.metrics.registry import metrics
+from covey.results.metrics.registry import metrics, time_to_goal
 from covey.results.run import Run
 
 
@@ -37,12 +37,14 @@ def goal_share(run: Run) -> float:
 
 
 @metrics.register("exploration_time_s")
+@time_to_goal
 def exploration_time_s(run: Run) -> float | None:
     """First time at which the team together has explored the goal share of G [s] (MAES; 001-27 on the union)."""
     return time_to_share(run.times, _union(run), goal_share(run))
 
 
 @metrics.register("exploration_time_one_map_s")
+@time_to_goal
 def exploration_time_one_map_s(run: Run) -> float | None:
     """First time at which the map of one robot holds the goal share of G [s] (001-27, where it ends the run).
 
@@ -59,7 +61,7 @@ def _register_levels() -> None:
             return time_to_share(run.times, _union(run), level)
 
         time_to.__doc__ = f"First time at which the team together has explored {percent} % of G [s] (Explore-Bench)."
-        metrics.register(f"t{percent}_s")(time_to)
+        metrics.register(f"t{percent}_s")(time_to_goal(time_to))
 
 
 _register_levels()

@@ -6,7 +6,7 @@ formations); the measures are Covey's own.
 
 import numpy as np
 
-from covey.results.metrics.registry import metrics
+from covey.results.metrics.registry import metrics, time_to_goal
 from covey.results.run import Run
 
 
@@ -36,6 +36,7 @@ def orders_met(run: Run) -> int | None:
 
 
 @metrics.register("last_order_met_s")
+@time_to_goal
 def last_order_met_s(run: Run) -> float | None:
     """Time at which the last order that was met was met [s]."""
     met = _column(run, "orders_met")

@@ -15,6 +15,30 @@ Metric = Callable[[Run], Any]
 
 metrics: Registry[Metric] = Registry("metric")
 
+
+def time_to_goal(metric: Metric) -> Metric:
+    """Declare a metric the time until something is reached: None then counts as "not within the timeout".
+
+    Examples:
+        >>> @time_to_goal
+        ... def first_contact_s(run): ...
+    """
+    _TIMES_TO_GOAL.add(metric)
+    return metric
+
+
+def is_time_to_goal(name: str) -> bool:
+    """Return whether a metric has been declared a time until something is reached, see `time_to_goal`.
+
+    Examples:
+        >>> [is_time_to_goal(m) for m in ("exploration_time_s", "coverage_t90_s", "wall_time_s", "message_delay_s")]
+        [True, True, False, False]
+    """
+    return name in metrics.names() and metrics.get(name) in _TIMES_TO_GOAL
+
+
+_TIMES_TO_GOAL: set[Metric] = set()
+
 LARGER_IS_BETTER = frozenset(
     {
         *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),

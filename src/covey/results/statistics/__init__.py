@@ -20,7 +20,7 @@ from covey.results.statistics.ranks import (
     mann_whitney,
     wilcoxon_paired,
 )
-from covey.results.statistics.sample import Sample, groups, is_time_to_goal, levels, sample
+from covey.results.statistics.sample import Sample, groups, levels, sample
 from covey.results.statistics.shift import shift, shift_in_pairs
 from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
 from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
@@ -44,7 +44,6 @@ __all__ = [
     "friedman",
     "groups",
     "holm",
-    "is_time_to_goal",
     "kaplan_meier",
     "levels",
     "log_rank",

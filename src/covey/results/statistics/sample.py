@@ -1,6 +1,5 @@
 """From the table of a study, one row per run, to samples: what a run that never reached its goal says."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,28 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import quantile
 from covey.results.statistics.survival import Survival, kaplan_meier
 
 if TYPE_CHECKING:
     import polars as pl
 
-_TIME = re.compile(r"(^|_)(t\d+|time)(_.*)?_s$")
 _BY_HAND = ("stopped", "interrupted")
 _END = "simulated_time_s"
-_CLOCKS = {_END, "wall_time_s"}
-
-
-def is_time_to_goal(metric: str) -> bool:
-    """Return whether a metric is the time until something is reached: null then means "not within the timeout".
-
-    Its name says time, or t and a percentage, and ends in ``_s``; the clocks of a run are none.
-
-    Examples:
-        >>> [is_time_to_goal(m) for m in ("exploration_time_s", "coverage_t90_s", "wall_time_s", "message_delay_s")]
-        [True, True, False, False]
-    """
-    return metric not in _CLOCKS and _TIME.search(metric) is not None
 
 
 @dataclass(frozen=True)

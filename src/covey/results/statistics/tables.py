@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.results.metrics import is_time_to_goal
 from covey.results.statistics import ranks
 from covey.results.statistics.fleet import best_fleet_size, speed_up
 from covey.results.statistics.intervals import bootstrap_interval, median
@@ -19,7 +20,6 @@ from covey.results.statistics.sample import (
     columns,
     finite,
     groups,
-    is_time_to_goal,
     levels,
     numbers,
     sample,
