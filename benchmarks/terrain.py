@@ -49,7 +49,7 @@ class Wanders:
 def physics_speed(model, world, seconds=20.0):
     """Return times real time of the physics with a team driving, and of the engine alone in the same states."""
     physics, state = TerrainPhysics(world, TeamModel.of([model] * N)), TeamState.at(start())
-    rng, trace, states = np.random.default_rng(1), np.empty((10, N, 3)), []
+    rng, trace, states = np.random.default_rng(1), np.empty((10, 2, N, 3)), []
     spent = 0.0
     for k in range(round(10 * seconds)):
         if k % 50 == 0:

@@ -48,7 +48,7 @@ def drive(order, model, world=None, start=(0.0, 0.0, 0.3), known=None, timeout_s
     while result == "driving" and time_s < timeout_s:
         truth = Truth(
             world.skip, world.grid.frame, state.pose, state.pose, state.twist, team.discs, team.disc_count,
-            state.contact_bearing, np.zeros(1, np.int64), 0.1,
+            np.empty((0, 3)), (0, 10), np.zeros(1, np.int64), 0.1,
         )  # fmt: skip
         lidar = SCAN.read(truth, np.zeros(1, np.int64), KEYS, round(time_s * 10)).row(0)
         command, result = navigator.command(state.pose[0], command, known, lidar, None, time_s)

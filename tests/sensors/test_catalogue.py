@@ -48,7 +48,7 @@ def test_a_sensor_of_a_package_is_taken_as_it_is():
     try:
         (got,) = FILE.validate_python([{"kind": "magnetometer", "rate_hz": 4}])
         assert isinstance(got, Magnetometer)
-        assert FILE.dump_python([got]) == [{"name": "sensor", "rate_hz": 4.0, "kind": "magnetometer"}]
+        assert FILE.dump_python([got]) == [{"name": "sensor", "rate_hz": 4.0, "latency_s": 0.0, "kind": "magnetometer"}]
     finally:
         del sensors._items["magnetometer"]
 

@@ -81,7 +81,10 @@ def test_far_neighbours_are_lost_and_the_others_stay_in_order():
 
 
 def test_odometry_and_bumper_that_dropped_out_say_nothing():
-    motion, bumper = OdometryReadings(np.ones((1, 3))), BumperReadings(np.array([True]), np.array([0.3]))
+    motion, bumper = (
+        OdometryReadings(np.ones((1, 3))),
+        BumperReadings(np.array([True]), np.array([0.3]), np.array([[0.3]])),
+    )
     for reading in (motion, bumper):
         spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
     assert not motion.motion.any()

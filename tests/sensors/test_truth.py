@@ -42,7 +42,7 @@ def test_discs_turn_with_their_robot(make_truth):
 def test_the_truth_of_another_sensor_shares_the_buckets(make_truth):
     truth = make_truth([[0, 0, 0], [1, 0, 0]])
     bodies = truth.bodies
-    other = truth.since(truth.pose + 1.0, 0.4)
+    other = truth.since(truth.pose + 1.0, 0.4, 3)
     assert other.bodies is bodies
     assert other.dt_s == 0.4
     assert other.pose_before[0, 0] == 1.0

@@ -127,11 +127,11 @@ def test_acceleration_and_deceleration_take_their_time():
 def test_delayed_command_acts_after_its_delay(substeps):
     model = disc("unicycle").model_copy(update={"command_delay_s": 0.15})
     physics, state = PlanarPhysics(open_world(), TeamModel.of([model])), TeamState.at([[0, 0, 0]])
-    trace = np.zeros((substeps, 1, 3))
+    trace = np.zeros((substeps, 2, 1, 3))
     way = []
     for k in range(60 // substeps):
         physics.step(state, np.array([[1.0 if k * substeps < 30 else 0.0, 0.0, 0.0]]), substeps, trace)
-        way += trace[:, 0, 0].tolist()
+        way += trace[:, 0, 0, 0].tolist()
     expected = 0.01 * np.clip(np.arange(1, 61) - 15, 0, 30)
     assert np.allclose(way, expected, atol=1e-12)
 
@@ -183,13 +183,13 @@ def test_trace_holds_every_substep_and_changes_nothing():
     ends = []
     for traced in (False, True):
         physics, state = PlanarPhysics(open_world(), TeamModel.of(models)), TeamState.at(starts)
-        trace = np.full((10, 3, 3), np.nan)
+        trace = np.full((10, 2, 3, 3), np.nan)
         for command in commands:
             before = state.pose.copy()
             physics.step(state, command, 10, trace if traced else None)
             if traced:
-                assert (trace[-1] == state.pose).all()
-                steps = np.diff(np.concatenate((before[None], trace)), axis=0)
+                assert (trace[-1, 0] == state.pose).all()
+                steps = np.diff(np.concatenate((before[None], trace[:, 0])), axis=0)
                 assert np.hypot(steps[..., 0], steps[..., 1]).max() <= 0.03 + 1e-12
         ends.append(state.pose.tobytes() + state.distance_m.tobytes())
     assert ends[0] == ends[1]

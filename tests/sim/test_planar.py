@@ -175,6 +175,40 @@ def test_two_robots_meet_once_and_both_are_named():
     assert state.contact_bearing == pytest.approx([0.0, 0.0], abs=1e-6)
 
 
+def test_a_dozen_robots_that_push_one_are_a_dozen_contacts_however_long_they_push():
+    big, small = disc("unicycle", radius_m=1.0), disc("unicycle", radius_m=0.1)
+    around = np.linspace(0.0, 2.0 * math.pi, 12, endpoint=False)
+    ring = np.column_stack((5.0 + 1.3 * np.cos(around), 5.0 + 1.3 * np.sin(around), around + math.pi))
+    commands = [[0.0, 0.0, 0.0]] + [[0.5, 0.0, 0.0]] * 12
+    _, _, rows = drive(room(10.0, 10.0), [big] + [small] * 12, [[5.0, 5.0, 0.0], *ring], commands, 20)
+    assert sorted(row[:3] for row in rows) == [(1, 0, other) for other in range(1, 13)]
+
+
+def felt_bearings(world, models, poses, commands, steps):
+    """Return the directions [degrees] of all that touched robot 0 in the last substep, ascending."""
+    physics, state = PlanarPhysics(world, TeamModel.of(models)), TeamState.at(poses)
+    felt = [physics.step(state, np.array(commands, float), 10).felt for _ in range(steps)][-1]
+    return sorted(np.degrees(felt[(felt[:, 0] == 9) & (felt[:, 1] == 0), 2]).tolist())
+
+
+def test_a_robot_feels_the_wall_ahead_and_the_robot_that_runs_into_it_from_behind():
+    poses, commands = [[4.6, 2.5, 0.0], [3.5, 2.5, 0.0]], [[0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]
+    bearings = felt_bearings(room(5.0, 5.0), [disc(), disc()], poses, commands, 30)
+    assert len(bearings) == 2
+    assert bearings[0] == pytest.approx(0.0, abs=10.0)
+    assert abs(bearings[1]) == pytest.approx(180.0, abs=1.0)
+
+
+@pytest.mark.parametrize("stands", [False, True])
+def test_a_robot_in_a_corner_feels_both_walls_driving_and_standing(stands):
+    model, world = disc("holonomic"), room(5.0, 5.0)
+    physics, state = PlanarPhysics(world, TeamModel.of([model])), TeamState.at([[4.5, 4.6, 0.0]])
+    felt = physics.step(state, np.array([[0.5, 0.5, 0.0]]), 100).felt
+    if stands:
+        felt = physics.step(state, np.zeros((1, 3)), 100).felt
+    assert sorted(np.degrees(felt[felt[:, 0] == 99, 2])) == pytest.approx([0.0, 90.0], abs=10.0)
+
+
 def test_moving_robot_slides_around_a_halted_one_and_does_not_push_it():
     models, poses = [disc(), disc()], [[2.0, 2.5, 0.0], [4.0, 2.55, 0.3]]
     physics, state = PlanarPhysics(room(10.0, 5.0), TeamModel.of(models)), TeamState.at(poses)

@@ -49,6 +49,10 @@ class Declared:
     def __repr__(self) -> str:
         return repr(self._robot)
 
+    def samples(self, sensor: str) -> list[Any]:
+        """Return all readings of a sensor since the last step, see `covey.robots.handle.Robot.samples`."""
+        return self._robot.samples(sensor) if sensor not in self._denied else getattr(self, sensor)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

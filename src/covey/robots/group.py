@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import ControllerError, InvalidValueError
+from covey.errors import ControllerError, InvalidValueError, UnknownNameError
 from covey.mapping.localization import Localization, Truth
 from covey.robots.controller import Program
 from covey.robots.model import RobotModel
+from covey.robots.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,26 @@ class GroupView:
         time: simulated time [s].
     """
 
-    def __init__(self, name: str, names: list[str], time: float, fields: dict[str, Any]):
+    def __init__(
+        self,
+        name: str,
+        names: list[str],
+        time: float,
+        fields: dict[str, Any],
+        samples: dict[str, list[Sample]] | None = None,
+    ):
         self.name, self.names, self.count, self.time = name, names, len(names), time
-        self._fields = fields
+        self._fields, self._samples = fields, samples or {}
+
+    def samples(self, sensor: str) -> list[Sample]:
+        """Return all readings of a sensor that have come since the controller's last step, oldest first.
+
+        Raises:
+            UnknownNameError: the controller declares no such sensor, or the robots have none.
+        """
+        if sensor not in self._samples:
+            raise UnknownNameError("sensor", sensor, self._samples)
+        return self._samples[sensor]
 
     def __getattr__(self, field_name: str) -> Any:
         fields = self.__dict__.get("_fields", {})

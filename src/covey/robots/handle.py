@@ -39,6 +39,7 @@ from covey.robots.motions import (
 from covey.robots.navigator import Navigator
 from covey.robots.reach import cheapest_cell, travel, travel_from
 from covey.robots.reachable import reachable
+from covey.robots.sample import Sample
 
 HISTORY = 100
 """How many past steps of readings and commands a robot remembers."""
@@ -109,6 +110,9 @@ class Robot:
         self.time = 0.0
         self._places: dict[str, int] = {}
         self._seen: tuple[Any, ...] = ()
+        self._times: Sequence[tuple[float, ...]] = ()
+        self._older: tuple[tuple[Any, ...], ...] = ()
+        self._backlog: dict[str, list[Sample]] = {}
         self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.collided = False
@@ -141,6 +145,25 @@ class Robot:
     def readings(self, readings: Mapping[str, Any]) -> None:
         self._carry(readings)
         self._seen = tuple(readings.values())
+        self._backlog = {name: [Sample(self.time, reading)] for name, reading in readings.items()}
+
+    def samples(self, sensor: str) -> list[Sample]:
+        """Return all readings of a sensor that have come since the controller's last step, oldest first.
+
+        A sensor of 25 Hz gives two or three in a step of 0.1 s, of which ``readings`` shows the newest; a slow one
+        often gives none.
+
+        Raises:
+            UnknownNameError: the robot has no such sensor.
+        """
+        place, carried = self._places.get(sensor, len(self._times)), [s.name for s in self.model.sensors]
+        if sensor not in carried:
+            raise UnknownNameError("sensor", sensor, carried)
+        come = list(self._backlog.get(sensor, ()))
+        if place < len(self._times) and self._times[place]:
+            older = self._older[place] if self._older else ()
+            come += map(Sample, self._times[place], (*older, self._seen[place]))
+        return come
 
     @property
     def status(self) -> str:
@@ -358,6 +381,12 @@ class Robot:
         """Take these sensors, by name, for those of which ``_seen`` holds the readings, one after another."""
         self._places = {name: place for place, name in enumerate(sensors)}
         self._seen = (None,) * len(self._places)
+        self._times, self._older = (), ()
+
+    def _put_off(self) -> None:
+        """Keep what has come for a later step of the controller, `HISTORY` samples of each sensor at most."""
+        self._backlog = {name: self.samples(name)[-HISTORY:] for name in self._places}
+        self._times = ()
 
     def _belief(self) -> Belief:
         if self.map is None:

@@ -107,7 +107,8 @@ class TeamState:
         drive: float64 (n, 3), the twist at which the drive runs; another one than ``twist`` only while in contact.
         altitude_roll_pitch: float64 (n, 3), [m, rad, rad], zero in the plane.
         distance_m: float64 (n,), way of the centre so far [m].
-        contact_bearing: float64 (n,), direction [rad] of what the body touches, in the body frame; NaN = nothing.
+        contact_bearing: float64 (n,), direction [rad] of what touched the body last in the last step, in its frame;
+            NaN = nothing.
         halted: bool (n,), the robot stands still, whatever is commanded, and is in the way of others.
         world_id: int64 (n,), robots in different worlds do not meet.
     """

@@ -12,10 +12,18 @@ from covey.sensors.truth import Truth
 
 @dataclass(eq=False, slots=True)
 class BumperReading:
-    """Attributes: ``pressed``; ``bearing`` [rad] of the contact in the body frame, NaN when there is none."""
+    """What one bumper felt since its previous sample.
+
+    Attributes:
+        pressed: whether anything touched it.
+        bearing: direction [rad] in the body frame of what touched it last; NaN for nothing.
+        bearings: float64 (k,) [rad], directions of all that touched it, oldest first; one that lasts comes again in
+            each substep.
+    """
 
     pressed: bool
     bearing: float
+    bearings: np.ndarray
 
     def __bool__(self) -> bool:
         return self.pressed
@@ -23,18 +31,20 @@ class BumperReading:
 
 @dataclass(frozen=True, eq=False)
 class BumperReadings(Readings):
-    """The bumpers of m robots: ``pressed`` bool (m,), ``bearing`` float64 (m,) [rad]."""
+    """The bumpers of m robots: ``pressed`` bool (m,), ``bearing`` (m,), ``bearings`` float64 (m, k) [rad], then NaN."""
 
     pressed: np.ndarray
     bearing: np.ndarray
+    bearings: np.ndarray
 
     def row(self, i: int) -> BumperReading:
-        """Return the reading of the i-th robot."""
-        return BumperReading(bool(self.pressed[i]), float(self.bearing[i]))
+        """Return the reading of the i-th robot; its array is a copy."""
+        own = self.bearings[i]
+        return BumperReading(bool(self.pressed[i]), float(self.bearing[i]), own[~np.isnan(own)])
 
 
 class Bumper(SensorRecord):
-    """A contact switch along the front or all around: pressed by a contact in the last step."""
+    """A contact switch along the front or all around: pressed by any contact since the previous sample."""
 
     kind: Literal["bumper"] = "bumper"
     name: str = Field(default="bumper", min_length=1, description="Name of the sensor, unique on its robot.")
@@ -44,6 +54,15 @@ class Bumper(SensorRecord):
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> BumperReadings:
         """Return the bumpers of the members, see `SensorRecord.read`."""
-        bearing = truth.contact_bearing[members]
-        pressed = np.abs(bearing) <= np.radians(0.5 * self.fov_deg)  # NaN compares as False
-        return BumperReadings(pressed, np.where(pressed, bearing, np.nan))
+        robots, bearings = truth.touches()
+        feels = np.abs(bearings) <= np.radians(0.5 * self.fov_deg)
+        robots, bearings = robots[feels], bearings[feels]
+        order = np.argsort(robots, kind="stable")
+        first, end = (np.searchsorted(robots[order], members, side) for side in ("left", "right"))
+        count = end - first
+        each = np.full((len(members), int(count.max(initial=0))), np.nan)
+        for i in np.flatnonzero(count).tolist():
+            each[i, : count[i]] = bearings[order[first[i] : end[i]]]
+        last = np.full(len(members), np.nan)
+        last[count > 0] = bearings[order[end[count > 0] - 1]]
+        return BumperReadings(count > 0, last, each)

@@ -39,7 +39,7 @@ def spoil(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m:
         if _lost(key, sample, 1, dropout)[0]:
             readings.motion[i] = 0.0
     elif _lost(key, sample, 1, dropout)[0]:
-        readings.pressed[i], readings.bearing[i] = False, np.nan
+        readings.pressed[i], readings.bearing[i], readings.bearings[i] = False, np.nan, np.nan
 
 
 def _lidar(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:

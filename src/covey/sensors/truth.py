@@ -35,10 +35,11 @@ class Truth:
         frame: place of that grid, see `covey.geometry.Grid.frame`.
         pose: float64 (n, 3), x, y [m], heading [rad].
         pose_before: float64 (n, 3), the true poses at the previous sample of the sensor that reads.
-        twist: float64 (n, 3), vx, vy [m/s], omega [rad/s] in the body frame.
+        twist: float64 (n, 3), vx, vy [m/s], omega [rad/s] in the body frame, at the end of the control step.
         discs: float64 (n, k, 3), x, y, radius [m] of the discs of each body in the body frame.
         disc_count: int64 (n,), how many of the k rows are used.
-        contact_bearing: float64 (n,), direction [rad] of a contact in the last step in the body frame; NaN for none.
+        felt: float64 (k, 3), what touched robots lately: substep, robot, bearing [rad] in its body frame of that time.
+        felt_since: the substeps after which and until which the sensor that reads feels, see `touches`.
         identity: int64 (n,), what other robots recognise a robot by.
         dt_s: time since the previous sample of the sensor that reads [s].
         ground: the `covey.world.ground.Ground` that all stands on; None: a level plane.
@@ -54,7 +55,8 @@ class Truth:
     twist: np.ndarray
     discs: np.ndarray
     disc_count: np.ndarray
-    contact_bearing: np.ndarray
+    felt: np.ndarray
+    felt_since: tuple[int, int]
     identity: np.ndarray
     dt_s: float
     ground: Any = None
@@ -74,9 +76,15 @@ class Truth:
         _sort_bodies(self.pose, self.discs, self.disc_count, world, place, shape, start, bucket, robots)
         return Bodies(world, self.disc_count, place, shape, start, robots)
 
-    def since(self, pose_before: np.ndarray, dt_s: float) -> "Truth":
-        """Return the same truth for a sensor with another previous sample; ``bodies`` is shared."""
-        other = replace(self, pose_before=pose_before, dt_s=dt_s)
+    def touches(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what touched since the previous sample: the robots, int64 (k,), and bearings [rad], oldest first."""
+        after, until = self.felt_since
+        rows = self.felt[(self.felt[:, 0] > after) & (self.felt[:, 0] <= until)]
+        return rows[:, 1].astype(np.int64), rows[:, 2]
+
+    def since(self, pose_before: np.ndarray, dt_s: float, substep: int) -> "Truth":
+        """Return the same truth for a sensor whose previous sample was another; ``bodies`` is shared."""
+        other = replace(self, pose_before=pose_before, dt_s=dt_s, felt_since=(substep, self.felt_since[1]))
         if "bodies" in self.__dict__:
             other.__dict__["bodies"] = self.bodies
         return other

@@ -117,6 +117,7 @@ class Computing:
         self.told = False
         self._poll_steps = max(1, round(POLL_S / clock.step_s))
         self._sampled = 0
+        self._since_s = 0.0  # how long ago what is charged began
 
     # -- what the phases of a step ask --------------------------------------------------------------------------------
 
@@ -131,12 +132,13 @@ class Computing:
                 cells = 0 if belief is None else int(np.count_nonzero(belief.occupancy() >= 0))
                 machine.ram_mib = self.costs.base_mib + self.costs.cell_bytes * cells / 2**20
 
-    def takes_scans(self, robots: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Return which robots take their newest scan; one that is wanted while the computer is busy is dropped.
+    def takes_scans(self, robots: np.ndarray, wanted: np.ndarray, since_s: float = 0.0) -> np.ndarray:
+        """Return which robots take a scan; one that is wanted while the computer is busy is dropped.
 
         Args:
             robots: team indices, int (m,).
-            wanted: which of them could use a scan now, bool (m,).
+            wanted: which of them could use a scan, bool (m,).
+            since_s: for how long it has been there [s]; 0 for the newest one.
         """
         if not self.machines:
             return wanted
@@ -145,18 +147,21 @@ class Computing:
             machine = self.machines.get(robot)
             if machine is None or not wanted[k]:
                 continue
-            taken[k] = machine.idle
-            machine.scans += machine.idle
-            machine.dropped += not machine.idle
+            free = machine.free_s <= self.clock.time_s - since_s + _EPS if since_s else machine.idle
+            taken[k] = free
+            machine.scans += free
+            machine.dropped += not free
         return taken
 
-    def map(self, robots: np.ndarray, update: Callable[[slice], Any]) -> None:
+    def map(self, robots: np.ndarray, update: Callable[[slice], Any], since_s: float = 0.0) -> None:
         """Let robots map, and charge it.
 
         Args:
             robots: team indices, int (m,).
             update: takes in the scans of some of them: those that a slice selects.
+            since_s: for how long these scans have been there [s].
         """
+        self._since_s = since_s
         if not self.measures or self.told:
             update(slice(None))
         for k, robot in enumerate(robots.tolist()):
@@ -168,6 +173,9 @@ class Computing:
             elif robot in self.machines:
                 matches = float(self.machines[robot].matches)
                 self.charge_work(robot, {"scan_match": matches, "map_update": 1.0})
+        self._since_s = 0.0
+        for machine in self.machines.values() if since_s else ():
+            machine.idle = machine.free_s <= self.clock.time_s + _EPS
 
     def may_act(self, robot: int) -> bool:
         """Return whether the computer of a robot is free for its controller.
@@ -235,7 +243,7 @@ class Computing:
         machine = self.machines.get(robot)
         if machine is not None:
             seconds /= machine.computer.speed
-            machine.add(self.clock.time_s, seconds, seconds * self._swaps(machine))
+            machine.add(self.clock.time_s - self._since_s, seconds, seconds * self._swaps(machine))
 
     def charge_work(self, robot: int, amounts: dict[str, float]) -> None:
         """Charge work to a robot at its declared costs: units by kind, as `Work.take` returns them."""
@@ -247,7 +255,7 @@ class Computing:
             cost = getattr(self.costs, kind)
             seconds += amount * cost.seconds / machine.computer.speed
             duration += amount * cost.duration_s(machine.computer)
-        machine.add(self.clock.time_s, seconds, duration * self._swaps(machine))
+        machine.add(self.clock.time_s - self._since_s, seconds, duration * self._swaps(machine))
 
     def report_ram(self, robot: int, mib: float) -> None:
         """Tell the memory [MiB] that a robot's software really takes; from then on its declared memory is not used."""

@@ -14,6 +14,7 @@ from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, ar
 HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
 
+_APART = math.cos(math.radians(10.0))  # points of a wall in directions nearer to each other are one contact
 _SLIP = 1.05
 """A contact may move a body this many times as far as it drives."""
 
@@ -64,16 +65,18 @@ def advance(
     wanted,
     trace,
 ):
-    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin.
+    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin, and all that last.
 
     Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
     by substep, in the order of the team, each moving among the rest as they stand.
 
     Args:
-        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k]``.
+        partners: int64 (m, 2), the pairs i < j of robots that are in contact, sorted by i.
+        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k, 0]``.
 
     Returns:
-        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m].
+        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m]; float64 (k, 3) of
+        substep, robot, bearing [rad] in its body frame of all that it touches; and the ``partners`` of the next call.
     """
     n = pose.shape[0]
     pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
@@ -99,29 +102,31 @@ def advance(
         size += 1
     touch = np.zeros((n + len(pairs), 3))
     events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
-    if size > 0:
-        near = (pairs, links, first)
-        moving = (pose, twist, drive, goals, halted, distance, bearing, wall_contact)
-        begun = _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events)
-    _remember(partners, pairs)
-    return events[:begun]
+    felt, feeling = np.empty((size + 2 * len(pairs), 3)), np.int64(0)
+    for k in range(substeps if size > 0 else 0):
+        near = (bare(pairs), bare(links), bare(first))
+        moving = (pose, twist, drive, goals, halted, distance)
+        _mingle(team, place, bodies, near, moving, bare(touch), bare(busy), size, k, wanted, trace)
+        begun = _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun)
+        felt, feeling = _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling)
+    return events[:begun], felt[:feeling], _partners(pairs, n)
 
 
 @kernel(inline=True)
-def _mingle(team, place, bodies, near, moving, touch, busy, size, substeps, wanted, trace, events):
-    """Advance the busy robots by all substeps; write down the contacts that begin and return their number."""
-    near = (bare(near[0]), bare(near[1]), bare(near[2]))
-    pose, twist, drive, goals, halted, distance, bearing, wall_contact = moving
-    busy, events, touch, begun = bare(busy), bare(events), bare(touch), np.int64(0)
-    for k in range(substeps):
-        for b in range(size):
-            i = busy[b]
-            if not halted[i]:
-                _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
-            if wanted[k]:
-                trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = pose[i, 0], pose[i, 1], pose[i, 2]
-        begun = _note(place, bodies, near[0], touch, wall_contact, busy, size, pose, bearing, k, events, begun)
-    return begun
+def _mingle(team, place, bodies, near, moving, touch, busy, size, k, wanted, trace):
+    """Advance the busy robots by substep k, one after another."""
+    pose, twist, drive, goals, halted, distance = moving
+    for b in range(size):
+        i = busy[b]
+        if not halted[i]:
+            _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
+        if wanted[k]:
+            _write(trace, k, i, pose[i, 0], pose[i, 1], pose[i, 2])
+
+
+@kernel(inline=True)
+def _write(trace, k, i, x, y, heading):
+    trace[k, 0, i, 0], trace[k, 0, i, 1], trace[k, 0, i, 2] = x, y, heading
 
 
 @kernel(inline=True)
@@ -174,7 +179,7 @@ def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted
         for k in range(span):
             if wanted[done + k]:
                 px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
-                trace[done + k, i, 0], trace[done + k, i, 1], trace[done + k, i, 2] = px, py, angle
+                _write(trace, done + k, i, px, py, angle)
         pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)
         distance[i] += span * dt * math.hypot(vx, vy)
         done += span
@@ -213,20 +218,21 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, d
 
 
 @kernel(inline=True)
-def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, events, begun):
-    """Write down the contacts that begin in substep k, end those with a gap, and set the bearings; return the count."""
+def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun):
+    """Write down the contacts that begin in substep k, and end those with a gap; return how many began.
+
+    Of a contact that lasts without a push the nearest point goes into ``touch``, whose first column is then 0.
+    """
     n = len(pose)
     for b in range(size + len(pairs)):
         p = b - size
         row = busy[b] if p < 0 else n + p
         i, j = (row, -1) if p < 0 else (pairs[p, 0], pairs[p, 1])
-        x, y, lasts = touch[row, 1], touch[row, 2], touch[row, 0] > 0.0
-        before = wall_contact[i] > 0 if p < 0 else pairs[p, 2] > 0
+        lasts, before = touch[row, 0] > 0.0, wall_contact[i] > 0 if p < 0 else pairs[p, 2] > 0
         if lasts and not before:
             events[begun, 0], events[begun, 1], events[begun, 2] = 0 if p < 0 else 1, i, j
-            events[begun, 3], events[begun, 4], events[begun, 5] = k, x, y
+            events[begun, 3], events[begun, 4], events[begun, 5] = k, touch[row, 1], touch[row, 2]
             begun += 1
-        touch[row, 0] = 0.0
         if before and not lasts:
             if p < 0:
                 overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
@@ -234,16 +240,75 @@ def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, 
                 overlap, x, y, _, _, _, _ = body_overlap(
                     bodies, pose, i, pose[i, 0], pose[i, 1], pose[i, 2], j, HYSTERESIS_M
                 )
-            lasts = overlap > -HYSTERESIS_M
+            lasts, touch[row, 1], touch[row, 2] = overlap > -HYSTERESIS_M, x, y
         if p < 0:
             wall_contact[i] = lasts
         else:
             pairs[p, 2] = lasts
-            if lasts:
-                bearing[j] = _bearing(pose, j, x, y)
-        if lasts:
-            bearing[i] = _bearing(pose, i, x, y)
     return begun
+
+
+@kernel
+def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling):
+    """Write all that touches robots in substep k into ``felt``, which grows, and forget ``touch``; return both."""
+    n = len(pose)
+    for b in range(size + len(pairs)):
+        p = b - size
+        row = busy[b] if p < 0 else n + p
+        touch[row, 0] = 0.0
+        if p < 0 and wall_contact[row] > 0:
+            begin = feeling
+            felt, feeling = _felt(pose, row, touch[row, 1], touch[row, 2], k, felt, feeling)
+            bearing[row] = felt[begin, 2]
+            felt, feeling = _feel_walls(place, bodies, row, pose, k, felt, feeling, begin)
+        for end in range(2 if p >= 0 and pairs[p, 2] > 0 else 0):
+            i = pairs[p, 1 - end]
+            felt, feeling = _felt(pose, i, touch[row, 1], touch[row, 2], k, felt, feeling)
+            bearing[i] = felt[feeling - 1, 2]
+    return felt, feeling
+
+
+@kernel
+def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
+    """Write the points of walls that body i touches, but none in nearly the direction of one from row ``begin`` on."""
+    skip, frame = place
+    discs, count, _ = bodies
+    side, c, s = frame[4], math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    for d in range(count[i]):
+        x = pose[i, 0] + c * discs[i, d, 0] - s * discs[i, d, 1]
+        y = pose[i, 1] + s * discs[i, d, 0] + c * discs[i, d, 1]
+        u = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1])
+        v = frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
+        reach = discs[i, d, 2] + HYSTERESIS_M
+        top, left = max(0, math.floor((v - reach) / side)), max(0, math.floor((u - reach) / side))
+        for row in range(top, min(skip.shape[1] - 1, math.floor((v + reach) / side)) + 1):
+            for column in range(left, min(skip.shape[2] - 1, math.floor((u + reach) / side)) + 1):
+                if skip[0, row, column] > 0:
+                    continue
+                at_u = min(max(u, column * side), (column + 1) * side)
+                at_v = min(max(v, row * side), (row + 1) * side)
+                if (at_u - u) ** 2 + (at_v - v) ** 2 > reach * reach:
+                    continue
+                at_x = frame[0] + frame[2] * at_u - frame[3] * at_v
+                at_y = frame[1] + frame[3] * at_u + frame[2] * at_v
+                felt, feeling = _felt(pose, i, at_x, at_y, k, felt, feeling)
+                for other in range(begin, feeling - 1):
+                    if math.cos(felt[other, 2] - felt[feeling - 1, 2]) > _APART:
+                        feeling -= 1
+                        break
+    return felt, feeling
+
+
+@kernel
+def _felt(pose, i, x, y, k, felt, feeling):
+    """Write that something touches robot i at a point of the world in substep k."""
+    if feeling == len(felt):
+        more = np.empty((2 * len(felt) + 8, 3))
+        for r in range(len(felt)):
+            more[r, 0], more[r, 1], more[r, 2] = felt[r, 0], felt[r, 1], felt[r, 2]
+        felt = more
+    felt[feeling, 0], felt[feeling, 1], felt[feeling, 2] = k, i, _bearing(pose, i, x, y)
+    return felt, feeling + 1
 
 
 @kernel
@@ -258,9 +323,14 @@ def _bearing(pose, i, x, y):
 def find_pairs(pose, limits, reach, world_id, partners, order):
     """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
 
-    Sweep along x; ``order`` keeps the robots sorted by x from one call to the next.
+    Sweep along x; ``order`` keeps the robots sorted by x from one call to the next; ``partners``: see `advance`.
     """
     n = pose.shape[0]
+    begin = np.zeros(n + 1, np.int64)
+    for p in range(len(partners)):
+        begin[partners[p, 0] + 1] += 1
+    for i in range(n):
+        begin[i + 1] += begin[i]
     for a in range(1, n):
         i, b = order[a], a
         while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
@@ -286,8 +356,8 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
                 pairs = _grown(pairs)
             low, high = min(i, j), max(i, j)
             pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
-            for k in range(partners.shape[1]):
-                if partners[low, k] == high:
+            for k in range(begin[low], begin[low + 1]):
+                if partners[k, 1] == high:
                     pairs[size, 2] = 1
             size += 1
     return pairs[:size]
@@ -320,16 +390,20 @@ def _grown(pairs):
 
 
 @kernel
-def _remember(partners, pairs):
-    """Write the robots of a larger index that each robot is in contact with into its row of ``partners``, then -1."""
-    for i in range(partners.shape[0]):
-        for k in range(partners.shape[1]):
-            partners[i, k] = -1
+def _partners(pairs, n):
+    """Return the pairs that are in contact, int64 (m, 2), sorted by the first of both."""
+    at = np.zeros(n + 1, np.int64)
     for p in range(len(pairs)):
-        for k in range(partners.shape[1] if pairs[p, 2] > 0 else 0):
-            if partners[pairs[p, 0], k] == -1:
-                partners[pairs[p, 0], k] = pairs[p, 1]
-                break
+        at[pairs[p, 0] + 1] += pairs[p, 2] > 0
+    for i in range(n):
+        at[i + 1] += at[i]
+    partners = np.empty((at[n], 2), np.int64)
+    for p in range(len(pairs)):
+        if pairs[p, 2] > 0:
+            i = pairs[p, 0]
+            partners[at[i], 0], partners[at[i], 1] = i, pairs[p, 1]
+            at[i] += 1
+    return partners
 
 
 @kernel(inline=True)

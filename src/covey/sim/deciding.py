@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import repeat
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -18,10 +19,11 @@ from covey.robots.handle import Robot
 from covey.robots.motions import STILL, Twist
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.robots.sample import Sample
 from covey.sim.computing import Computing
 from covey.sim.estimating import Estimating
 from covey.sim.failures import Failure, text_of
-from covey.sim.sensing import Sensing
+from covey.sim.sensing import BankSample, Sensing, SensorBank
 from covey.sim.talking import Talking
 from covey.sim.watchdog import StepBudgetError, Watchdog
 
@@ -77,6 +79,10 @@ class Deciding:
         for group, first in self._parts():
             for onboard in (self.onboard[i] for i in range(first, first + len(group.start)) if i in self.onboard):
                 onboard.robot._carry(bank.record.name for bank in self._banks_of[group.name])
+        self._come: dict[str, list[list[BankSample]]] = {
+            name: [[] for _ in banks] for name, banks in self._banks_of.items()
+        }
+        self._collided = np.zeros(int(self.starts[-1]), bool)
 
     def _parts(self) -> Iterator[tuple[Group, int]]:
         """Yield each group and the team index of its first robot."""
@@ -109,6 +115,7 @@ class Deciding:
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
         self.failures.clear()
+        collided = self._gather(collided)
         views: dict[str, GroupView] = {}
         silent = self.failed | self.down
         with self.watchdog:
@@ -124,11 +131,26 @@ class Deciding:
                         views[group.name] = view
                     else:
                         self._decide_groups({group.name: members}, group.program, view, commands)
+                self._had(group, members)
             if views:
                 self._decide_team(views, commands)
         for i in self.computing.machines:
             if i in self.onboard and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
+
+    def _gather(self, collided: np.ndarray) -> np.ndarray:
+        """Keep what has come in this step for groups that do not act in it; return who collided since they last did."""
+        for name, banks in self._banks_of.items():
+            for come, bank in zip(self._come[name], banks, strict=True):
+                come += bank.samples
+        self._collided |= collided
+        return self._collided.copy()
+
+    def _had(self, group: Group, members: range) -> None:
+        """Forget what a group has been shown."""
+        for come in self._come[group.name]:
+            come.clear()
+        self._collided[members.start : members.stop] = False
 
     def record_into(self, recorder: Recorder) -> None:
         """Say where to record more about the controllers than what they do: there is nothing."""
@@ -161,14 +183,16 @@ class Deciding:
         part = slice(members.start, members.stop)
         poses = map(_pose, self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist())
         onboards = [self.onboard[i] for i in members]
-        newest = self._newest(group, part.start, [onboard.robot for onboard in onboards])
+        newest, older = self._newest(group, part.start, [onboard.robot for onboard in onboards])
+        times = [tuple(s.substep * self.sensing.clock.substep_s for s in come) for come in self._come[group.name]]
         touches, machines, watchdog = collided[part].tolist(), self.computing.machines, self.watchdog
         twists = []
-        for i, onboard, pose, touch, seen in zip(members, onboards, poses, touches, newest, strict=True):
+        for i, onboard, pose, touch, seen, missed in zip(members, onboards, poses, touches, newest, older, strict=True):
             twist = STILL
             if i not in silent:
                 robot = onboard.robot
                 robot.pose, robot.time, robot.collided, robot._seen = pose, time_s, touch, seen
+                robot._times, robot._older = times, missed
                 watchdog.started = monotonic()
                 try:
                     twist = self._compute(i, onboard) if i in machines else onboard.step()
@@ -177,23 +201,38 @@ class Deciding:
             twists.append(twist)
         return twists
 
-    def _newest(self, group: Group, first: int, robots: list[Robot]) -> Iterable[tuple[Any, ...]]:
-        """Return the newest readings of each robot of a group, whose robots stand together in a bank."""
-        banks = self._banks_of[group.name]
-        if not any(bank.fresh for bank in banks):
-            return [robot._seen for robot in robots]
+    def _newest(
+        self, group: Group, first: int, robots: list[Robot]
+    ) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
+        """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.
+
+        The robots of a group stand together in a bank.
+        """
+        banks, come = self._banks_of[group.name], self._come[group.name]
+        if not any(come):
+            return [robot._seen for robot in robots], repeat((), len(robots))
         rows = [range(bank.row_of[first], bank.row_of[first] + len(robots)) for bank in banks]
         columns = [
-            map(bank.readings.row, own) if bank.fresh else [robot._seen[k] for robot in robots]
-            for k, (bank, own) in enumerate(zip(banks, rows, strict=True))
+            map(samples[-1].readings.row, own) if samples else [robot._seen[k] for robot in robots]
+            for k, (samples, own) in enumerate(zip(come, rows, strict=True))
         ]
-        return zip(*columns, strict=True)
+        newest = zip(*columns, strict=True)
+        if max(map(len, come)) < 2:
+            return newest, repeat((), len(robots))
+        older = (
+            [tuple(s.readings.row(i) for s in samples[:-1]) for i in own]
+            for samples, own in zip(come, rows, strict=True)
+        )
+        return newest, zip(*older, strict=True)
 
     def _compute(self, index: int, onboard: Onboard) -> Twist:
         """Let the controller of a robot with a computer act, if that is free; return the twist in force."""
         onboard.robot.collided = self.computing.touched(index, onboard.robot.collided)
         if self.computing.may_act(index):
             self.computing.act(index, onboard.step)
+            onboard.robot._backlog.clear()
+        else:
+            onboard.robot._put_off()
         return self.computing.command(index)
 
     def _decide_team(self, views: dict[str, GroupView], commands: np.ndarray) -> None:
@@ -220,8 +259,18 @@ class Deciding:
             self._fail(tuple(i for part in members.values() for i in part), error)
 
     def _view(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> GroupView:
-        sees = (group.program and group.program.sees) or ()
-        return GroupView(group.name, list(group.names), time_s, self._fields(sees, members, collided))
+        return GroupView(*self._shown(group, members, time_s, collided))
+
+    def _shown(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> tuple[Any, ...]:
+        """Return what a `GroupView` of a group is made of."""
+        fields = self._fields((group.program and group.program.sees) or (), members, collided)
+        samples, second = {}, self.sensing.clock.substep_s
+        for bank, come in zip(self._banks_of[group.name], self._come[group.name], strict=True):
+            rows = _rows(bank, members)
+            older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
+            newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
+            samples[bank.record.name] = older + newest
+        return group.name, list(group.names), time_s, fields, samples
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
@@ -230,8 +279,7 @@ class Deciding:
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
-                first = bank.row_of[members[0]]  # the robots of a group stand together in a bank
-                known[bank.record.name] = bank.readings.of(slice(first, first + len(members)))
+                known[bank.record.name] = bank.readings.of(_rows(bank, members))
         if "full" in sees:
             known["true_pose"] = _read_only(self.estimating.state.pose[part])
             return known
@@ -240,6 +288,12 @@ class Deciding:
     def _fail(self, robots: tuple[int, ...], error: Exception) -> None:
         self.failed.update(robots)
         self.failures.append(Failure(robots, error, text_of(error), isinstance(error, StepBudgetError)))
+
+
+def _rows(bank: SensorBank, members: range) -> slice:
+    """Return the rows of a bank of the robots of a group, who stand together in it."""
+    first = bank.row_of[members[0]]
+    return slice(first, first + len(members))
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

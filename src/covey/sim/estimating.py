@@ -20,7 +20,7 @@ from covey.robots.group import Group
 from covey.robots.team import TeamState
 from covey.sim.clock import Clock
 from covey.sim.computing import Computing
-from covey.sim.sensing import Sensing, SensorBank
+from covey.sim.sensing import BankSample, Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL
 
 SOLID = (WALL, UNKNOWN)
@@ -155,8 +155,8 @@ class Estimating:
         """Update every estimate from what was sensed."""
         for members, localizer, odometry, rows in self._localizers:
             motion = np.zeros((len(members), 3))
-            if odometry is not None and odometry.fresh:
-                motion = odometry.readings.motion[rows]
+            for k, sample in enumerate([] if odometry is None else odometry.samples):
+                motion = compose(motion, sample.readings.motion[rows]) if k else sample.readings.motion[rows]
             true_pose = self.state.pose[members]
             self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
         for robot, jump in self.jumps.items():
@@ -171,43 +171,60 @@ class Estimating:
         return self.carried
 
     def map(self, computing: Computing) -> None:
-        """Let each belief take in its robot's new scan, at the estimated pose of the moment it was taken.
+        """Let each belief take in its robot's new scans, each at the estimated pose of the moment it was taken.
 
         A robot whose computer is busy loses the scan.
         """
         for bank, team, robots, rows, members in self._scans:
-            if not bank.fresh:
-                continue
-            pose = self.pose[members]
-            if bank.substep != self.clock.now:  # odometry bridges the last hundredths of a second exactly
-                pose = compose(pose, compose(inverse(self.state.pose[members]), bank.pose[members]))
-            pose = self.in_own_frames(members, pose)
-            used = computing.takes_scans(members, team.beliefs.moved(robots, pose))
-            if not used.any():
-                continue
-            if not used.all():
-                robots, rows, members, pose = robots[used], rows[used], members[used], pose[used]
-            computing.map(members, self._taking(bank, team.beliefs, robots, rows, members, pose))
+            for sample in bank.samples:
+                self._map(bank, sample, team.beliefs, robots, rows, members, computing)
 
-    def _taking(self, bank: SensorBank, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any) -> Any:
+    def _map(
+        self,
+        bank: SensorBank,
+        sample: BankSample,
+        beliefs: Any,
+        robots: Any,
+        rows: Any,
+        members: Any,
+        computing: Computing,
+    ) -> None:
+        """Let beliefs take in one sample of a bank; its computer had the older ones of a step when they were taken."""
+        pose = self.pose[members]
+        if sample.substep != self.clock.now:  # odometry bridges the time since exactly
+            pose = compose(pose, compose(inverse(self.state.pose[members]), sample.pose[members]))
+        pose = self.in_own_frames(members, pose)
+        since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
+        since_s = min(since_s, self.clock.step_s)
+        used = computing.takes_scans(members, beliefs.moved(robots, pose), since_s)
+        if used.any():
+            picked = robots[used], rows[used], members[used], pose[used]
+            computing.map(members[used], self._taking(bank, sample, beliefs, *picked), since_s)
+
+    def _taking(
+        self, bank: SensorBank, sample: BankSample, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any
+    ) -> Any:
         """Return what lets those of some robots that a slice selects take in their readings, at these poses (m, 3)."""
-        scan, step = bank.readings, self.clock.step
+        scan, step = sample.readings, self.clock.step
         if isinstance(beliefs, Elevations):
             return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
-        ranges = self._without_team_mates(bank, rows, members)
+        ranges = self._without_team_mates(bank, sample, rows, members)
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
-    def _without_team_mates(self, bank: SensorBank, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
+    def _without_team_mates(
+        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
+    ) -> np.ndarray:
         """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
-        ranges = bank.readings.ranges[rows]
-        neighbours = self._sensing.first_of(members, "neighbours")
-        if bank.record.sees_robots and neighbours is not None and neighbours.readings is not None:
-            seen = neighbours.readings
+        scan = sample.readings
+        ranges = scan.ranges[rows]
+        neighbours = self._sensing.first_of(members, "neighbours") if bank.record.sees_robots else None
+        seen = None if neighbours is None else neighbours.nearest(sample.substep)
+        if neighbours is not None and seen is not None:
             at = np.array([neighbours.row_of[int(i)] for i in members])
             hide_team_mates(
                 ranges,
-                bank.readings.angles,
-                bank.readings.mount,
+                scan.angles,
+                scan.mount,
                 seen.count[at],
                 seen.ranges[at],
                 seen.bearings[at],

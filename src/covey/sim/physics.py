@@ -25,6 +25,8 @@ class Contacts:
         other: int64 (m,), index of the other robot, -1 for a wall.
         x, y: float64 (m,), where the bodies touch [m], in the world frame.
         substep: int64 (m,), counted from the begin of the step.
+        felt: float64 (k, 3), all that touches in each substep, in the order of the substeps: the substep, the robot,
+            and the bearing [rad] of the touching point in its body frame.
     """
 
     kind: np.ndarray
@@ -33,6 +35,7 @@ class Contacts:
     x: np.ndarray
     y: np.ndarray
     substep: np.ndarray
+    felt: np.ndarray
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -71,7 +74,7 @@ class Physics(Protocol):
             state: what changes; afterwards pose, twist, distance and contact bearing are those at the end.
             commands: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] in the body frame.
             substeps: how many substeps to go.
-            trace: float64 (substeps, n, 3), filled with the poses after each substep when given.
+            trace: float64 (substeps, 2, n, 3), filled with pose and altitude_roll_pitch after each substep when given.
             wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
         """
         ...
@@ -88,7 +91,7 @@ def physics_of(name: str, world: World, model: TeamModel, state: TeamState, subs
         from covey.sim.planar import PlanarPhysics
         from covey.sim.standing import stand
 
-        stand(world.ground, state)
+        stand(world.ground, state.pose, state.altitude_roll_pitch)
         return PlanarPhysics(world, model, substep_s)
     if name != "terrain":
         raise InvalidValueError(f"physics is {name!r}; give planar or terrain")

@@ -18,8 +18,7 @@ from covey.sim.crowd import advance
 from covey.sim.physics import Contacts, Incident
 from covey.sim.standing import stand
 
-_PARTNERS = 8  # remembered contacts per robot with robots of a larger index; six equal discs fit around one
-_NO_TRACE = np.empty((0, 0, 3))
+_NO_TRACE = np.empty((0, 2, 0, 3))
 
 
 class PlanarPhysics:
@@ -40,7 +39,7 @@ class PlanarPhysics:
         self._past = np.zeros((n, int(self._delay.max(initial=0)) + 1, 3))
         self._clock = 0
         self._wall_contact = np.zeros(n, np.uint8)
-        self._partners = np.full((n, _PARTNERS), -1)
+        self._partners = np.empty((0, 2), np.int64)
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
         self.incidents: Sequence[Incident] = ()
@@ -62,7 +61,7 @@ class PlanarPhysics:
             i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         model, world = self._model, self._world
-        events = advance(
+        events, felt, self._partners = advance(
             world.skip,
             world.grid.frame,
             model.kinematics,
@@ -90,6 +89,10 @@ class PlanarPhysics:
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
-        stand(getattr(world, "ground", None), state)
+        ground = getattr(world, "ground", None)
+        stand(ground, state.pose, state.altitude_roll_pitch)
+        if trace is not None and ground is not None:
+            for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
+                stand(ground, *trace[k])
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
-        return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep)
+        return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep, felt.copy())

@@ -16,7 +16,7 @@ from covey.robots.team import TeamModel, TeamState
 from covey.sim.clock import Clock
 from covey.sim.estimating import Estimating, MappedTeam
 from covey.sim.physics import ROBOT_CONTACT, Contacts
-from covey.sim.sensing import Sensing, SensorBank
+from covey.sim.sensing import BankSample, Sensing, SensorBank
 from covey.world.changing import with_doors_open
 from covey.world.coverable import coverable
 from covey.world.explorable import explorable
@@ -108,27 +108,32 @@ class Scoring:
     def score(self, sensing: Sensing) -> None:
         """Take in the beams and bodies of this step."""
         step = self.clock.step
-        for bank in self._banks:
-            if bank.fresh and self.explored is not None:
-                self._explore(self.explored, bank, step)
-        for bank in self._ground_banks:
-            if bank.fresh and self.explored is not None:
-                row, points = bank.readings.seen(bank.pose[bank.members])
-                which, cells = self._cells.at(points)
-                self.explored.mark_cells(bank.members[row[which]], cells, step)
+        if self.explored is not None:
+            self._look(self.explored, step)
         self.covered.mark(self.state.pose, self.model.discs, step)
         if step % self._known_every == 0:
             for members, known in self._known:
                 self.known_share[members], self.known_share_union = known.update()
 
-    def _explore(self, explored: ExploredTruth, bank: SensorBank, step: int) -> None:
+    def _look(self, explored: ExploredTruth, step: int) -> None:
+        """Take in all that has come from the sensors."""
+        for bank in self._banks:
+            for sample in bank.samples:
+                self._explore(explored, bank, sample, step)
+        for bank in self._ground_banks:
+            for sample in bank.samples:
+                row, points = sample.readings.seen(sample.pose[bank.members])
+                which, cells = self._cells.at(points)
+                explored.mark_cells(bank.members[row[which]], cells, step)
+
+    def _explore(self, explored: ExploredTruth, bank: SensorBank, sample: BankSample, step: int) -> None:
         """Take in one scan of each robot of a bank; what nobody has read is cast only where it may find something."""
-        members, poses, fan, world = bank.members, bank.pose[bank.members], bank.record, self.world
+        members, poses, fan, world = bank.members, sample.pose[bank.members], bank.record, self.world
         if world.version != self._version:
             self._version = world.version
             explored.close(world.solid)
-        if bank.readings is not None:
-            explored.mark(members, poses, bank.readings.truth, fan.angles, fan.mount, step)
+        if sample.readings is not None:
+            explored.mark(members, poses, sample.readings.truth, fan.angles, fan.mount, step)
         else:
             explored.look(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
 

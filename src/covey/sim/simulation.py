@@ -176,7 +176,8 @@ class Simulation:
         self.inputs = Inputs(self, events, faults)
         self._repeatable = self.deciding.repeatable and not self.computing.measures
         self._pose_before = self.state.pose.copy()
-        self._trace = np.repeat(self.state.pose[None], self.clock.substeps_per_step, axis=0)
+        placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
+        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
         columns = (*columns, *self.surveying.columns)
         spatial = physics == "terrain" or world.ground is not None
@@ -215,7 +216,7 @@ class Simulation:
         lap("outside")
         self.inputs.take()
         lap("inputs")
-        self.sensing.take(self.state, self._trace)
+        self.sensing.take(self.state, self._trace, self._felt)
         lap("sense")
         self.estimating.localize()
         lap("localize")
@@ -352,6 +353,7 @@ class Simulation:
         driven = self.inputs.faults.driven(self.commands)
         contacts = self.physics.step(self.state, driven, substeps, self._trace, self.sensing.wanted(substeps))
         self.clock.now += self.clock.substeps_per_step
+        self._felt = contacts.felt
         self.scoring.count(contacts)
         for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
             self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)

@@ -7,19 +7,19 @@ import numpy as np
 
 from covey.geometry.heightfield import altitude_at, slopes_at
 from covey.kernel import kernel
-from covey.robots.team import TeamState
 
 
-def stand(ground: Any, state: TeamState) -> None:
+def stand(ground: Any, pose: np.ndarray, out: np.ndarray) -> None:
     """Let each robot of a team stand on the ground below its centre, tilted as the ground is there.
 
     Args:
         ground: `covey.world.ground.Ground`; None: a level plane at altitude 0, where nothing is to be done.
-        state: its ``altitude_roll_pitch`` is written.
+        pose: float64 (n, 3), x, y [m], heading [rad].
+        out: float64 (n, 3), altitude [m], roll, pitch [rad], as in `TeamState.altitude_roll_pitch`; written.
     """
     if ground is not None:
-        slopes = slopes_at(ground.altitude, ground.frame, np.ascontiguousarray(state.pose[:, :2]))
-        _stand(ground.altitude, ground.frame, slopes, state.pose, state.altitude_roll_pitch)
+        slopes = slopes_at(ground.altitude, ground.frame, np.ascontiguousarray(pose[:, :2]))
+        _stand(ground.altitude, ground.frame, slopes, pose, out)
 
 
 @kernel

@@ -25,7 +25,8 @@ async def busy(robot):
         if turn == 2:
             robot.leave_tag({"by": robot.name}, lifetime_s=1.0)
         heard = [m.payload.number for m in robot.messages("word")]
-        robot.note(f"{turn} {dict(robot.board)} {heard} {[t.content for t in robot.tags]} {len(robot.history)}")
+        times = [round(s.time, 2) for s in robot.samples("lidar")]
+        robot.note(f"{turn} {times} {dict(robot.board)} {heard} {[t.content for t in robot.tags]} {len(robot.history)}")
         await robot.sleep(0.2)
     if robot.name == "busy0":
         raise ValueError("this far and no further")
@@ -47,7 +48,7 @@ world: {terrain: loop, size_m: 24, road_m: 4, resolution_m: 0.2}
 robots:
   - {name: scout, count: 2, controller: market, localization: noise, start: {together: {around: [-10, 10]}},
      robot: {base: pioneer3dx, mapping: {resolution_m: 0.2}, computer: {cpus: 1, speed: 0.5}}, control_every: 2}
-  - {name: busy, count: 2, robot: {base: disc, mapping: null}, controller: "./mine.py:busy", start: {together: {around: [10, -10]}}}
+  - {name: busy, count: 2, robot: {base: disc, mapping: null, sensors: [{kind: lidar, rate_hz: 40}]}, controller: "./mine.py:busy", start: {together: {around: [10, -10]}}}
   - {name: ring, count: 2, controller: {name: "./mine.py:Circle", speed: 0.4}, start: {together: {around: [10, 10]}}}
 radio: {range_m: 30, loss: 0.1}
 share_maps: {every_s: 0.5}

@@ -46,15 +46,16 @@ def test_a_trace_holds_the_wanted_poses_after_each_substep(substep_s):
         TerrainPhysics(World.empty(9, 9), team, substep_s),
     )
     one, other = TeamState.at([[0, 0, 0]]), TeamState.at([[0, 0, 0]])
-    trace, wanted = np.full((8, 1, 3), np.nan), np.array([1, 0, 1, 1, 0, 1, 1, 1], np.uint8)
+    trace, wanted = np.full((8, 2, 1, 3), np.nan), np.array([1, 0, 1, 1, 0, 1, 1, 1], np.uint8)
     whole.step(one, command, 8, trace, wanted)
     for k in range(8):
         parts.step(other, command, 1)
         if wanted[k]:
-            assert trace[k] == pytest.approx(other.pose, abs=1e-12)
+            assert trace[k, 0] == pytest.approx(other.pose, abs=1e-12)
+            assert trace[k, 1] == pytest.approx(other.altitude_roll_pitch, abs=1e-12)
         else:
             assert np.isnan(trace[k]).all()
-    assert np.array_equal(trace[7], one.pose)
+    assert np.array_equal(trace[7, 0], one.pose)
 
 
 def test_a_delayed_command_acts_later():

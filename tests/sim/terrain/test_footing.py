@@ -79,7 +79,7 @@ def test_bodies_follow_the_ground_by_their_least_clearance():
 def test_the_state_is_that_of_the_engine_in_the_terms_of_robotics():
     q = np.concatenate((RNG.uniform(-2, 2, (4, 3)), quaternions(4)), axis=1)
     v, pose, twist, tilt = RNG.normal(size=6), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 3))
-    distance, trace, wanted = np.zeros(1), np.full((4, 1, 3), np.nan), np.array([1, 0, 0, 1], np.uint8)
+    distance, trace, wanted = np.zeros(1), np.full((4, 2, 1, 3), np.nan), np.array([1, 0, 0, 1], np.uint8)
     bodies = np.array([0]), np.array([0]), np.zeros(1)
     edge = np.array([-9.0, 9.0, -9.0, 9.0])
     ground = GROUND.altitude, GROUND.frame, edge
@@ -88,7 +88,8 @@ def test_the_state_is_that_of_the_engine_in_the_terms_of_robotics():
     yaw, pitch, roll = turns.as_euler("ZYX").T
     assert pose[0] == pytest.approx((*q[3, :2], yaw[3]))
     assert tilt[0] == pytest.approx((q[3, 2], roll[3], pitch[3]))
-    assert trace[0, 0] == pytest.approx((*q[0, :2], yaw[0]))
+    assert trace[0, 0, 0] == pytest.approx((*q[0, :2], yaw[0]))
+    assert trace[0, 1, 0] == pytest.approx((q[0, 2], roll[0], pitch[0]))
     assert np.isnan(trace[1:3]).all()
     way = np.linalg.norm(np.diff(np.vstack((np.zeros(3), q[:, :3])), axis=0), axis=1).sum()
     assert distance[0] == pytest.approx(way)

@@ -20,6 +20,7 @@ from covey.robots.handle import Robot
 from covey.robots.motions import STILL
 from covey.robots.navigator import Navigator
 from covey.robots.onboard import Onboard
+from covey.robots.sample import Sample
 from covey.sensors.lidar import LidarReading
 from covey.sim.failures import text_of
 from covey.sim.processes.birth import GroupBirth, MapOf, RobotBirth
@@ -96,9 +97,13 @@ class RobotAboard:
         (pose, time_s, collided, fresh, whole, tags), _, team = parts
         robot = self.robot
         robot.pose, robot.time, robot.collided = Pose(*pose), time_s, collided
-        if fresh:
-            readings = {name: self._reading(name, whole_one, sent) for name, whole_one, sent in fresh}
+        come: dict[str, list[Sample]] = {}
+        for taken_s, name, whole_one, sent in fresh:
+            come.setdefault(name, []).append(Sample(taken_s, self._reading(name, whole_one, sent)))
+        if come:
+            readings = {name: samples[-1].reading for name, samples in come.items()}
             robot.readings = readings if whole else robot.readings | readings
+        robot._backlog = come
         if tags is not None:
             robot._tags = [TagReading(*tag) for tag in tags]
         if team is not None:
@@ -184,7 +189,7 @@ def rehearse(birth: RobotBirth) -> None:
         if place is not None:
             ranges = np.full(len(place.angles), 2.0)
             aboard.map(((here, ranges, 0), None, None))
-            readings = [("lidar", True, LidarReading(ranges, place.angles, place.range_m, place.mount))]
+            readings = [(0.0, "lidar", True, LidarReading(ranges, place.angles, place.range_m, place.mount))]
         for step in range(4):
             aboard.decide(((tuple(here), 0.1 * step, False, readings, False, None), None, None))
             readings = []

@@ -13,7 +13,7 @@ from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
 from covey.robots.driving import DriveLimits
 from covey.robots.group import Group
-from covey.robots.handle import Robot
+from covey.robots.handle import HISTORY, Robot
 from covey.robots.motions import STILL
 from covey.robots.navigator import Navigator
 from covey.sensors.sensor import Readings
@@ -28,6 +28,7 @@ from covey.sim.processes.record import Processes
 from covey.sim.processes.seat import Seat
 from covey.sim.processes.use import Use
 from covey.sim.processes.wire import DECIDE, Parts
+from covey.sim.sensing import BankSample, SensorBank
 
 
 class Shadow(Robot):
@@ -50,6 +51,7 @@ class Apart:
         writes: what has gone up on the notice board since its process was told last.
         had_tags: whether its process may still hold readings of tags.
         frames: where its process knows the frames of others to be.
+        missed: what has come from its sensors while its computer was busy.
     """
 
     robot: Shadow
@@ -59,6 +61,7 @@ class Apart:
     writes: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
     had_tags: bool = False
     frames: dict[str, Pose] | None = None
+    missed: list[tuple[SensorBank, BankSample]] = dataclasses.field(default_factory=list)
 
     def close(self) -> None:
         """Nothing: the process ends it."""
@@ -106,6 +109,7 @@ class DecidingApart(Deciding):
         self._pace.begin()
         self._step, self._time_s = step, time_s
         self.failures.clear()
+        collided = self._gather(collided)
         late = [seat for seat in self.fleet.seats.values() if seat.is_deciding]
         for seat in late:
             seat.settle(self._pace.maps_until())
@@ -166,23 +170,24 @@ class DecidingApart(Deciding):
                 continue
             members = range(first, first + len(group.start))
             if group.program.scope == "robot":
-                banks = self._banks_of[group.name]
-                fresh = [b for b in banks if b.fresh]
+                come = zip(self._banks_of[group.name], self._come[group.name], strict=True)
+                fresh = [(bank, sample) for bank, samples in come for sample in samples]
                 for i in members:
-                    if self._ask_robot(i, time_s, commands, bool(collided[i]), fresh, len(fresh) == len(banks)):
+                    if self._ask_robot(i, time_s, commands, bool(collided[i]), fresh):
                         asked.append(self.onboard[i].seat)
             elif members[0] not in self.failed:
-                shown = group.name, group.names, time_s, self._fields(group.program.sees or (), members, collided)
+                shown = self._shown(group, members, time_s, collided)
                 if group.program.scope == "team":
                     views.append((shown, members))
                 else:
                     self._ask_group(group.name, [(shown, members)], commands, asked)
+            self._had(group, members)
         if views:
             self._ask_group("team", views, commands, asked)
         return asked
 
     def _ask_robot(
-        self, i: int, time_s: float, commands: np.ndarray, collided: bool, fresh: list[Any], whole: bool
+        self, i: int, time_s: float, commands: np.ndarray, collided: bool, fresh: list[tuple[SensorBank, BankSample]]
     ) -> bool:
         """Let the process of a robot decide, unless it cannot; return whether it was asked."""
         apart, computers = self.onboard[i], self.computing
@@ -196,6 +201,7 @@ class DecidingApart(Deciding):
             collided = computers.touched(i, collided)
             try:
                 if not computers.may_act(i):
+                    apart.missed = [*apart.missed, *fresh][-HISTORY * max(len(self._banks_of[apart.group.name]), 1) :]
                     return False
             except ControllerError as error:
                 commands[i] = STILL
@@ -203,16 +209,22 @@ class DecidingApart(Deciding):
                 if self._measures:
                     apart.seat.end(0.0)
                 return False
-        parts = self._for_robot(i, time_s, collided, fresh, whole)
+        fresh, apart.missed = [*apart.missed, *fresh], []
+        parts = self._for_robot(i, time_s, collided, fresh)
         return apart.seat.ask(DECIDE, parts, partial(self._take_robot, i, commands, self._step))
 
-    def _for_robot(self, i: int, time_s: float, collided: bool, fresh: list[Any], whole: bool) -> Parts:
+    def _for_robot(self, i: int, time_s: float, collided: bool, fresh: list[tuple[SensorBank, BankSample]]) -> Parts:
         """Return what the process of a robot needs for a step."""
         apart = self.onboard[i]
         robot = apart.robot
         pose = tuple(self.estimating.in_own_frames([i], self.estimating.pose[[i]])[0].tolist())
         robot.pose, robot.time, robot.collided = Pose(*pose), time_s, collided
-        readings = [_sent(apart.seat, bank.record.name, bank.readings, bank.row_of[i]) for bank in fresh]
+        second = self.sensing.clock.substep_s
+        whole = len({bank.record.name for bank, _ in fresh}) == len(self._banks_of[apart.group.name])
+        readings = [
+            (sample.substep * second, *_sent(apart.seat, bank.record.name, sample.readings, bank.row_of[i]))
+            for bank, sample in fresh
+        ]
         tags = None
         if robot._tags or apart.had_tags:
             tags, apart.had_tags = [_values(tag) for tag in robot._tags], bool(robot._tags)

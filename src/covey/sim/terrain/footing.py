@@ -133,18 +133,26 @@ def read(bodies, q, v, ground, drives, dt, pose, twist, tilt, distance, wanted, 
                 z = altitude_at(altitude, frame, x, y) + height[i]
             distance[i] += math.sqrt((x - old_x) ** 2 + (y - old_y) ** 2 + (z - old_z) ** 2)
             if wanted[k]:
-                trace[k, i, 0], trace[k, i, 1], trace[k, i, 2] = x, y, heading
+                trace[k, 0, i, 0], trace[k, 0, i, 1], trace[k, 0, i, 2] = x, y, heading
+                trace[k, 1, i, 0] = z
+                if p >= 0:
+                    trace[k, 1, i, 1], trace[k, 1, i, 2] = _tilt(rotation(q[k, p + 3 : p + 7]))
         pose[i, 0], pose[i, 1], pose[i, 2], tilt[i, 0] = x, y, heading, z
         if p < 0:
             for j in range(3):
                 twist[i, j] = drives[q.shape[0] - 1, i, j]
             continue
         turn, w = rotation(q[q.shape[0] - 1, p + 3 : p + 7]), velocity[i]
-        tilt[i, 1] = math.atan2(turn[2, 1], turn[2, 2])
-        tilt[i, 2] = -math.asin(min(max(turn[2, 0], -1.0), 1.0))
+        tilt[i, 1], tilt[i, 2] = _tilt(turn)
         c, s = math.cos(heading), math.sin(heading)
         twist[i, 0], twist[i, 1] = c * v[w] + s * v[w + 1], c * v[w + 1] - s * v[w]
         twist[i, 2] = turn[2, 0] * v[w + 3] + turn[2, 1] * v[w + 4] + turn[2, 2] * v[w + 5]
+
+
+@kernel
+def _tilt(turn):
+    """Return roll and pitch [rad] of a rotation (3, 3)."""
+    return math.atan2(turn[2, 1], turn[2, 2]), -math.asin(min(max(turn[2, 0], -1.0), 1.0))
 
 
 @kernel

@@ -19,7 +19,7 @@ from covey.sim.terrain.walls import add_walls
 from covey.world.ground import Ground
 from covey.world.world import World
 
-_NO_TRACE = np.empty((0, 0, 3))
+_NO_TRACE = np.empty((0, 2, 0, 3))
 _INTEGRAL_S = 0.1  # time constant with which the motors' regulators take away an error of speed
 _FEW_WALLS = 24
 _NEAR_M = 0.1  # contacts are looked for when bodies are as near as they can come in a step, and this
@@ -140,7 +140,7 @@ class TerrainPhysics:
             advance(self._engine, data, self._per_substep)
             q[k] = data.qpos
             if near:
-                self._touching.look(data.contact, bodies.owner, k)
+                self._touching.look(data.contact, bodies.owner, data.qpos, bodies.position, k)
         if not np.isfinite(q[-1]).all():
             raise CoveyError("the physics engine found no finite solution; check the masses and sizes of the chassis")
         if wanted is None:
@@ -150,10 +150,12 @@ class TerrainPhysics:
         state.drive[by_torque] = state.twist[by_torque]
         if not near:
             self._touching.forget()
-        self._touching.bearings(state.pose, state.contact_bearing)
+        contacts = self._touching.begun()
+        state.contact_bearing[:] = np.nan
+        state.contact_bearing[contacts.felt[:, 1].astype(np.int64)] = contacts.felt[:, 2]
         tilt, halted = state.altitude_roll_pitch, state.halted
         self.incidents = self._watch.look(state.pose, tilt, commands, halted, substeps * dt)
-        return self._touching.begun()
+        return contacts
 
     def _read(self, state: TeamState, q: Any, drives: Any, dt: float, wanted: Any = None, trace: Any = None) -> None:
         """Bring the state up to date after some substeps; those of length 0 are no way."""
