@@ -184,8 +184,8 @@ def make_pairs(
 def _alone(world: World, pose: np.ndarray) -> Truth:
     """Return the truth about one robot without a body in the world."""
     still, nobody = np.zeros((1, 3)), np.zeros(1, np.int64)
-    no_discs, no_contact = np.zeros((1, 1, 3)), np.full(1, np.nan)
-    return Truth(world.skip, world.grid.frame, pose[None], pose[None], still, no_discs, nobody, no_contact, nobody, 0.1)
+    no_discs, nothing = np.zeros((1, 1, 3)), (np.empty((0, 3)), (0, 0))
+    return Truth(world.skip, world.grid.frame, pose[None], pose[None], still, no_discs, nobody, *nothing, nobody, 0.1)
 
 
 def _seen(world: World, poses: np.ndarray, lidar: Lidar) -> np.ndarray:
