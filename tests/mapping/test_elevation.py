@@ -26,6 +26,7 @@ from covey.sensors.wedge import Wedge, WedgeReadings, Windows
 from covey.world.ground import Ground
 
 SIGMA, ONE = 0.02, np.array([0])
+HIGH = np.array([[3.0, 3.0, 1e4]])  # from there rays go straight down
 NOWHERE = np.zeros((1, 3))
 
 
@@ -93,39 +94,63 @@ def test_n_measurements_make_their_mean_and_a_variance_of_r_over_n():
 
 @pytest.mark.parametrize(
     ("test", "share", "rmse"),
-    [("paper", 0.222, 0.0089), ("innovation", 0.012, 0.0049), ("none", 0.0, SIGMA / math.sqrt(200))],
+    [("paper", 0.222, 0.0089), ("innovation", 0.0, SIGMA / math.sqrt(240)), ("none", 0.0, SIGMA / math.sqrt(200))],
 )
-def test_still_ground_is_found_changed_as_often_as_was_published_for_each_test(test, share, rmse):
+def test_still_ground_is_found_changed_as_often_as_was_published_and_never_by_default(test, share, rmse):
     beliefs = measured_often(test, np.zeros((64, 64)), 200)  # field.md 2.8: 4000 vertices, 200 measurements
     assert beliefs.resets.sum() / beliefs.measured[0] == pytest.approx(share, abs=0.001)
     error = errors(beliefs[0], np.zeros((64, 64)))
-    assert rmse_m(error) == pytest.approx(rmse, rel=0.04)
+    assert rmse_m(error) == pytest.approx(rmse, rel=0.04)  # innovation: with 4 more measurements in 5 % of 200
     assert false_resets(beliefs.resets, np.zeros((64, 64), bool)) == beliefs.resets.sum()
     assert compare(beliefs[0], np.zeros((64, 64))) == pytest.approx(
         (rmse_m(error), max_error_m(error), interval_coverage(error, beliefs[0].interval()), 1.0)
     )
-    if test == "none":
+    if test != "paper":
         assert interval_coverage(error, beliefs[0].interval()) == pytest.approx(0.95, abs=0.015)
         assert max_error_m(error) == np.abs(error).max()
 
 
+def noticed_by_hand(step_m, before, sights, sure, noise):
+    """A plain filter of 20 000 vertices: how many sights after a step each is found changed, inf: never.
+
+    ``sure``: how many standard deviations off the mean of five is; ``noise``: whether those count that of the sensor.
+    """
+    random, n = np.random.default_rng(8), 20_000
+    mean, variance, delay = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
+    for sight in range(-before, sights):
+        truth = step_m if sight >= 0 else 0.0
+        one, four = truth + random.normal(0.0, SIGMA, n), truth + random.normal(0.0, SIGMA / 2, n)
+        odd = np.abs(one - mean) > 1.96 * np.sqrt(variance + noise * SIGMA**2)
+        value, of = np.where(odd, 0.2 * one + 0.8 * four, one), np.where(odd, SIGMA**2 / 5, SIGMA**2)
+        changed = odd & (np.abs(value - mean) > sure * np.sqrt(variance + noise * SIGMA**2 / 5))
+        if sight >= 0:
+            delay = np.where(changed & np.isinf(delay), sight, delay)
+        variance = np.where(changed, np.inf, variance)
+        mean = mean + (value - mean) / (1.0 + of / variance)
+        variance = 1.0 / (1.0 / variance + 1.0 / of)
+    return delay
+
+
 @pytest.mark.parametrize(
     ("test", "step_m", "delay"),
-    [("paper", 0.05, 0.06), ("innovation", 0.05, 0.61), ("innovation", 0.1, 0.0), ("innovation", 1.0, 0.0)],
+    [("paper", 0.05, 0.06), ("innovation", 0.05, None), ("innovation", 0.1, 0.0), ("innovation", 1.0, 0.0)],
 )
-def test_a_step_is_noticed_after_as_many_measurements_as_was_published(test, step_m, delay):
-    before = 15  # the delay does depend on how well the old altitude was known: 1.2 after 5 sights, 0.52 after 200
-    beliefs = measured_often(test, np.zeros((64, 64)), before + 12, change=(before, np.full((64, 64), step_m)))
+def test_a_step_is_noticed_after_as_many_measurements_as_was_published_or_reckoned(test, step_m, delay):
+    before, sights = 15, 8
+    expected = noticed_by_hand(step_m, before, sights, *((1.96, 0.0) if test == "paper" else (4.0, 1.0)))
     first = np.full((64, 64), np.inf)
-    for last in range(12):  # `last_changed` tells the last change: look at shorter runs for the first
+    for last in range(sights):  # `last_changed` tells the last change: look at shorter runs for the first
         again = measured_often(test, np.zeros((64, 64)), before + 1 + last, change=(before, np.full((64, 64), step_m)))
         delays = detection_delay_s(again[0].last_changed, np.ones((64, 64), bool), before, 1.0).reshape(64, 64)
         first = np.minimum(first, delays)
         if np.isfinite(first).all():
             break
-    assert np.isfinite(first).mean() > 0.99  # what is not noticed at once may be fused, bit by bit
-    assert first[np.isfinite(first)].mean() == pytest.approx(delay, rel=0.12, abs=0.02)
-    assert rmse_m(errors(beliefs[0], np.full((64, 64), step_m))) < SIGMA
+    known = np.isfinite(expected)
+    assert np.isfinite(first).mean() == pytest.approx(known.mean(), abs=0.01)
+    assert first[np.isfinite(first)].mean() == pytest.approx(expected[known].mean(), rel=0.08, abs=0.02)
+    if delay is not None:
+        assert first[np.isfinite(first)].mean() == pytest.approx(delay, rel=0.12, abs=0.02)
+        assert rmse_m(errors(again[0], np.full((64, 64), step_m))) < SIGMA
 
 
 def test_a_change_is_believed_from_the_mean_of_five_measurements_and_a_slip_is_fused():
@@ -217,7 +242,7 @@ def test_points_of_a_plane_give_its_altitude_at_the_vertices_and_honest_interval
         points[:, 2] = points[:, :2] @ slopes + random.normal(0, SIGMA, 4000)
         fresh = team(spacing=0.25)
         for some in (beliefs, fresh):
-            some.see_points(ONE, ONE, NOWHERE, points[None], SIGMA, step)
+            some.see_points(ONE, ONE, NOWHERE, points[None], HIGH, SIGMA, step)
         truth = np.add.outer(np.arange(32) * 0.25 * slopes[1], np.arange(32) * 0.25 * slopes[0])
         inside += interval_coverage(errors(fresh[0], truth), fresh[0].interval()) / 30
     assert inside == pytest.approx(0.95, abs=0.015)

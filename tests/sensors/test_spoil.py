@@ -132,7 +132,9 @@ def test_noise_of_a_wedge_is_as_large_as_stated_and_the_edge_stays():
 
 def test_a_cloud_loses_points_beyond_the_range_and_lost_ones():
     ranges = np.tile(np.linspace(1.0, 9.0, 9), (2, 1))
-    reading = CloudReadings(ranges, np.tile(np.arange(9.0), (3, 2, 1)).transpose(1, 2, 0).copy(), 0.02)
+    reading = CloudReadings(
+        ranges, np.tile(np.arange(9.0), (3, 2, 1)).transpose(1, 2, 0).copy(), 0.02, np.zeros((2, 3))
+    )
     spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.5}))
     np.testing.assert_array_equal(np.isfinite(reading.points[0]).all(axis=1), np.arange(9) < 4)
     assert np.isinf(reading.ranges[0, 4:]).all()

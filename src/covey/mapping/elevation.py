@@ -134,20 +134,29 @@ class Elevations(SharedMaps):
         )
 
     def see_points(
-        self, robots: np.ndarray, picked: np.ndarray, poses: np.ndarray, points: np.ndarray, sigma_m: float, step: int
+        self,
+        robots: np.ndarray,
+        picked: np.ndarray,
+        poses: np.ndarray,
+        points: np.ndarray,
+        eyes: np.ndarray,
+        sigma_m: float,
+        step: int,
     ) -> None:
         """Take in points on the ground, float64 (k, p, 3): ahead and to the left of the body, and altitude [m].
 
-        The other arguments as for `see_window`; ``sigma_m``: standard deviation of the altitude of a point [m].
+        The other arguments as for `see_window`; ``eyes``: where the rays begin, (k, 3) likewise; ``sigma_m``: standard
+        deviation of the distance from there [m].
         """
         if self._place is None:
-            self._place = np.full(self.grid.shape, -1, np.int32)
+            self._place = np.full((*self.grid.shape, 2), -1, np.int32)
         kernels.see_points(
             self._team,
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
             points,
+            eyes,
             self._place,
             self.frame,
             self._model(sigma_m),

@@ -81,8 +81,9 @@ class ElevationMapping(Record):
     kind: Literal["elevation"] = "elevation"
     change_test: Literal["innovation", "paper", "none"] = Field(
         default="innovation",
-        description="When a vertex is found changed: when the mean of five measurements is outside the 95 % interval "
-        "of what is to be measured; or of the believed altitude alone (paper: wrong after a few sights); or never.",
+        description="When a vertex is found changed: when the mean of five measurements is 4 standard deviations off "
+        "what is to be measured; or outside the 95 % interval of the believed altitude alone (paper: wrong after a few "
+        "sights); or never.",
     )
     max_step_m: float = Field(
         default=0.4,

@@ -35,12 +35,13 @@ class CloudReading:
 
 @dataclass(frozen=True, eq=False)
 class CloudReadings(Readings):
-    """One cloud of each of m robots, see `CloudReading`."""
+    """One cloud of each of m robots, see `CloudReading`; ``eyes``: where the rays begin, as points, (m, 3) [m]."""
 
     shared: ClassVar = ("sigma_m",)
     ranges: np.ndarray
     points: np.ndarray
     sigma_m: float
+    eyes: np.ndarray
 
     def row(self, i: int) -> CloudReading:
         """Return the cloud of the i-th robot; its arrays are copies."""
@@ -59,7 +60,7 @@ class CloudReadings(Readings):
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
         """Let beliefs of the ground take in some of the clouds, see `covey.sensors.wedge.WedgeReadings.into`."""
-        beliefs.see_points(robots, rows, poses, self.points, self.sigma_m, step)
+        beliefs.see_points(robots, rows, poses, self.points, self.eyes, self.sigma_m, step)
 
 
 class CloudSensor(SensorRecord):
@@ -105,12 +106,13 @@ class CloudSensor(SensorRecord):
         place = np.array([self.mount_x_m, self.mount_y_m, self.height_m, *angles])
         true_ranges = np.empty((len(members), len(directions)))
         ranges, points = np.empty_like(true_ranges), np.empty((*true_ranges.shape, 3))
+        eyes = np.empty((len(members), 3))
         pose, attitude = truth.pose[members], truth.altitude_roll_pitch[members]
         walls = truth.skip, truth.frame, truth.wall_height_m
         cast_clouds(ground.altitude, ground.frame, pose, attitude, place, directions, self.range_m, *walls, true_ranges)
         measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
-        cloud_points(attitude, place, directions, ranges, points)
-        return CloudReadings(ranges, points, self.sigma_m)
+        cloud_points(attitude, place, directions, ranges, points, eyes)
+        return CloudReadings(ranges, points, self.sigma_m, eyes)
 
 
 @kernel
@@ -149,11 +151,12 @@ def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, ski
 
 
 @kernel
-def cloud_points(attitude, place, directions, ranges, points):
-    """Write the points that ranges (m, rays) [m] measure, as of `CloudReading`, into points (m, rays, 3)."""
+def cloud_points(attitude, place, directions, ranges, points, eyes):
+    """Write what ranges (m, rays) [m] measure into points (m, rays, 3) and eyes (m, 3), see `CloudReadings`."""
     at, heading = np.empty((4, 3)), np.zeros(3)
     for m in range(ranges.shape[0]):
         placed(heading, attitude[m], place, 0.0, at)
+        eyes[m] = at[0]
         for k in range(ranges.shape[1]):
             r = ranges[m, k]
             for n in range(3):
