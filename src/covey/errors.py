@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_SHOWN = 20  # problems
+
 
 class CoveyError(Exception):
     """Base class of every error that Covey raises on purpose."""
@@ -59,15 +61,26 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
-        return where + self.message
+        return printable(where + self.message)
 
 
 class ScenarioError(CoveyError):
-    """Every problem of a scenario, all at once, in ``problems``."""
+    """Every problem of a scenario, all at once, in ``problems``; the text has the first twenty and a count."""
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = list(problems)
-        super().__init__("\n".join(str(p) for p in self.problems))
+        shown, rest = self.problems[:_SHOWN], len(self.problems) - _SHOWN
+        super().__init__("\n".join([*map(str, shown), *([f"… and {rest} more"] if rest > 0 else [])]))
+
+
+def printable(text: str) -> str:
+    """Return a text as a terminal may show it: characters that would move its cursor or change it are spelled out.
+
+    Examples:
+        >>> printable("red: \x1b[31m")
+        'red: \\x1b[31m'
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -193,10 +193,10 @@ def test_all_robots_and_robots_of_a_group():
 def test_nearest_frontier_lives_with_every_fault(struck):
     world = World.office(size_m=(14.0, 10.0), seed=2, resolution_m=0.1)
     from covey.world.placement import place
-    from covey.world.starts import TogetherStart
+    from covey.world.starts import Together, TogetherStart
 
     model = pioneer3dx()
-    start = place(TogetherStart(), world, np.full(3, model.outer_radius_m), np.random.default_rng(1))
+    start = place(TogetherStart(together=Together()), world, np.full(3, model.outer_radius_m), np.random.default_rng(1))
     group = Group("scout", model, start, nearest_frontier)
     faults = [{"at_s": 1.0, "robot": "scout1", **struck}, {"every_s": 3.0, "robot": "any", **struck}]
     run = Simulation(world, [group], share_maps=1.0, faults=faults).run(until_s=12)

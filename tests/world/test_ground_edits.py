@@ -116,7 +116,6 @@ def test_the_source_stays_as_it_is():
         (lambda g: crater(g, (0.5, 0.5), 1.0, 0.3), "holds no vertex"),
         (lambda g: crater(g, (0, 0), -1.0, 3.0), "depth_m is -1.0; it must be a positive"),
         (lambda g: crater(g, (0, 0), 1.0, 0.0), "radius_m is 0.0"),
-        (lambda g: crater(g, (0, 0), 1.0, 1e9), "radius_m of the crater is 1e\\+09; the ground is only"),
         (lambda g: crater(g, (math.nan, 0), 1.0, 1.0), "centre_m of the crater"),
         (lambda g: trench(g, (0, 0), (0, 0), 1.0, 1.0), "two different points"),
         (lambda g: bank(g, (0, 0), (1, math.inf), 1.0, 1.0), "two different points"),

@@ -24,7 +24,7 @@ def painted(patch, shape):
 def test_a_disc_fills_the_cells_whose_centres_it_holds():
     v, u = np.mgrid[:20, :30] + 0.5
     inside = np.hypot(v - 7.3, u - 25.1) <= 5.2
-    assert np.array_equal(painted(disc_patch(7.3, 25.1, 5.2), (20, 30)), inside)
+    assert np.array_equal(painted(disc_patch(7.3, 25.1, 5.2, (20, 30)), (20, 30)), inside)
 
 
 def test_a_rectangle_turns_with_its_heading():
@@ -33,7 +33,7 @@ def test_a_rectangle_turns_with_its_heading():
     along = (u - 20.2) * math.cos(heading) + (v - 19.6) * math.sin(heading)
     across = (v - 19.6) * math.cos(heading) - (u - 20.2) * math.sin(heading)
     inside = (np.abs(along) <= 9.0) & (np.abs(across) <= 3.0)
-    assert np.array_equal(painted(rectangle_patch(19.6, 20.2, 18.0, 6.0, heading), (40, 40)), inside)
+    assert np.array_equal(painted(rectangle_patch(19.6, 20.2, 18.0, 6.0, heading, (40, 40)), (40, 40)), inside)
 
 
 def test_a_shape_fills_the_same_cells_in_its_window_as_in_the_whole_grid():

@@ -46,5 +46,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _printable(text: str) -> str:
+    from covey.errors import printable
+
     encoding = sys.stderr.encoding or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    return printable(text).encode(encoding, "backslashreplace").decode(encoding)

@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import IO, TYPE_CHECKING
 
-from covey.errors import CoveyError, InvalidValueError, ScenarioError
+from covey.errors import CoveyError, InvalidValueError, ScenarioError, printable
 from covey.scenario.yaml12 import parse_yaml
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Commands:
             try:
                 sim.do(event_of(line))
             except CoveyError as error:
-                print(f"not done: {error}", file=self._errors, flush=True)
+                print(printable(f"not done: {error}"), file=self._errors, flush=True)
 
     def _read(self, stream: IO[str]) -> None:
         for line in stream:

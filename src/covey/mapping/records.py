@@ -24,7 +24,7 @@ class Mapping(Record):
     """Kinds of sensors that it maps with; of lidars the first of a robot."""
 
     kind: ClassVar[str] = "occupancy"
-    resolution_m: float = Field(default=0.1, gt=0, le=10, description="Side of a cell of the map [m].")
+    resolution_m: float = Field(default=0.1, ge=0.001, le=10, description="Side of a cell of the map [m].")
     hit_log_odds: float = Field(
         default=0.85, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam that ends [-]."
     )

@@ -13,7 +13,7 @@ from covey.records import Record
 class PatrollingMission(Record):
     """Come back to every waypoint as often as possible."""
 
-    patrolling: Patrolling = Field(default=Patrolling(), description="The graph to patrol.")
+    patrolling: Patrolling = Field(description="The graph to patrol.")
 
 
 class FormationMission(Record):

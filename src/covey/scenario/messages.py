@@ -15,10 +15,10 @@ _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_re
 
 def problems_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
     """Return one problem for each thing that is wrong, in the order of the file."""
-    found = []
+    found, all_found = [], error.errors(include_url=False, include_context=False, include_input=False)
     for branches in _by_value(error, document).values():
         for details in _best_branch(branches):
-            if details["type"] != "too_short" or not any(_lies_below(other, details) for other in error.errors()):
+            if details["type"] != "too_short" or not any(_lies_below(other, details) for other in all_found):
                 found.append(_problem(details, document, model))
     unique = {(p.line, p.column, p.message): p for p in found}
     return [unique[place] for place in sorted(unique)]

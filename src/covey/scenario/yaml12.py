@@ -80,8 +80,7 @@ def parse_yaml(source: bytes | str, file: str = "") -> Document:
     """
     text = _decode(source, file)
     try:
-        _check_depth(text, file)
-        node = _Loader(text).get_single_node()
+        node = _Loader(text, file).get_single_node()
     except ReaderError as error:
         line, column = _line_column(text, error.position)
         raise _refuse(f"character {chr(int(error.character))!r} is not allowed in YAML", file, line, column) from None
@@ -101,12 +100,27 @@ def parse_yaml(source: bytes | str, file: str = "") -> Document:
 class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
     """The composer of PyYAML without its YAML 1.1 ideas of what a plain scalar means."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, file: str):
+        self._file, self._depth, self._nodes = file, 0, 0
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
         Composer.__init__(self)
         BaseResolver.__init__(self)
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Return the next node, unless the text is absurd by now: then the rest of it is not even looked at."""
+        event: Any = self.peek_event()
+        mark = event.start_mark
+        self._depth, self._nodes = self._depth + 1, self._nodes + 1
+        if self._depth > MAX_DEPTH and isinstance(event, yaml.CollectionStartEvent):
+            raise _refuse(f"nested deeper than {MAX_DEPTH} levels", self._file, mark.line + 1, mark.column + 1)
+        if self._nodes > 2 * MAX_NODES:
+            what = f"more than {MAX_NODES} values; a file has at most so many"
+            raise _refuse(what, self._file, mark.line + 1, mark.column + 1)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
         """Return the tag of a node that has none: empty for a plain scalar, whose value `parse_scalar` finds."""
@@ -124,8 +138,11 @@ class _Builder:
         place = node.start_mark.line + 1, node.start_mark.column + 1
         self.document.values[path] = place
         self.nodes += 1
-        if self.nodes > MAX_NODES or len(parents) > MAX_DEPTH:
-            raise _refuse(f"anchors expand to more than {MAX_NODES} values; write them out", self.document.file, *place)
+        if self.nodes > MAX_NODES:
+            what = f"more than {MAX_NODES} values, those that anchors stand for among them; a file has at most so many"
+            raise _refuse(what, self.document.file, *place)
+        if len(parents) > MAX_DEPTH:
+            raise _refuse(f"nested deeper than {MAX_DEPTH} levels", self.document.file, *place)
         if id(node) in parents:
             raise _refuse("an anchor that contains itself is not allowed", self.document.file, *place)
         inside = (*parents, id(node))
@@ -164,15 +181,6 @@ class _Builder:
         if node.tag not in allowed:
             message = f"tag {node.tag!r} is not allowed; write plain values"
             self.document.problems.append(self.document.problem(message, path))
-
-
-def _check_depth(text: str, file: str) -> None:
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            mark = event.start_mark
-            raise _refuse(f"nested deeper than {MAX_DEPTH} levels", file, mark.line + 1, mark.column + 1)
 
 
 def _decode(source: bytes | str, file: str) -> str:

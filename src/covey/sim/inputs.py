@@ -269,12 +269,10 @@ class Inputs:
         x0, y0, c, s, resolution = grid.frame
         u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
         if track.radius_m is not None:
-            patch = disc_patch(v, u, track.radius_m / resolution)
-        else:
-            assert track.size_m is not None
-            length, width = (side / resolution for side in track.size_m)
-            patch = rectangle_patch(v, u, length, width, heading - grid.origin[2])
-        return patch.clipped(grid.shape)
+            return disc_patch(v, u, track.radius_m / resolution, grid.shape)
+        assert track.size_m is not None
+        length, width = (side / resolution for side in track.size_m)
+        return rectangle_patch(v, u, length, width, heading - grid.origin[2], grid.shape)
 
     # -- helpers -----------------------------------------------------------------------------------------------------
 

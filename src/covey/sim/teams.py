@@ -11,7 +11,7 @@ from covey.robots.catalogue import disc
 from covey.robots.controller import Program
 from covey.robots.group import Group
 from covey.world.placement import place
-from covey.world.starts import TogetherStart
+from covey.world.starts import Together, TogetherStart
 from covey.world.world import World
 
 
@@ -27,7 +27,7 @@ def as_groups(robots: int | Sequence[Group], controller: Any, world: World, seed
             raise InvalidValueError(f"robots is {robots}; a team has at least one")
         model = disc()
         radii = np.full(robots, model.outer_radius_m)
-        start = place(TogetherStart(), world, radii, generator(seed, "start/robot"))
+        start = place(TogetherStart(together=Together()), world, radii, generator(seed, "start/robot"))
         return [Group("robot", model, start, program)]
     groups = list(robots)
     if not groups or not all(isinstance(g, Group) for g in groups):

@@ -10,7 +10,7 @@ from covey.random import generator
 from covey.world.floor_plan import Box, FloorPlan, SharedWall, shared_walls
 from covey.world.materials import made_of
 from covey.world.tiles import cells_along, in_tiles
-from covey.world.world import World
+from covey.world.world import World, check_parts
 
 
 class Lengths(NamedTuple):
@@ -83,6 +83,7 @@ def building(
     least = 2 * (border + lengths.wall) + lengths.room + 1
     if min(columns, rows) < least:
         raise InvalidValueError(f"size_m is {list(size_m)}; it must be at least {least * tile_m:g} m both ways")
+    check_parts(4 * columns * rows / (lengths.room + lengths.wall + 1) ** 2, "walls")
     random = generator(seed, "world/building")
     floor = plan(Box(0, 0, columns, rows).shrunk(border), columns, rows, lengths, hall_share, room_split, random)
     world = floor.world(tile_m, resolution_m, "building")
@@ -173,27 +174,40 @@ def cut_doors(halls: Sequence[Box], rooms: Sequence[Box], lengths: Lengths, rand
     spaces = sorted(_groups(halls), key=_area, reverse=True)
     spaces += sorted(([room] for room in rooms), key=_area, reverse=True)
     doors: list[Box] = []
-    done, fresh, left = [spaces[0]], [spaces[0]], spaces[1:]
-    while left:
+    around = [np.array(space) for space in spaces]
+    bounds = np.array([(*boxes[:, :2].min(0), *boxes[:, 2:].max(0)) for boxes in around])
+    left = np.ones(len(spaces), bool)
+    done, fresh, left[0] = [0], [0], False
+    while left.any():
         reached = []
         for here in fresh:
-            for there in list(left):
-                walls = _walls(there, here, lengths, lengths.padding)
+            for there in np.flatnonzero(left & _near(bounds, here, lengths.wall)).tolist():
+                walls = _walls(spaces[there], spaces[here], lengths, lengths.padding)
                 if walls:
                     most = int(random.integers(1, 4))
                     doors += [wall.door(lengths.door, lengths.padding, random) for wall in walls[:most]]
-                    left.remove(there)
+                    left[there] = False
                     reached.append(there)
         if not reached:
             walls, there = next(
-                (walls, there) for there in left for here in done if (walls := _walls(there, here, lengths, 0))
+                (walls, there)
+                for there in np.flatnonzero(left).tolist()
+                for here in np.array(done)[_near(bounds, there, lengths.wall)[done]].tolist()
+                if (walls := _walls(spaces[there], spaces[here], lengths, 0))
             )
             doors.append(walls[0].door(lengths.door, 0, random))
-            left.remove(there)
+            left[there] = False
             reached = [there]
         fresh = reached
         done += reached
     return doors
+
+
+def _near(bounds: np.ndarray, k: int, wall: int) -> np.ndarray:
+    """Return which places, given by the boxes around them (m, 4), are no farther from one of them than a wall."""
+    x0, y0, x1, y1 = bounds[k]
+    across = (bounds[:, 0] <= x1 + wall) & (bounds[:, 2] >= x0 - wall)
+    return across & (bounds[:, 1] <= y1 + wall) & (bounds[:, 3] >= y0 - wall)
 
 
 def _groups(halls: Sequence[Box]) -> list[list[Box]]:

@@ -7,8 +7,12 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.materials import made_of, patches, with_materials
+from covey.world.obstacles import disc_patch
 from covey.world.tiles import cells_along, enlarge, in_tiles, label_over_edges, world_of_tiles
 from covey.world.world import World
+
+MAX_TILES = 500_000
+"""Caves of more tiles are refused."""
 
 
 def cave(
@@ -69,6 +73,11 @@ def cave(
         raise InvalidValueError(
             f"size_m is {list(size_m)}; with this border and passage_m it must be at least "
             f"{(2 * border + passage + 2) * tile_m:g} m both ways"
+        )
+    if rows * columns > MAX_TILES:
+        raise InvalidValueError(
+            f"size_m is {list(size_m)}, {columns} x {rows} tiles; a cave grows on at most {MAX_TILES}: use a larger "
+            "tile_m or a smaller size_m"
         )
     along = cells_along(rows, columns, tile_m, resolution_m)
     inside = seeded(rows - 2 * border, columns - 2 * border, fill, generator(seed, "world/cave"))
@@ -196,14 +205,16 @@ def _shifted(tiles: np.ndarray, step: int, axis: int) -> np.ndarray:
 
 def _cut(tiles: np.ndarray, a: np.ndarray, b: np.ndarray, side: int, radius: float) -> np.ndarray:
     """Free a line of tiles from ``a`` to ``b`` (row, column), each with a square to its north-east and a disc."""
-    rows, columns = np.indices(tiles.shape)
     tiles = tiles.copy()
     steps = int(np.abs(b - a).sum())
     middle = (side - 1) / 2
     at = a.copy()
     for k in range(steps + 1):
         tiles[at[0] : at[0] + side, at[1] : at[1] + side] = True
-        tiles |= (rows - at[0] - middle) ** 2 + (columns - at[1] - middle) ** 2 <= radius**2
+        disc = disc_patch(at[0] + middle + 0.5, at[1] + middle + 0.5, radius, tiles.shape)
+        if disc is not None:
+            h, w = disc.mask.shape
+            tiles[disc.row : disc.row + h, disc.column : disc.column + w] |= disc.mask
         # Along the axis on which the straight line is further ahead.
         ahead = np.abs(a + (b - a) * ((k + 1) / max(steps, 1)) - at)
         axis = int(np.argmax(ahead))

@@ -1,11 +1,12 @@
 """Robots one by one at the first free place, in some order of the cells."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from covey.errors import PlacementError
+from covey.geometry.grid import Grid
 from covey.world.world import World, label_by_size
 
 TOUCH = 1e-9
@@ -57,11 +58,13 @@ class Filling:
     def outwards(self, room: np.ndarray | None, around: tuple[float, float] | None = None) -> Iterator[np.ndarray]:
         """Flood a room, or the world, from the cell nearest to a point [m], else from the most open one."""
         inside = self._inside(room)
-        cells = np.argwhere(inside)
+        if not inside.any():
+            return
         if around is None:
-            seed = cells[np.argmax(self.world.clearance[inside])]
+            seed = np.array(np.unravel_index(np.argmax(np.where(inside, self.world.clearance, -1)), inside.shape))
         else:
-            seed = cells[np.argmin(np.hypot(*(self.world.grid.to_world(cells) - around).T))]
+            seed = nearest_cell(self.world.grid, inside, around)
+            assert seed is not None, "one is inside"
         for ring in _flood(inside, (int(seed[0]), int(seed[1]))):
             yield ring[np.lexsort((ring[:, 1], ring[:, 0], np.hypot(*(ring - seed).T)))]
 
@@ -105,6 +108,35 @@ class Filling:
                 "body or a wider world"
             )
         return inside
+
+
+def nearest_cell(
+    grid: Grid, mask: np.ndarray, point: tuple[float, float], allows: Callable[[np.ndarray], np.ndarray] | None = None
+) -> np.ndarray | None:
+    """Return row and column of the True cell whose centre is nearest to a point [m], or None.
+
+    Args:
+        grid: the place of the cells.
+        mask: bool (rows, columns).
+        point: x, y [m].
+        allows: says of centres (m, 2) [m] which of them count, bool (m,); None: all.
+    """
+    at = np.clip(grid.to_cells(point), 0, np.array(mask.shape) - 1)
+    beyond, reach = float(np.hypot(*(grid.to_world(at) - point))), 16
+    while True:
+        low, high = np.maximum(at - reach, 0), at + reach + 1
+        cells = low + np.argwhere(mask[low[0] : high[0], low[1] : high[1]])
+        points = grid.to_world(cells)
+        if allows is not None:
+            allowed = allows(points)
+            cells, points = cells[allowed], points[allowed]
+        away = np.hypot(*(points - point).T)
+        is_all = not low.any() and bool((high >= mask.shape).all())
+        if len(cells) and (is_all or away.min() <= reach * grid.resolution - beyond):  # all others are farther
+            return cells[np.argmin(away)]
+        if is_all:
+            return None
+        reach *= 4
 
 
 def passable(world: World, radius: float) -> np.ndarray:

@@ -192,10 +192,7 @@ def _disc(ground: Ground, centre_m: Point, radius_m: float, what: str) -> Patch:
         raise InvalidValueError(f"centre_m of {what} is {centre_m}; it must be finite numbers of metres")
     x0, y0, spacing = ground.frame.tolist()
     u, v, reach = (centre_m[0] - x0) / spacing + 0.5, (centre_m[1] - y0) / spacing + 0.5, radius_m / spacing
-    rows, columns = ground.shape
-    if reach > 2 * (rows + columns):  # the part of the disc that counts is found without taking memory for all of it
-        raise InvalidValueError(f"radius_m of {what} is {radius_m:g}; the ground is only {ground.size_m} m large")
-    return _inside(ground, disc_patch(v, u, reach), what)
+    return _inside(ground, disc_patch(v, u, reach, ground.shape), what)
 
 
 def _inside(ground: Ground, place: Patch | None, what: str) -> Patch:

@@ -8,7 +8,7 @@ from covey.random import generator
 from covey.world.lattice import LatticeWalls, wall_shapes
 from covey.world.materials import made_of
 from covey.world.terrains import check_roads, world_of_walls
-from covey.world.world import World, check_size
+from covey.world.world import World, check_parts, check_size
 
 
 def maze(
@@ -41,6 +41,7 @@ def maze(
     fits = abs(columns * road_m - size_m[0]) < 1e-9 * size_m[0] and abs(rows * road_m - size_m[1]) < 1e-9 * size_m[1]
     if not fits or columns < 2 or rows < 2:
         raise InvalidValueError(f"size_m is {list(size_m)}; each must be a multiple (2 or more) of road_m, {road_m} m")
+    check_parts(columns * rows, "cells of road_m")
     check_roads(road_m, wall_m, resolution_m)
     check_size(round(size_m[1] / resolution_m), round(size_m[0] / resolution_m), resolution_m)
     walls = carve(columns, rows, opening, generator(seed, "world/maze"))

@@ -58,27 +58,47 @@ def shape_patch(grid: Grid, shape: Any) -> Patch | None:
     return Patch(row0, column0, mask) if mask.any() else None
 
 
-def disc_patch(v: float, u: float, radius: float) -> Patch:
-    """Return the cells whose centres a disc holds; v, u: its centre along rows and columns, all in cells."""
-    return _centres_inside(v, u, radius, radius, lambda dv, du: dv * dv + du * du <= radius * radius)
+def disc_patch(v: float, u: float, radius: float, shape: tuple[int, int]) -> Patch | None:
+    """Return the cells of an array whose centres a disc holds, or None.
+
+    Args:
+        v, u: its centre along rows and columns, in cells.
+        radius: in cells.
+        shape: of the array.
+    """
+    return _centres_inside(v, u, radius, radius, lambda dv, du: dv * dv + du * du <= radius * radius, shape)
 
 
-def rectangle_patch(v: float, u: float, length: float, width: float, heading: float) -> Patch:
-    """Return the cells whose centres a rectangle holds; ``heading`` [rad] is that of its length; sizes in cells."""
+def rectangle_patch(
+    v: float, u: float, length: float, width: float, heading: float, shape: tuple[int, int]
+) -> Patch | None:
+    """Return the cells of an array whose centres a rectangle holds, or None.
+
+    Args:
+        v, u: its centre along rows and columns, in cells.
+        length, width: in cells.
+        heading: of its length [rad].
+        shape: of the array.
+    """
     c, s = math.cos(heading), math.sin(heading)
 
     def inside(dv: np.ndarray, du: np.ndarray) -> np.ndarray:
         return (np.abs(c * du + s * dv) <= 0.5 * length) & (np.abs(c * dv - s * du) <= 0.5 * width)
 
     half_v, half_u = 0.5 * (abs(s) * length + abs(c) * width), 0.5 * (abs(c) * length + abs(s) * width)
-    return _centres_inside(v, u, half_v, half_u, inside)
+    return _centres_inside(v, u, half_v, half_u, inside, shape)
 
 
-def _centres_inside(v: float, u: float, half_v: float, half_u: float, inside: Any) -> Patch:
-    r0, r1 = math.floor(v - half_v), math.floor(v + half_v) + 1
-    c0, c1 = math.floor(u - half_u), math.floor(u + half_u) + 1
+def _centres_inside(
+    v: float, u: float, half_v: float, half_u: float, inside: Any, shape: tuple[int, int]
+) -> Patch | None:
+    r0, r1 = max(math.floor(v - half_v), 0), min(math.floor(v + half_v) + 1, shape[0])
+    c0, c1 = max(math.floor(u - half_u), 0), min(math.floor(u + half_u) + 1, shape[1])
+    if r0 >= r1 or c0 >= c1:
+        return None
     dv, du = np.arange(r0, r1)[:, None] + 0.5 - v, np.arange(c0, c1)[None] + 0.5 - u
-    return Patch(r0, c0, np.broadcast_to(inside(dv, du), (r1 - r0, c1 - c0)))
+    mask = np.broadcast_to(inside(dv, du), (r1 - r0, c1 - c0))
+    return Patch(r0, c0, mask) if mask.any() else None
 
 
 class Way:

@@ -13,7 +13,7 @@ from covey.world.doors import Door
 from covey.world.materials import made_of
 from covey.world.shapes import wall
 from covey.world.terrains import world_of_walls
-from covey.world.world import World, check_size
+from covey.world.world import World, check_parts, check_size
 
 _PASSAGE_M = 1.0  # what furniture leaves free around it and before doors
 _DESK_M = (1.4, 0.7)
@@ -78,6 +78,7 @@ def office(
         raise InvalidValueError(
             f"size_m is {list(size_m)}; with these rooms it must be at least {2 * room_m[0] + corridor_m:g} m both ways"
         )
+    check_parts(10 * bands * (width / room_m[0]), "walls, doors and desks")
     random = generator(seed, "world/office")
     frame = shapely.box(-width / 2, -height / 2, width / 2, height / 2).exterior
     solids: list[BaseGeometry] = [frame.buffer(wall_m / 2, join_style="mitre")]

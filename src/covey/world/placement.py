@@ -1,13 +1,14 @@
 """Start poses that are free."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
-from covey.world.filling import TOUCH, Filling, passable, too_many
+from covey.world.filling import TOUCH, Filling, nearest_cell, passable, too_many
 from covey.world.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
 from covey.world.world import OPEN, World, label_by_size
 
@@ -73,16 +74,26 @@ def gap_to_wall(world: World, x: float, y: float, reach_m: float) -> float:
     grid = world.grid
     x0, y0, c, s, resolution = grid.frame
     u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
-    reach = reach_m / resolution
-    rows, columns = grid.shape
+    reach = min(reach_m / resolution, 64.0)
+    while True:
+        r, c = _solid_within(world, u, v, reach)
+        du = np.maximum(np.abs(c + 0.5 - u) - 0.5, 0.0)
+        dv = np.maximum(np.abs(r + 0.5 - v) - 0.5, 0.0)
+        gap = resolution * float(np.hypot(du, dv).min(initial=math.inf))
+        if gap <= resolution * reach or reach >= min(reach_m / resolution, 2.0 * sum(grid.shape)):
+            return min(reach_m, gap)
+        reach = min(4.0 * reach, reach_m / resolution)
+
+
+def _solid_within(world: World, u: float, v: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of the solid squares in a window around a point, all in cells."""
+    rows, columns = world.grid.shape
     r0, r1 = max(0, math.floor(v - reach)), min(rows, math.floor(v + reach) + 1)
     c0, c1 = max(0, math.floor(u - reach)), min(columns, math.floor(u + reach) + 1)
     if r0 >= r1 or c0 >= c1:
-        return reach_m
+        return np.empty(0, int), np.empty(0, int)
     r, c = np.nonzero(world.solid[r0:r1, c0:c1])
-    du = np.maximum(np.abs(c + c0 + 0.5 - u) - 0.5, 0.0)
-    dv = np.maximum(np.abs(r + r0 + 0.5 - v) - 0.5, 0.0)
-    return float(min(reach_m, resolution * np.hypot(du, dv).min(initial=math.inf)))
+    return r + r0, c + c0
 
 
 def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -90,18 +101,38 @@ def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarr
     if not np.all(np.isfinite(poses)):
         raise InvalidValueError("a start pose is not finite; write numbers: [x, y, heading_deg]")
     bodies = np.vstack((taken, np.column_stack((poses[:, :2], radii))))
-    for i, (x, y, _) in enumerate(poses):
-        k = len(taken) + i
-        why = _trouble(world, bodies, k, names, len(taken))
-        if why:
-            others = np.vstack((bodies[:k], bodies[k + 1 :]))
-            hint = _nearest_free(world, x, y, radii[i], others)
-            raise PlacementError(f"{names[i]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
+    near = Near(bodies[:, 2].max(initial=0.0))
+    for k, (x, y, radius) in enumerate(bodies.tolist()):
+        if k >= len(taken):
+            why = _trouble(world, bodies, k, near.indices(x, y), names, len(taken))
+            if why:
+                hint = _nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
+                raise PlacementError(f"{names[k - len(taken)]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
+        near.add(k, x, y)
     return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
 
 
-def _trouble(world: World, bodies: np.ndarray, k: int, names: Sequence[str], first: int) -> str:
-    """Return why body ``k`` (x, y, radius) cannot stand among the world and the bodies before it, or an empty text."""
+class Near:
+    """Which bodies may touch one, looked up by squares that are as wide as the widest body."""
+
+    def __init__(self, radius: float):
+        self._width, self._squares = max(2.0 * radius, 1e-9), defaultdict[tuple[int, int], list[int]](list)
+
+    def add(self, index: int, x: float, y: float) -> None:
+        """Take in a body at a place [m]."""
+        self._squares[self._square(x, y)].append(index)
+
+    def indices(self, x: float, y: float) -> list[int]:
+        """Return, in order, all that may touch a body at a place [m], and perhaps a few more."""
+        i, j = self._square(x, y)
+        return sorted(k for a in (-1, 0, 1) for b in (-1, 0, 1) for k in self._squares.get((i + a, j + b), ()))
+
+    def _square(self, x: float, y: float) -> tuple[int, int]:
+        return math.floor(x / self._width), math.floor(y / self._width)
+
+
+def _trouble(world: World, bodies: np.ndarray, k: int, others: list[int], names: Sequence[str], first: int) -> str:
+    """Return why body ``k`` (x, y, radius) cannot stand among the world and other bodies, or an empty text."""
     x, y, radius = bodies[k]
     cell = world.grid.to_cells((x, y))
     if not world.grid.inside(cell) or world.grid.cells[tuple(cell)] == OPEN:
@@ -111,23 +142,31 @@ def _trouble(world: World, bodies: np.ndarray, k: int, names: Sequence[str], fir
     gap = gap_to_wall(world, x, y, radius)
     if gap < radius - TOUCH:
         return f"a wall is {gap:.3g} m away, but the radius of the body is {radius:.3g} m"
-    distance = np.hypot(*(bodies[:k, :2] - (x, y)).T)
-    overlap = bodies[:k, 2] + radius - distance
-    if k and overlap.max() > TOUCH:
-        other = int(np.argmax(overlap))
+    distance = np.hypot(*(bodies[others, :2] - (x, y)).T)
+    overlap = bodies[others, 2] + radius - distance
+    if others and overlap.max() > TOUCH:
+        worst = int(np.argmax(overlap))
+        other = others[worst]
         name = names[other - first] if other >= first else "a robot of another group"
-        return f"it overlaps {name} at ({bodies[other, 0]:g}, {bodies[other, 1]:g}) by {overlap[other]:.3g} m"
+        return f"it overlaps {name} at ({bodies[other, 0]:g}, {bodies[other, 1]:g}) by {overlap[worst]:.3g} m"
     return ""
 
 
 def _nearest_free(world: World, x: float, y: float, radius: float, others: np.ndarray) -> str:
-    cells = np.argwhere(passable(world, radius))
-    points = world.grid.to_world(cells)
-    for ox, oy, other_radius in others:
-        points = points[np.hypot(points[:, 0] - ox, points[:, 1] - oy) >= radius + other_radius]
-    if not len(points):
+    from scipy.spatial import KDTree
+
+    trees = [(float(r), KDTree(others[others[:, 2] == r, :2])) for r in np.unique(others[:, 2])]
+
+    def allows(points: np.ndarray) -> np.ndarray:
+        apart = np.ones(len(points), bool)
+        for other, tree in trees:
+            apart &= np.isinf(tree.query(points, distance_upper_bound=radius + other)[0])
+        return apart
+
+    cell = nearest_cell(world.grid, passable(world, radius), (x, y), allows)
+    if cell is None:
         return "there is no free place for it in this world"
-    px, py = points[np.argmin(np.hypot(points[:, 0] - x, points[:, 1] - y))]
+    px, py = world.grid.to_world(cell)
     return f"the nearest free place is ({px:.2f}, {py:.2f})"
 
 

@@ -8,7 +8,7 @@ from covey.world.floor_plan import Box, FloorPlan, SharedWall, shared_walls
 from covey.world.materials import made_of
 from covey.world.mazes import carve
 from covey.world.tiles import in_tiles
-from covey.world.world import World, check_size
+from covey.world.world import World, check_parts, check_size
 
 
 def rooms(
@@ -52,6 +52,7 @@ def rooms(
             f"room_m is {room_m:g}; with doors of {door_m:g} m and walls of {wall_m:g} m it must be at least "
             f"{door_m + 3 * wall_m:g}"
         )
+    check_parts(columns * rows, "rooms")
     random = generator(seed, "world/rooms")
     closed = carve(columns, rows, 0.0, random)
     west_east = ~closed.east | (random.random(closed.east.shape) < extra_doors)

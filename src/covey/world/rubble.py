@@ -13,6 +13,7 @@ from covey.world.world import FREE, WALL, World
 
 _SIDES = 6
 _TRIES = 1000  # blocks in a row that may find no place
+_LOOKED = 100_000_000  # cells around blocks that are looked at in all
 
 
 class _Block(NamedTuple):
@@ -70,12 +71,13 @@ def rubble(
         raise InvalidValueError(f"size_m is {list(size_m)}; it is too narrow for passages of {passage_m:g} m")
     random = generator(seed, "world/rubble")
     materials = np.zeros(cells.shape, np.uint8)
-    wanted, covered, misses = density * np.count_nonzero(world.free), 0, 0
+    wanted, covered, misses, looked = density * np.count_nonzero(world.free), 0, 0, 0
     while covered < wanted:
         block = _throw(random, size_m, block_m)
         kind = int(random.integers(len(MATERIALS)))
         window, inside = _around(world, block, reach)
         filled = inside & (cells[window] == FREE)
+        looked += inside.size
         left = passable[window] & (distance_transform_edt(~filled, resolution_m) > reach)  # pyright: ignore
         fits = np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1
         if filled.any() and fits:
@@ -86,7 +88,7 @@ def rubble(
             misses = 0
         else:
             misses += 1
-        if misses > _TRIES:
+        if misses > _TRIES or looked > _LOOKED:
             raise InvalidValueError(
                 f"density is {density:g}, but blocks cover only {density * covered / wanted:.3g} of the field before "
                 f"they would close passages; use a smaller density or passage_m, or other block_m"

@@ -18,6 +18,8 @@ from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, check_si
 
 Points = Sequence[Sequence[float]]
 
+_SPLIT = 8
+_BLOCK = _SPLIT**3  # cells
 _NUDGE = 1e-6  # of a cell: a centre on an edge belongs to the side of larger x and y, whatever the rounding
 
 
@@ -66,7 +68,7 @@ def rasterize(grid: Grid, shape: BaseGeometry) -> np.ndarray:
 def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
     """Even-odd rule at the cell centres: each edge toggles all cells to its right in the rows that it spans."""
     rows, columns = grid.shape
-    toggles = np.zeros((rows, columns + 1), np.int32)
+    toggles = np.zeros((rows, columns + 1), bool)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     for ring in (r for p in shapely.get_parts(shape) for r in (p.exterior, *p.interiors)):
         points = (shapely.get_coordinates(ring) - (x0, y0)) / resolution - 0.5 - _NUDGE
@@ -76,22 +78,33 @@ def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
             row = np.arange(max(0, math.ceil(ya)), min(rows, math.ceil(yb)))
             if row.size:
                 crossing = xa + (row - ya) * ((xb - xa) / (yb - ya))
-                toggles[row, np.clip(np.ceil(crossing), 0, columns).astype(np.int64)] += 1
-    return (np.cumsum(toggles[:, :-1], axis=1) & 1).astype(bool)
+                toggles[row, np.clip(np.ceil(crossing), 0, columns).astype(np.int64)] ^= True
+    return np.logical_xor.accumulate(toggles[:, :-1], axis=1)
 
 
 def _fill_overlapped(grid: Grid, part: BaseGeometry, filled: np.ndarray) -> None:
-    rows, columns = grid.shape
-    left, bottom, right, top = part.bounds
-    (r0, c0), (r1, c1) = grid.to_cells([(left, bottom), (right, top)])
-    r, c = np.mgrid[max(0, r0) : min(rows, r1 + 1), max(0, c0) : min(columns, c1 + 1)].reshape(2, -1)
-    x, y = grid.origin[0] + c * grid.resolution, grid.origin[1] + r * grid.resolution
+    """Fill the cells that a shape overlaps: blocks of cells that it does not touch are left out, then smaller ones."""
     shapely.prepare(part)
-    near = shapely.intersects(part, shapely.box(x, y, x + grid.resolution, y + grid.resolution))
-    r, c, x, y = r[near], c[near], x[near], y[near]
-    squares = shapely.box(x, y, x + grid.resolution, y + grid.resolution)
-    over = shapely.area(shapely.intersection(part, squares)) > 1e-6 * grid.resolution**2
-    filled[r[over], c[over]] = True
+    corners = grid.to_cells([part.bounds[:2], part.bounds[2:]])
+    (r0, c0), (r1, c1) = np.clip(corners, 0, np.array(grid.shape) - 1) // _BLOCK
+    at = _BLOCK * np.mgrid[r0 : r1 + 1, c0 : c1 + 1].reshape(2, -1).T
+    side = _BLOCK
+    while True:
+        at = at[shapely.intersects(part, _squares(grid, at, side))]
+        if side == 1:
+            break
+        side //= _SPLIT
+        within = side * np.mgrid[:_SPLIT, :_SPLIT].reshape(2, -1).T
+        at = (at[:, None] + within).reshape(-1, 2)
+        at = at[np.all(at < grid.shape, axis=1)]
+    over = shapely.area(shapely.intersection(part, _squares(grid, at, 1))) > 1e-6 * grid.resolution**2
+    filled[tuple(at[over].T)] = True
+
+
+def _squares(grid: Grid, at: np.ndarray, side: int) -> np.ndarray:
+    """Return squares of ``side`` x ``side`` cells [m], given the first cell of each."""
+    y, x = grid.origin[1] + at[:, 0] * grid.resolution, grid.origin[0] + at[:, 1] * grid.resolution
+    return shapely.box(x, y, x + side * grid.resolution, y + side * grid.resolution)
 
 
 def workspace(

@@ -38,7 +38,7 @@ class Together(Record):
 class TogetherStart(Record):
     """Robots side by side, filling the free cells around a point outwards."""
 
-    together: Together = Field(default=Together(), description="The flock.")
+    together: Together = Field(description="The flock.")
 
 
 class RoomStart(Record):

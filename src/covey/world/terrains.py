@@ -21,7 +21,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.world.lattice import LatticeWalls, wall_shapes
 from covey.world.shapes import rasterize
-from covey.world.world import UNKNOWN, WALL, World, check_size, closed
+from covey.world.world import UNKNOWN, WALL, World, check_parts, check_size, closed
 
 Terrain = Literal["loop", "cross", "zigzag", "maze"]
 
@@ -146,4 +146,5 @@ def _lattice_cells(size: float, road: float, name: str) -> int:
     cells = round(size / road)
     if cells < 2 or abs(size / road - cells) > 1e-9:
         raise InvalidValueError(f"size_m is {size}; a {name} needs a multiple (2 or more) of road_m, {road} m")
+    check_parts(cells, "roads side by side")
     return cells

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +18,11 @@ from covey.world.ground import Ground
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
 
-MAX_CELLS = 400_000_000
-"""Worlds of more cells are refused (a square of 1 km at 0.05 m fits)."""
+MAX_CELLS = 100_000_000
+"""Worlds of more cells are refused (a square of 500 m at 0.05 m fits): they take 10 s and 2 GB to set up."""
+
+MAX_PARTS = 40_000
+"""Generated worlds are drawn with at most so many roads, rooms or blocks."""
 
 Border = Literal["wall", "open"]
 
@@ -71,8 +75,7 @@ class World:
                     f"a cell has material {int(self.materials.max())}, but there are only "
                     f"{len(self.material_names)} material_names"
                 )
-        names = [door.name for door in self.doors]
-        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        twice = [name for name, times in Counter(door.name for door in self.doors).items() if times > 1]
         if twice:
             raise InvalidValueError(f"{len(twice)} door names stand twice, {twice[0]!r} first; each needs its own")
 
@@ -256,6 +259,15 @@ def check_size(rows: int, columns: int, resolution_m: float) -> None:
         raise InvalidValueError(
             f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:.0e} are allowed: "
             "use a coarser resolution_m or a smaller size"
+        )
+
+
+def check_parts(count: float, what: str) -> None:
+    """Raise `InvalidValueError` when a generated world would be drawn with too many parts."""
+    if count > MAX_PARTS:
+        raise InvalidValueError(
+            f"the world would have {count:.3g} {what}; at most {MAX_PARTS} are allowed: use larger ones, or a smaller "
+            "size_m"
         )
 
 

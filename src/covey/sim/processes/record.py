@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from covey.records import Record
 
@@ -26,3 +26,11 @@ class Processes(Record):
         pattern=r"^[^:]+:\d+$",
         description="Where the simulator listens for the processes, host:port; port 0 takes a free one.",
     )
+
+    @field_validator("address")
+    @classmethod
+    def _has_a_port(cls, address: str) -> str:
+        port = address.rpartition(":")[2]
+        if len(port) > 5 or int(port) > 65535:
+            raise ValueError(f"the port is {port[:20]}; ports go from 0 to 65535")
+        return address
