@@ -160,7 +160,15 @@ def test_walls_hide_the_ground_behind_them_and_rise_above_the_wedge(make_truth):
     assert max(c for _, c in seen) == 13  # 6.5 m
     assert {c for r, c in above if abs(r - 10) < 3} == {14}
     flying = on(ground, make_truth, [[5.0, 5.0, 0.0]], solid=walls, above=3.0)
-    assert max(c for _, c in seen_by(Wedge(range_m=8, declination_deg=80), flying)) > 15
+    wide = seen_by(Wedge(range_m=8, declination_deg=80), flying)
+    assert max(c for _, c in wide if c <= 13) == 13
+    assert not any(
+        c > 13 for r, c in wide if r == 10
+    )  # 3.2 m over walls of 2 m it still sees nothing 1.5 m behind them
+    low = on(ground, make_truth, [[5.0, 5.0, 0.0]], solid=walls, above=3.0, wall_height_m=1.0)
+    behind = {c for r, c in seen_by(Wedge(range_m=8, declination_deg=80, mount_x_m=0), low) if r == 10 and c > 13}
+    # From 3.2 m over the wall's far upper edge at x = 7.2, 1 m high, it sees the ground from 5 + 2.2 x 3.2 / 2.2 = 8.2 m.
+    assert min(behind) == 17  # 8.5 m
 
 
 def test_a_scout_in_the_air_sees_the_square_below_it(make_truth):

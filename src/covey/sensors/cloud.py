@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from covey.geometry.heightfield import altitude_at, cast_ray
-from covey.geometry.raycast import march, to_grid
+from covey.geometry.heightfield import cast_ray
+from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
 from covey.sensors.lidar import measure
 from covey.sensors.sensor import Readings, SensorRecord
@@ -135,19 +135,12 @@ def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, ski
             dy = a * at[1, 1] + b * at[2, 1] + c * at[3, 1]
             dz = a * at[1, 2] + b * at[2, 2] + c * at[3, 2]
             far = min(cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m), range_m)
-            flat = math.sqrt(dx * dx + dy * dy)
-            if flat > 1e-9:
-                u, v = to_grid(grid_frame, x, y)
-                to_u, to_v = to_grid(grid_frame, x + dx / flat, y + dy / flat)
-                per = grid_frame[4]
-                length = far * flat / per
-                t = march(skip, u, v, (to_u - u) * per, (to_v - v) * per, length)
-                if t < length:
-                    t *= per / flat
-                    foot = altitude_at(altitude, frame, x + t * dx, y + t * dy)
-                    if z + t * dz <= foot + wall_height:
-                        far = t
-            ranges[m, k] = far
+            flat = max(math.sqrt(dx * dx + dy * dy), 1e-9)  # straight down as well
+            ahead_x, ahead_y = (dx / flat, dy / flat) if flat > 1e-9 else (1.0, 0.0)
+            wall = wall_on_way(
+                skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, dz / flat, far * flat
+            )
+            ranges[m, k] = wall / flat if wall < far * flat else far
 
 
 @kernel

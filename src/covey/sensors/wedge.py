@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
-from covey.geometry.heightfield import altitude_at
-from covey.geometry.raycast import march, to_grid
+from covey.geometry.raycast import to_grid
 from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
+from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.sensors.sensor import Readings, SensorRecord
@@ -269,18 +269,6 @@ def placed(pose, attitude, place, level, out):
 
 
 @kernel
-def wall_before(skip, frame, x, y, to_x, to_y):
-    """Return how far [m] before a point a wall ends the way to it in the plane; 0 when there is none."""
-    u, v = to_grid(frame, x, y)
-    to_u, to_v = to_grid(frame, to_x, to_y)
-    du, dv = to_u - u, to_v - v
-    length = math.sqrt(du * du + dv * dv)
-    if length == 0.0:
-        return 0.0
-    return (length - march(skip, u, v, du / length, dv / length, length)) * frame[4]
-
-
-@kernel
 def see_all(
     altitude,
     frame,
@@ -313,7 +301,7 @@ def see_all(
         u, v = (x - frame[0]) / frame[2], (y - frame[1]) / frame[2]
         top, left = math.floor(v + 0.5) - w // 2, math.floor(u + 0.5) - w // 2
         corner[m, 0], corner[m, 1] = top, left
-        walls = _walls_near(skip, grid_frame, x, y, reach) and z - altitude_at(altitude, frame, x, y) <= wall_height
+        walls = _walls_near(skip, grid_frame, x, y, reach)
         for b in range(BINS):
             wanted[b] = 0
         for a in range(w):
@@ -334,9 +322,14 @@ def see_all(
                 if what == NOTHING:
                     continue
                 if walls:
-                    behind = wall_before(skip, grid_frame, x, y, x + dx, y + dy)
+                    flat = max(math.sqrt(dx * dx + dy * dy), 1e-9)
+                    ahead_x, ahead_y = (dx / flat, dy / flat) if flat > 1e-9 else (1.0, 0.0)
+                    behind = flat - wall_on_way(
+                        skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, dz / flat, flat
+                    )
                     if behind > 0.0:
-                        if marks == 0.0 or behind > frame[2] * 0.75:
+                        over = -dz > wall_height  # it looks down on the top
+                        if over or marks == 0.0 or behind > frame[2] * 0.75:
                             continue
                         what, edge = ABOVE, max(above[1] * math.sqrt(ahead * ahead + side * side), rise)
                 kind[m, a, b], out[m, a, b] = what, altitude[i, j] + (edge - rise) / max(at[3, 2], 0.1)

@@ -1,0 +1,88 @@
+"""Walls of one height on the ground, met by rays in space: a ray may pass over a wall, and come down on its top."""
+
+import math
+
+import numpy as np
+
+from covey.geometry.heightfield import altitude_at
+from covey.geometry.raycast import march, to_grid
+from covey.kernel import kernel
+
+_PAST = 1e-9  # cells: how far behind the side of a cell its inside is looked at
+_PIECE = 0.125  # spacings of the ground: along so much of a ray the top is taken for straight
+
+
+@kernel
+def wall_on_way(skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, length):
+    """Return how far [m], in the plane, a ray goes until it is in a wall; ``length`` when it meets none before that.
+
+    A wall stands on the ground of its cell squares, and its top is ``wall_height`` above that ground; along an eighth of
+    the spacing of the ground the top is taken for straight.
+
+    Args:
+        skip, grid_frame: of the walls, see `covey.geometry.raycast.skip_field`.
+        altitude, frame: of the ground, see `covey.geometry.heightfield`.
+        wall_height: [m].
+        x, y, z: where the ray begins [m]. ahead_x, ahead_y: its direction in the plane, a unit vector.
+        slope: how much it rises per metre in the plane.
+        length: in the plane [m].
+    """
+    u, v = to_grid(grid_frame, x, y)
+    to_u, to_v = to_grid(grid_frame, x + ahead_x, y + ahead_y)
+    per = grid_frame[4]
+    du, dv, end = (to_u - u) * per, (to_v - v) * per, length / per
+    rows, columns = skip.shape[1], skip.shape[2]
+    t = 0.0
+    while t < end:
+        t += march(skip, u + t * du, v + t * dv, du, dv, end - t)
+        above = _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, t * per)
+        if t < end and above <= 0.0:
+            return t * per
+        while t < end:  # over the cells of a wall
+            inside = t + _PAST
+            column, row = math.floor(u + inside * du), math.floor(v + inside * dv)
+            if row < 0 or column < 0 or row >= rows or column >= columns or skip[0, row, column] != 0:
+                t = inside
+                break
+            to_side = (column + (du > 0.0) - u) / du if du != 0.0 else math.inf
+            to_end = (row + (dv > 0.0) - v) / dv if dv != 0.0 else math.inf
+            leaves = min(max(min(to_side, to_end), inside), end)
+            leaves = min(leaves, t + _PIECE * frame[2] / per)
+            then = _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, leaves * per)
+            if then <= 0.0:
+                return (t + (leaves - t) * above / (above - then)) * per
+            t, above = leaves, then
+    return length
+
+
+@kernel
+def _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, away):
+    """Return how high [m] a ray is above the top that a wall has, or would have, ``away`` [m] in the plane."""
+    foot = altitude_at(altitude, frame, x + away * ahead_x, y + away * ahead_y)
+    return z + slope * away - foot - wall_height
+
+
+def wall_on_way_reference(
+    solid: np.ndarray,
+    grid_frame: np.ndarray,
+    altitude: np.ndarray,
+    frame: np.ndarray,
+    wall_height: float,
+    start: np.ndarray,
+    way: np.ndarray,
+    step_m: float = 1e-3,
+) -> float:
+    """NumPy reference of `wall_on_way`: the ray is looked at every ``step_m`` [m] in the plane.
+
+    Args:
+        solid: bool (rows, columns), the cells of walls.
+        start: x, y, z [m]. way: from there to the end of the ray, x, y, z [m].
+    """
+    length = float(np.hypot(*way[:2]))
+    for away in np.arange(0.0, length, step_m):
+        x, y, z = start + way * (away / length)
+        column, row = np.floor(to_grid.py_func(grid_frame, x, y)).astype(int)
+        inside = 0 <= row < solid.shape[0] and 0 <= column < solid.shape[1] and solid[row, column]
+        if inside and z <= altitude_at.py_func(altitude, frame, x, y) + wall_height:
+            return float(away)
+    return length
