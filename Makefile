@@ -1,4 +1,4 @@
-.PHONY: demo test check lock clean
+.PHONY: demo test lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,16 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2
 
+# the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
+lowest:
+	rm -rf .lowest && $(PYTHON) -m venv .lowest
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
+		| sed "s/>=/==/" > .lowest/requirements.txt
+	.lowest/bin/pip install --quiet --disable-pip-version-check -r .lowest/requirements.txt pytest hypothesis
+	.lowest/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	.lowest/bin/python -m pytest -W default tests/test_covey.py tests/test_kernel.py tests/scenario \
+		tests/sim/test_simulation.py tests/results/test_run.py tests/results/test_metrics.py tests/results/test_figures.py
+
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -31,4 +41,4 @@ lock:
 	rm -rf .lock
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info
+	rm -rf $(VENV) .lowest build dist src/*.egg-info

@@ -16,7 +16,7 @@ _PIECE = 0.125  # spacings of the ground: along so much of a ray the top is take
 def wall_on_way(skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, length):
     """Return how far [m], in the plane, a ray goes until it is in a wall; ``length`` when it meets none before that.
 
-    A wall stands on the ground of its cell squares, and its top is ``wall_height`` above that ground; along an eighth of
+    A wall stands on the ground of its cell squares, and its top is ``wall_height`` above that; along an eighth of
     the spacing of the ground the top is taken for straight.
 
     Args:
