@@ -1,6 +1,7 @@
 """Market: robots hold tours of frontiers, and sell each one to whoever gets there for less."""
 
 import math
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -33,11 +34,14 @@ async def market(
     replan_s: float = 5.0,
     forget_s: float = 10.0,
 ) -> None:
-    """Go through an own tour of frontiers, and put its goals up for auction at every choice.
+    """Go through an own tour of frontiers, and put its goals up for auction, one after another.
 
     A goal is worth ``value_m_per_m2`` for each unknown square metre within ``info_radius_m``, and costs what it
     lengthens the tour by; from the robot to a goal that is the way over the own map, between goals the straight line.
-    The seller's own profit is the reserve; the highest bid above it gets the goal after ``auction_s``. A bidder that
+    The seller's own profit, as its tour is when the auction closes, is the reserve. An auction closes when all that
+    the seller hears have bid, or after ``auction_s``; the highest bid above the reserve is awarded the goal. Who is
+    awarded it buys it if it is still worth the reserve to it, for meanwhile it may have bought another, and says so;
+    else the seller keeps it. What a robot has bought it does not offer in its next round of auctions. A bidder that
     knows all around a goal says so, and the goal is dropped. Frontiers in nobody's tour are taken up by all who see
     them; of two who hold the same goal, the one whom it costs more drops it. A robot without a goal takes the nearest
     frontier that nobody is on the way to.
@@ -47,7 +51,7 @@ async def market(
 
     Args:
         robot: a robot with a map.
-        auction_s: how long bids are waited for [s].
+        auction_s: how long bids, and the answer to an award, are waited for [s].
         value_m_per_m2: metres of way that a square metre of the unknown is worth.
         info_radius_m: radius around a goal in which the unknown counts [m].
         min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
@@ -70,18 +74,29 @@ async def market(
     )
 
 
+@dataclass
+class _Auction:
+    """A goal that is offered: until when bids, or after the award the answer, are waited for [s]; who bid how much."""
+
+    number: int
+    goal: Goal
+    closes_s: float
+    bids: dict[str, float] = field(default_factory=dict)
+    awarded: bool = False
+
+
 class _Trader:
     """A robot's tour, and its part in auctions: as the seller of its own goals, and as a bidder for those of others."""
 
     def __init__(self, team: Teammates, auction_s: float, value: float, radius_m: float, piece_m: float):
         self.team, self.auction_s, self.value, self.radius_m, self.piece_m = team, auction_s, value, radius_m, piece_m
         self.tour: list[Goal] = []
+        self.queue: list[Goal] = []
         self._told: tuple[tuple[float, float, float], ...] = ()
         self._way: tuple[float, Any] = (-math.inf, None)
-        self._closes_s = math.inf
-        self._offered: list[Goal] = []
-        self._reserve: list[float] = []
-        self._bids: dict[str, list[float]] = {}
+        self._auction: _Auction | None = None
+        self._opened = 0
+        self._bought: list[Goal] = []
 
     # -- the tour ---------------------------------------------------------------------------------------------------
 
@@ -104,8 +119,10 @@ class _Trader:
             free = [g for g in goals if all(math.dist(g[1:], goal) > _SAME_M for goal in under_way)]
             self.tour = [(free or goals)[0][1:]]
         self.tour = ordered(self.tour, [self._way_to(robot, goal) for goal in self.tour])
-        if mates and self._closes_s == math.inf:
-            self._open(robot)
+        if mates and self._auction is None and not self.queue:
+            self.queue = [g for g in self.tour if all(math.dist(g, b) > _SAME_M for b in self._bought)]
+            self._bought = []
+        self._price(robot)
         return self.tour[0]
 
     def _keep(self, robot: Robot, edge: np.ndarray, mates: dict[str, Mate]) -> None:
@@ -147,50 +164,78 @@ class _Trader:
     def step(self, robot: Robot, goal: Goal | None) -> bool:
         """Trade, and tell the others; return whether the first goal of the tour is another one now."""
         for message in robot.messages("offer"):
-            robot.send([self._bid(robot, g) for g in message.payload], to=message.sender, kind="bid")
-        for message in robot.messages("bid"):
-            if len(message.payload) == len(self._offered):
-                self._bids[message.sender] = message.payload
+            number, offered = message.payload
+            robot.send((number, self.bid(robot, offered)), to=message.sender, kind="bid")
         for message in robot.messages("award"):
-            self._buy(robot, message.payload)
-        if robot.time >= self._closes_s - 1e-9:
-            self._close(robot)
+            number, offered, price = message.payload
+            robot.send((number, self._buy(robot, offered, price)), to=message.sender, kind="bought")
+        auction = self._auction
+        for message in robot.messages("bid"):
+            if auction is not None and message.payload[0] == auction.number:
+                auction.bids[message.sender] = message.payload[1]
+        for message in robot.messages("bought"):
+            number, rid = message.payload
+            if auction is not None and number == auction.number:
+                auction.closes_s = -math.inf
+                self.tour = [g for g in self.tour if not (rid and math.dist(g, auction.goal) <= _SAME_M)]
+        if auction is not None:
+            self._close(robot, auction)
+        if self._auction is None and self.queue:
+            self._open(robot)
         self.team.step(robot, goal=goal, tour=self._told)
         return goal is not None and (not self.tour or self.tour[0] != goal)
 
     def _open(self, robot: Robot) -> None:
-        self._offered, self._bids = list(self.tour), {}
-        costs = self._costs(robot)
-        self._told = tuple((*goal, cost) for goal, cost in zip(self.tour, costs, strict=True))
-        self._reserve = [self._worth(robot, g) - c for g, c in zip(self.tour, costs, strict=True)]
-        self._closes_s = robot.time + self.auction_s
-        robot.send(self._offered, kind="offer")
+        """Offer the next goal that is still in the tour."""
+        goal = self._held(self.queue.pop(0))
+        if goal is not None:
+            self._opened += 1
+            self._auction = _Auction(self._opened, goal, robot.time + self.auction_s)
+            robot.send((self._opened, goal), kind="offer")
 
-    def _bid(self, robot: Robot, goal: Goal) -> float:
+    def _close(self, robot: Robot, auction: "_Auction") -> None:
+        """Award the goal when all have bid or the time is up, and end the auction when nothing is to come any more."""
+        late = robot.time >= auction.closes_s - 1e-9
+        if not late and (auction.awarded or not self.team.others(robot).keys() <= auction.bids.keys()):
+            return
+        self._auction, goal = None, self._held(auction.goal)
+        if not auction.awarded and goal is not None:
+            reserve = self._worth(robot, goal) - self._costs(robot)[self.tour.index(goal)]
+            if math.inf in auction.bids.values():
+                self.tour.remove(goal)
+            elif (buyer := winner(dict(sorted(auction.bids.items())), reserve)) is not None:
+                auction.awarded, auction.closes_s = True, robot.time + self.auction_s
+                self._auction = auction
+                robot.send((auction.number, goal, reserve), to=buyer, kind="award")
+        self._price(robot)
+
+    def bid(self, robot: Robot, goal: Goal) -> float:
         """Return the profit that a goal promises [m]: inf when nothing is unknown there, -inf without a way to it."""
         worth, way = self._worth(robot, goal), self._way_to(robot, goal)
         if worth <= 0.0:
             return math.inf
         return worth - insertion(self.tour, [self._way_to(robot, g) for g in self.tour], goal, way)[0]
 
-    def _buy(self, robot: Robot, goal: Goal) -> None:
-        if all(math.dist(goal, g) > _SAME_M for g in self.tour):
+    def _buy(self, robot: Robot, goal: Goal, price: float) -> bool:
+        """Put a goal into the tour if it is worth more than the price; return whether the seller is rid of it."""
+        if self._held(goal) is not None:
+            return True
+        if not price + 1e-9 < (profit := self.bid(robot, goal)):
+            return False
+        if profit < math.inf:
             first = [self._way_to(robot, g) for g in self.tour]
             self.tour.insert(insertion(self.tour, first, goal, self._way_to(robot, goal))[1], goal)
+            self._bought.append(goal)
+            self._price(robot)
+        return True
 
-    def _close(self, robot: Robot) -> None:
-        for k, goal in enumerate(self._offered):
-            bids = {name: values[k] for name, values in sorted(self._bids.items())}
-            if goal not in self.tour:
-                continue
-            if math.inf in bids.values():
-                self.tour.remove(goal)
-            elif (buyer := winner(bids, self._reserve[k])) is not None:
-                self.tour.remove(goal)
-                robot.send(goal, to=buyer, kind="award")
-        self._closes_s = math.inf
-        costs = self._costs(robot)
-        self._told = tuple((*goal, cost) for goal, cost in zip(self.tour, costs, strict=True))
+    def _held(self, goal: Goal) -> Goal | None:
+        """Return the goal of the tour that is this one, None when there is none."""
+        return next((g for g in self.tour if math.dist(goal, g) <= _SAME_M), None)
+
+    def _price(self, robot: Robot) -> None:
+        """Reckon anew what is told: the goals of the tour, and what each costs."""
+        self._told = tuple((*goal, cost) for goal, cost in zip(self.tour, self._costs(robot), strict=True))
 
     def _worth(self, robot: Robot, goal: Goal) -> float:
         assert robot.map is not None
