@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from covey.controllers.lvd import (
     EXPLORE,
     SEARCH,
     View,
+    _Watch,
     choose,
     hidden_corners,
     nearest_to_me,
@@ -97,6 +99,13 @@ def test_a_scan_shows_the_tiles_up_to_the_walls():
         assert tiles.min(axis=0).tolist() == [-2, -3]
         assert tiles.max(axis=0).tolist() == [1, 2]
         assert hidden_corners(seen, seen.open, np.zeros(2)) == []
+
+
+def test_a_robot_that_touches_something_chooses_anew_at_once():
+    watch = _Watch(math.inf, set(), 1.0, 1.0, 7.0)
+    touches = [True, True, False, True, True, False, False]  # it began in touch: that is no news
+    robots = (SimpleNamespace(pose=Pose(0.0, 0.0, 0.0), time=0.1 * k, collided=t) for k, t in enumerate(touches))
+    assert [bool(watch(robot)) for robot in robots] == [False, False, False, True, False, False, False]
 
 
 def test_two_rooms_are_explored_together_without_radio():

@@ -21,7 +21,7 @@ _BOUNDARY_TILES = 2.0
 _SAME_TILES = 1.0
 
 
-@controller("lvd", sees=("pose", "lidar", "neighbours"))
+@controller("lvd", sees=("pose", "lidar", "neighbours", "collided"))
 async def lvd(
     robot: Robot, *, tile_m: float = 1.0, sense_m: float = 7.0, mark_m: float = 1.0, far_chance: float = 0.3
 ) -> None:
@@ -30,8 +30,10 @@ async def lvd(
     No radio: the others are only seen. A tile is explored once it was visible within ``mark_m``. Robots go first
     for the extreme unexplored tile in a direction of their own (EXPLORE); when their region holds none, for the
     nearest place where a corner hides what lies behind (SEARCH); and else to a random tile at the rim of their region
-    (EXPAND). It remembers nothing else and never ends by itself; robots that do not see each other repeat work, and
-    areas out of sight may stay unexplored. Robots that vanish are no longer seen, and their regions fall to the rest.
+    (EXPAND). They choose anew when they get there, when they touch something, and every few seconds while they sense
+    another robot. It remembers nothing else and never ends by itself; robots that do not see each other repeat work,
+    and areas out of sight may stay unexplored. Robots that vanish are no longer seen, and their regions fall to the
+    rest.
 
     Args:
         robot: a robot with a lidar; without a neighbours sensor it is alone.
@@ -276,12 +278,15 @@ class _Watch:
     def __init__(self, deadline_s: float, explored: set[Tile], tile_m: float, mark_m: float, sense_m: float):
         self.deadline_s, self.explored, self.sense_m = deadline_s, explored, sense_m
         self.tile_m, self.mark_m = tile_m, mark_m
+        self._touched = True  # what it touched when it chose is no news
 
     def __call__(self, robot: Robot) -> bool:
         found = _look(robot, self.tile_m, self.mark_m, seen_tiles)
         if found is not None:
             (row, column), seen = found
             self.explored.update((row + i, column + k) for i, k in np.argwhere(seen).tolist())
-        if robot.time < self.deadline_s - 1e-9:
-            return False
+        touches = robot.collided and not self._touched
+        self._touched = robot.collided
+        if touches or robot.time < self.deadline_s - 1e-9:
+            return touches
         return len(_others(robot, self.sense_m)) > 0

@@ -11,7 +11,7 @@ from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError
 from covey.mapping.frontiers import Frontiers
 from covey.planning.flood import nearest_by_steps
-from covey.planning.rooms import Wall, cast, find_doorways, find_walls
+from covey.planning.rooms import Wall, cast, find_doorways, find_walls, open_ends
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
@@ -21,18 +21,20 @@ _KIND = "minotaur"
 _WAYS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
 _RAYS = np.radians(np.arange(360.0))
 _HERE_M = 0.5
-_PATIENCE = 4
-"""A goal is given up after so many calls at the same place."""
+_STAND_S = 4.0
+"""A goal is given up after so long at the same place [s]."""
 
 
 @controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
 async def minotaur(robot: Robot, *, door_m: float = 2.0, reach_m: float = 7.0) -> None:
     """Explore room by room: spiral along the walls at the distance the sensor reaches, then look for the rest.
 
-    Within a room, which known doorways bound, it goes beyond the end of a wall if that is unseen, else to what is
-    unseen ahead to the right, else to the first unseen place counter-clockwise from the right; then to the nearest
-    unseen one in the room, to the nearest doorway that nobody took, and to the nearest unseen place anywhere that is
-    no other robot's goal. Who finds a doorway offers it: of k bidders (bids are ways), half of them and the finder go
+    Within a room, which known doorways bound, and while anything around is unseen, it goes beyond the end of a wall if
+    that is unseen, else to what is unseen ahead to the right, unless all is unseen straight ahead, else to the first
+    unseen place counter-clockwise from the right; then to the nearest unseen one in the room, to the nearest doorway
+    that nobody has passed, and to the nearest unseen place anywhere that is no other robot's goal. Where a wall ends
+    and open floor lies in its line, it goes to look, once: what is as wide as a door from there is a doorway. Who
+    finds a doorway offers it: of k bidders (bids are ways), half of them and the finder go
     through when k is 3 or more, the finder alone when k is 2, nobody else. Robots tell where they are, their goals
     and doorways once a second; who has not been heard for 10 s is forgotten, and an auction without bids ends by
     itself. It ends when its own map holds nothing unseen that it can reach. It assumes rooms with walls along the
@@ -112,9 +114,26 @@ def beyond_wall(
     return [ends[i] for i in np.argsort((bearing[far] - bearing + 1e-9) % (2 * math.pi), kind="stable")]
 
 
+def all_unseen_ahead(occupancy: np.ndarray, own: tuple[int, int], heading: float, *distances: float) -> bool:
+    """Return whether the cells straight ahead at some distances [cells] are all in the map, and unseen.
+
+    Straight ahead is the one of eight directions that is nearest to the heading.
+    """
+    turn = round(heading / (0.25 * math.pi)) * 0.25 * math.pi
+    for distance in distances:
+        row, column = round(own[0] + distance * math.sin(turn)), round(own[1] + distance * math.cos(turn))
+        inside = 0 <= row < occupancy.shape[0] and 0 <= column < occupancy.shape[1]
+        if not inside or occupancy[row, column] != -1:
+            return False
+    return True
+
+
 @dataclass
 class _Door:
-    """A doorway: x, y of its middle [m], the way through it, how wide it is [m], and whether somebody took it."""
+    """A doorway: x, y of its middle [m], the way through it, how wide it is [m], and whether it is taken.
+
+    It is taken when somebody has passed it, when an auction has sent the finder through, or when it cannot be got to.
+    """
 
     x: float
     y: float
@@ -129,7 +148,11 @@ class _Door:
 
 @dataclass
 class _Minotaur:
-    """Chooses goals for `explore`; keeps doorways, the auctions and the places along walls that it has been to."""
+    """Chooses goals for `explore`; keeps doorways, the auctions and the places along walls that it has been to.
+
+    ``gaps`` are the places [m] that were, or are to be, looked at whether they are doorways; ``look`` is where to go to
+    for that now, and the gap.
+    """
 
     door_m: float
     reach_m: float
@@ -137,8 +160,10 @@ class _Minotaur:
     doors: list[_Door] = field(default_factory=list)
     goal: Goal | None = None
     tried: list[Goal] = field(default_factory=list)
+    gaps: list[Goal] = field(default_factory=list)
+    look: tuple[Goal, Goal] | None = None
     offers: dict[int, tuple[float, dict[str, float]]] = field(default_factory=dict)
-    _stood: tuple[float, float, int] = (math.inf, math.inf, 0)
+    _stood: tuple[float, float, float] = (math.inf, math.inf, 0.0)
 
     def __call__(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
         goal = self._choose(robot, frontiers, allowed)
@@ -146,13 +171,13 @@ class _Minotaur:
             self.tried.append(self.goal)
         self.goal = goal
         told = [(d.x, d.y, d.way, d.width_m, d.taken) for d in self.doors]
-        self.team.step(robot, goal=goal, doors=told)
+        self.team.step(robot, goal=goal, doors=told, gaps=list(self.gaps))
         return goal
 
     def give_up(self, robot: Robot, goal: Goal) -> None:
         """Take a goal that cannot be got to for tried, and a doorway before it for taken."""
         self.tried.append(goal)
-        self.goal = None
+        self.goal = self.look = None
         for door in self.doors:
             door.taken |= math.dist(door.beyond(self.door_m), goal) < _HERE_M
 
@@ -160,18 +185,25 @@ class _Minotaur:
         assert robot.map is not None
         grid, occupancy = robot.map.grid, robot.map.occupancy()
         row, column = (int(i) for i in grid.to_cells(robot.pose[:2]))
-        reach = self.reach_m / grid.resolution
-        top, left = max(0, row - math.ceil(reach)), max(0, column - math.ceil(reach))
-        near = occupancy[top : row + math.ceil(reach) + 1, left : column + math.ceil(reach) + 1]
+        reach, far = self.reach_m / grid.resolution, math.ceil((self.reach_m + 2.0) / grid.resolution)
+        corner = top, left = max(0, row - far), max(0, column - far)
+        near = occupancy[top : row + far + 1, left : column + far + 1]
         own = row - top, column - left
         walls = find_walls(near, max(2, round(0.5 / grid.resolution)))
-        self._find_doors(robot, near, walls, own, (top, left))
         way = robot.travel_cost()
         won = self._talk(robot, way)
         for door in self.doors:
             door.taken |= math.dist(door.beyond(self.door_m), robot.pose[:2]) < _HERE_M + 0.5 * self.door_m
         if won is not None:
+            self.look = None
             return won
+        if self.look is not None and self._is_over(robot, self.look[0]):
+            self._find_doors(robot, near, walls, own, corner, self.look[1])
+            self.look = None
+        if self.look is None and not self._goes_through(self.goal):
+            self._suspect(robot, near, walls, own, corner, way)
+        if self.look is not None:
+            return self.look[0]
         if self.goal is not None and self._is_worth(robot, frontiers, allowed):
             return self.goal
         room = self._room(grid, occupancy)
@@ -196,12 +228,16 @@ class _Minotaur:
         self, near: np.ndarray, walls: list[Wall], own: tuple[int, int], robot: Robot, reach: float
     ) -> list[tuple[float, float]]:
         """Return places to go to in the room: along walls, ahead to the right, at the rim from the right on."""
-        inset = reach * (self.reach_m - 2.0) / self.reach_m
-        found = list(beyond_wall(near, walls, own, reach, inset))
         turned = robot.pose[2] - math.pi / 2 + _RAYS  # from the right, counter-clockwise
-        ends, state = cast(near, *own, turned, reach * (1 + 2.0 / self.reach_m))
+        tile = reach / self.reach_m
+        ends, state = cast(near, *own, turned, reach + 2.0 * tile)
         unseen = state == -1
+        if not unseen.any():
+            return []
+        found = list(beyond_wall(near, walls, own, reach, reach - 2.0 * tile))
         corner = unseen & (np.abs(_RAYS - math.radians(75)) <= math.radians(15))
+        if all_unseen_ahead(near, own, robot.pose[2], reach + tile, reach + 2.0 * tile):
+            corner[:] = False
         for mask in (corner, unseen):
             if mask.any():
                 found.append(tuple(ends[int(np.argmax(mask))].tolist()))
@@ -222,14 +258,19 @@ class _Minotaur:
         """Return whether the present goal is still to be gone to: not reached, and with something unseen around."""
         assert self.goal is not None
         assert robot.map is not None
-        x, y, calls = self._stood
-        stands = math.dist((x, y), robot.pose[:2]) < 0.1
-        self._stood = (x, y, calls + 1) if stands else (robot.pose[0], robot.pose[1], 0)
-        if math.dist(self.goal, robot.pose[:2]) < _HERE_M or self._stood[2] >= _PATIENCE:
-            self._stood = (math.inf, math.inf, 0)
+        if self._is_over(robot, self.goal):
             return False
         points = robot.map.grid.to_world(frontiers.cells[allowed])
         return bool((np.hypot(*(points - self.goal).T) < self.reach_m).any())
+
+    def _is_over(self, robot: Robot, goal: Goal) -> bool:
+        """Return whether the robot is at its goal, or has stood for long."""
+        if math.dist(self._stood[:2], robot.pose[:2]) >= 0.1:
+            self._stood = robot.pose[0], robot.pose[1], robot.time
+        if math.dist(goal, robot.pose[:2]) >= _HERE_M and robot.time < self._stood[2] + _STAND_S:
+            return False
+        self._stood = math.inf, math.inf, 0.0
+        return True
 
     def _nearest(self, grid, passable: np.ndarray, start: tuple[int, int], open_: np.ndarray, skip) -> Goal | None:
         target = np.zeros(grid.shape, bool)
@@ -249,15 +290,50 @@ class _Minotaur:
 
     # Doorways
 
-    def _find_doors(
-        self, robot: Robot, near: np.ndarray, walls: list[Wall], own: tuple[int, int], corner: tuple[int, int]
+    def _goes_through(self, goal: Goal | None) -> bool:
+        """Return whether a goal lies beyond a doorway."""
+        return goal is not None and any(math.dist(goal, door.beyond(self.door_m)) < 1e-6 for door in self.doors)
+
+    def _suspect(
+        self,
+        robot: Robot,
+        near: np.ndarray,
+        walls: list[Wall],
+        own: tuple[int, int],
+        corner: tuple[int, int],
+        way: np.ndarray,
     ) -> None:
+        """Look for the end of a wall that may be a doorway, and that nobody has looked at yet."""
+        assert robot.map is not None
+        grid, wide = robot.map.grid, self.door_m / robot.map.grid.resolution
+        for gap, place in open_ends(near, walls, own, wide, wide):
+            at, look = grid.to_world(np.add([gap, place], corner)).tolist()
+            old = [*self.gaps, *((door.x, door.y) for door in self.doors)]
+            if any(math.dist(at, g) < self.door_m for g in old):
+                continue
+            self.gaps.append((at[0], at[1]))
+            cell = grid.cell_at(*look)
+            if grid.inside(cell) and math.isfinite(way[cell]):
+                self.look = (look[0], look[1]), (at[0], at[1])
+                return
+
+    def _find_doors(
+        self,
+        robot: Robot,
+        near: np.ndarray,
+        walls: list[Wall],
+        own: tuple[int, int],
+        corner: tuple[int, int],
+        gap: Goal,
+    ) -> None:
+        """Take what is as wide as a door at a gap for a doorway, and offer it."""
         assert robot.map is not None
         grid = robot.map.grid
         wide = self.door_m / grid.resolution + 1
         for d in find_doorways(near, walls, own, 0.75 * self.door_m / grid.resolution, wide):
             x, y = grid.to_world((d.middle[0] + corner[0], d.middle[1] + corner[1])).tolist()
-            if self._note(_Door(x, y, d.way, d.cells * grid.resolution)):
+            here = math.dist((x, y), gap) < self.door_m
+            if here and self._note(_Door(x, y, d.way, d.cells * grid.resolution)):
                 self.offers[len(self.doors) - 1] = robot.time + _BIDDING_S, {}
                 robot.send(("door", x, y), kind=_KIND)
 
@@ -276,6 +352,7 @@ class _Minotaur:
         for mate in self.team.others(robot).values():
             for told in mate.facts.get("doors", ()):
                 self._note(_Door(*told))
+            self.gaps += [g for g in mate.facts.get("gaps", ()) if g not in self.gaps]
         for message in robot.messages(_KIND):
             what, x, y = message.payload[:3]
             index = next((i for i, d in enumerate(self.doors) if math.dist((d.x, d.y), (x, y)) < self.door_m), None)
@@ -285,10 +362,8 @@ class _Minotaur:
                     robot.send(("bid", x, y, cost), message.sender, kind=_KIND)
             elif index is not None and what == "bid" and index in self.offers:
                 self.offers[index][1][message.sender] = message.payload[3]
-            elif index is not None and what == "won":
-                self.doors[index].taken = True
-                if robot.name in message.payload[3]:
-                    won = self.doors[index].beyond(self.door_m)
+            elif index is not None and what == "won" and robot.name in message.payload[3]:
+                won = self.doors[index].beyond(self.door_m)
         for index in [i for i, (end_s, _) in self.offers.items() if robot.time >= end_s]:
             names = crossers(robot.name, self.offers.pop(index)[1])
             door = self.doors[index]
@@ -313,17 +388,14 @@ class _Minotaur:
         return math.inf if through else float(way[cell[0], cell[1]])
 
     def _nearest_door(self, way: np.ndarray, grid) -> Goal | None:
-        """Return the place beyond the nearest doorway that nobody took."""
+        """Return the place beyond the nearest doorway that is not taken."""
         best, cheapest = None, math.inf
         for door in self.doors:
             cell = grid.to_cells((door.x, door.y))
             cost = float(way[cell[0], cell[1]]) if grid.inside(cell) else math.inf
             if not door.taken and cost < cheapest:
                 best, cheapest = door, cost
-        if best is None:
-            return None
-        best.taken = True
-        return best.beyond(self.door_m)
+        return None if best is None else best.beyond(self.door_m)
 
     def _room(self, grid, occupancy: np.ndarray, doors: list[_Door] | None = None) -> np.ndarray:
         """Return which cells are not in a doorway, bool (rows, columns)."""

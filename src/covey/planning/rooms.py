@@ -95,6 +95,42 @@ def find_doorways(
     return [found[key] for key in sorted(found)]
 
 
+def open_ends(
+    occupancy: np.ndarray, walls: list[Wall], own: tuple[int, int], least: float, ahead: float
+) -> list[tuple[tuple[int, int], tuple[float, float]]]:
+    """Return where a wall ends and its line goes on over open floor, and from where to look whether that is a doorway.
+
+    The second lies ``ahead`` beyond the end of the wall, as far from its line as the robot is. Only walls on whose free
+    side the robot is are looked at; nearest end first.
+
+    Args:
+        occupancy: see `find_walls`.
+        walls: of that map.
+        own: row and column of the robot.
+        least: shortest wall [cells].
+        ahead: [cells].
+
+    Examples:
+        >>> cells = np.zeros((5, 8), np.int8)
+        >>> cells[2, :4] = 100
+        >>> open_ends(cells, find_walls(cells, 2), (0, 1), 4, 2.0)
+        [((2, 4), (0.0, 5.0))]
+    """
+    found = {}
+    for wall in walls:
+        axis = 1 if wall.free % 2 else 0  # along a row, or along a column
+        side = (own[1 - axis] - wall.start[1 - axis]) * (1 if wall.free < 2 else -1)
+        if side <= 0 or wall.end[axis] - wall.start[axis] + 1 < least:
+            continue
+        for end, sign in ((wall.start, -1), (wall.end, 1)):
+            gap, place = list(end), [float(own[0]), float(own[1])]
+            gap[axis] += sign
+            place[axis] = end[axis] + sign * ahead
+            if 0 <= gap[axis] < occupancy.shape[axis] and occupancy[gap[0], gap[1]] == 0:
+                found[gap[0], gap[1]] = place[0], place[1]
+    return sorted(found.items(), key=lambda item: (math.dist(item[0], own), item[0]))
+
+
 def _gap(occupancy: np.ndarray, row: int, column: int, i: int, j: int, most: int) -> int:
     """Return how many free cells follow before an occupied one; 0 when anything else follows, or too many."""
     for k in range(1, most + 2):
