@@ -30,9 +30,9 @@ def test_measured_values_agree_with_the_numpy_reference(make_truth):
     truth = make_truth(poses(6), box())
     keys = sensor_keys(3, "lidar", [f"r{i}" for i in range(6)])
     for rays in (1, 31, 32):
-        sensor = Lidar(rays=rays, range_m=6.0, sigma_m=0.2, dropout=0.1, min_range_m=1.0)
+        sensor = Lidar(rays=rays, range_m=6.0, sigma_m=0.2, dropout=0.1, outliers=0.05, min_range_m=1.0)
         got = sensor.read(truth, np.arange(6), keys, 5)
-        expected = measure_reference(got.truth, keys, 5, 0.2, 0.1, 1.0, 6.0)
+        expected = measure_reference(got.truth, keys, 5, (0.2, 0.1, 0.05), 1.0, 6.0)
         np.testing.assert_allclose(got.ranges, expected, rtol=0, atol=1e-12)
 
 
@@ -117,3 +117,15 @@ def test_a_row_shares_no_memory_with_the_batch(make_truth):
     assert readings.ranges.min() >= 0
     assert row.angles.base is None
     assert not row.angles.flags.writeable  # the same for all robots and scans
+
+
+def test_outliers_are_as_often_as_said_and_anywhere_in_the_range(make_truth):
+    n, share = 200, 0.1
+    sensor = Lidar(rays=200, range_m=8.0, min_range_m=2.0, outliers=share, sees_robots=False)
+    got = sensor.read(
+        make_truth(np.tile([5.0, 5.0, 0.0], (n, 1)), box()), np.arange(n), np.arange(n).astype(np.uint64), 3
+    )
+    strange = got.ranges[got.ranges != np.where(got.truth >= 8.0, np.inf, got.truth)]
+    rays = n * 200
+    assert strange.size == pytest.approx(share * rays, abs=4 * math.sqrt(share * (1 - share) * rays))
+    assert stats.kstest(strange, "uniform", (2.0, 6.0)).pvalue > 1e-3

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from covey.sensors import Proximity
 
@@ -55,3 +56,27 @@ def test_a_row_shares_no_memory_with_the_batch(make_truth):
     assert all(a.base is None and a.flags.writeable for a in (row.presence, row.ranges))
     assert row.angles.base is None
     assert not row.angles.flags.writeable  # the same for all robots
+
+
+def test_a_ring_errs_as_it_is_told(make_truth):
+    """They stand 1.5 m from a wall ahead and far from all else."""
+    n = 2000
+    solid = np.zeros((200, 100), bool)
+    solid[:, 60] = True
+    truth = make_truth(np.tile([4.5, 10.0, 0.0], (n, 1)), solid)
+    keys, members = np.arange(n).astype(np.uint64), np.arange(n)
+
+    def ahead(**errors):
+        reading = Proximity(sectors=4, range_m=3.0, sees_robots=False, **errors).read(truth, members, keys, 7)
+        assert (reading.presence == np.isfinite(reading.ranges)).all()
+        return reading.ranges[:, 0]
+
+    assert ahead() == pytest.approx(1.5)
+    noisy = ahead(sigma_m=0.1)
+    assert noisy.mean() == pytest.approx(1.5, abs=4 * 0.1 / math.sqrt(n))
+    assert noisy.std() == pytest.approx(0.1, rel=0.07)
+    assert np.isinf(ahead(dropout=0.2)).mean() == pytest.approx(0.2, abs=4 * math.sqrt(0.16 / n))
+    strange = ahead(outliers=0.3)
+    strange = strange[np.abs(strange - 1.5) > 1e-9]
+    assert strange.size / n == pytest.approx(0.3, abs=4 * math.sqrt(0.21 / n))
+    assert kstest(strange, "uniform", (0.0, 3.0)).pvalue > 1e-3

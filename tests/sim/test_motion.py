@@ -123,6 +123,30 @@ def test_acceleration_and_deceleration_take_their_time():
     assert speeds[60 + 25] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_turn_brakes_a_robot_no_harder_than_its_deceleration_and_no_wheel_is_too_fast():
+    model = disc().model_copy(
+        update={
+            "max_speed_m_s": 1.2,
+            "max_turn_rad_s": 10.0,
+            "max_wheel_speed_m_s": 1.2,
+            "wheel_semi_axis_m": 0.1,
+            "acceleration_m_s2": 1.0,
+            "deceleration_m_s2": 2.0,
+        }
+    )
+    physics, state = PlanarPhysics(open_world(), TeamModel.of([model])), TeamState.at([[0, 0, 0]])
+    speeds, turns = [], []
+    for command in [(1.2, 0.0, 0.0)] * 130 + [(0.2, 0.0, 10.0)] * 60:
+        physics.step(state, np.array([command]), 1)
+        speeds.append(state.twist[0, 0])
+        turns.append(state.twist[0, 2])
+    assert speeds[129] == pytest.approx(1.2)
+    assert np.diff(speeds).min() == pytest.approx(-2.0 * 0.01)
+    assert np.max(np.abs(speeds) + 0.1 * np.abs(turns)) <= 1.2 + 1e-12
+    ends = 1.2 * np.array([0.2, 10.0]) / (0.2 + 10.0 * 0.1)  # scaled until the faster wheel goes 1.2 m/s
+    assert (speeds[-1], turns[-1]) == pytest.approx(tuple(ends))
+
+
 @pytest.mark.parametrize("substeps", [1, 3, 10])
 def test_delayed_command_acts_after_its_delay(substeps):
     model = disc("unicycle").model_copy(update={"command_delay_s": 0.15})

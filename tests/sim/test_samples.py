@@ -1,5 +1,7 @@
 """Sensors that are faster than the control step: every sample counts."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -12,7 +14,7 @@ from covey.robots.catalogue import disc
 from covey.robots.computer import Computer, Cost, Costs
 from covey.robots.group import Group
 from covey.robots.model import RobotModel
-from covey.sensors import Bumper, Lidar, Odometry
+from covey.sensors import Bumper, Lidar, Neighbours, Odometry, Proximity
 from covey.sensors.odometry import GmappingNoise
 from covey.sim.simulation import Simulation
 from covey.sim.stop import Stop
@@ -275,3 +277,28 @@ def test_a_controller_whose_computer_was_busy_gets_all_readings_since_it_last_ac
     costs = Costs(**free, view=Cost(seconds=0.25))
     Simulation(World.empty(10, 4, 0.1), [group], costs=costs, stop=Stop(timeout_s=1.0)).run()
     assert counts == [1, 15, 15, 15]  # at 0, 0.3, 0.6, 0.9 s
+
+
+@pytest.mark.parametrize("sensor", [Lidar, Proximity, Bumper, Odometry, Neighbours], ids=lambda s: s.__name__)
+@pytest.mark.parametrize(("rate_hz", "latency_s"), [(10, 0.0), (10, 0.15), (20, 0.1), (5, 0.33)])
+def test_a_reading_comes_at_the_first_step_after_its_latency(sensor, rate_hz, latency_s):
+    come = []
+
+    def look(robot):
+        come.extend((round(robot.time, 3), round(s.time, 3)) for s in robot.samples(sensor(rate_hz=1).name))
+
+    watched(look, sensor(rate_hz=rate_hz, latency_s=latency_s), steps=11)
+    taken = [k / rate_hz for k in range(100)]
+    expected = [(math.ceil((t + latency_s) * 10 - 1e-9) / 10, t) for t in taken]
+    assert come == [(pytest.approx(c), pytest.approx(t)) for c, t in expected if c <= 1.0]
+
+
+def test_a_late_scan_tells_of_where_it_was_taken():
+    ranges = []
+
+    def look(robot):
+        robot.drive(1.0)
+        ranges.extend((robot.time, s.reading.ranges[0]) for s in robot.samples("lidar"))
+
+    watched(look, Lidar(rate_hz=10, latency_s=0.3, **RAY), steps=11)
+    assert ranges == [(pytest.approx(t), pytest.approx(5.0 - (t - 0.3))) for t in np.arange(3, 11) / 10]

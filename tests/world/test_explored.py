@@ -106,3 +106,19 @@ def test_bodies_cover_the_cells_whose_centres_they_reach():
             expected[np.linalg.norm(centres - at, axis=-1) <= radius - (radius == 0)] = step
     np.testing.assert_array_equal(coverage.last_step, expected)
     assert coverage.share == (expected >= 0).sum() / 3500
+
+
+def test_bodies_cover_all_that_they_sweep_on_a_straight_way():
+    rng, grid = np.random.default_rng(3), Grid(np.ones((60, 80), bool), 0.1, (-4.0, -3.0, 0.3))
+    centres = grid.to_world(np.stack(np.indices(grid.shape), axis=-1))
+    for _ in range(100):
+        before, after = rng.uniform((-3, -2, -3), (4, 6, 3), (2, 1, 3))
+        discs = np.array([[[rng.uniform(-0.3, 0.3), 0.1, rng.uniform(0.05, 0.6)], [0.0, 0.0, rng.uniform(0.0, 0.3)]]])
+        coverage, expected = Coverage(grid), np.zeros(grid.shape, bool)
+        coverage.mark(after, discs, 0, before)
+        for x, y, radius in discs[0]:
+            a, b = Pose(*before[0]) @ (x, y), Pose(*after[0]) @ (x, y)
+            way = np.subtract(b, a)
+            share = np.clip((centres - a) @ way / (way @ way), 0.0, 1.0)
+            expected |= np.linalg.norm(centres - a - share[..., None] * way, axis=-1) <= radius
+        np.testing.assert_array_equal(coverage.last_step >= 0, expected)

@@ -70,6 +70,12 @@ class CloudSensor(SensorRecord):
     min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
     sigma_m: float = Field(default=0.02, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
     dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
+    outliers: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Probability that a ray reads anything, uniform from min_range_m to range_m.",
+    )
     height_m: float = Field(default=0.5, ge=0, description="Height of the sensor above the ground [m].")
     mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
     mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
@@ -110,7 +116,8 @@ class CloudSensor(SensorRecord):
         pose, attitude = truth.pose[members], truth.altitude_roll_pitch[members]
         walls = truth.skip, truth.frame, truth.wall_height_m
         cast_clouds(ground.altitude, ground.frame, pose, attitude, place, directions, self.range_m, *walls, true_ranges)
-        measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
+        errors = self.sigma_m, self.dropout, self.outliers
+        measure(true_ranges, keys, sample, errors, self.min_range_m, self.range_m, ranges)
         cloud_points(attitude, place, directions, ranges, points, eyes)
         return CloudReadings(ranges, points, self.sigma_m, eyes)
 

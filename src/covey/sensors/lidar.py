@@ -60,7 +60,11 @@ class Lidar(SensorRecord):
     """A planar laser scanner.
 
     Each ray ends at the first wall or body. A distance gets Gaussian noise, is lost with the probability ``dropout``
-    (reads NaN), reads at least ``min_range_m``, and reads inf beyond ``range_m``.
+    (reads NaN), reads at least ``min_range_m``, and reads inf beyond ``range_m``. With the probability ``outliers`` it
+    reads anything instead.
+
+    References:
+        S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, section 6.3 (random measurements).
     """
 
     kind: Literal["lidar"] = "lidar"
@@ -71,6 +75,12 @@ class Lidar(SensorRecord):
     rays: int = Field(default=360, ge=1, le=10_000, description="Number of rays, evenly spread over the field of view.")
     sigma_m: float = Field(default=0.0, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
     dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
+    outliers: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Probability that a ray reads anything, uniform from min_range_m to range_m.",
+    )
     sees_robots: bool = Field(default=True, description="Whether other robots are seen, or walls only.")
     mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
     mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
@@ -97,7 +107,8 @@ class Lidar(SensorRecord):
         angles, mount = self.angles, self.mount
         true_ranges = scan(truth, members, mount, angles, self.range_m, self.sees_robots)
         ranges = np.empty_like(true_ranges)
-        measure(true_ranges, keys, sample, self.sigma_m, self.dropout, self.min_range_m, self.range_m, ranges)
+        errors = self.sigma_m, self.dropout, self.outliers
+        measure(true_ranges, keys, sample, errors, self.min_range_m, self.range_m, ranges)
         return LidarReadings(ranges, angles, self.range_m, mount, truth=true_ranges)
 
 
@@ -109,9 +120,13 @@ def _angles(rays: int, fov_rad: float) -> np.ndarray:
 
 
 @kernel
-def measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, ranges):
-    """Add noise and dropout: rays 4 e … 4 e + 3 take the normal numbers of element e."""
-    rays = true_ranges.shape[1]
+def measure(true_ranges, keys, sample, errors, min_range, range_m, ranges):
+    """Add noise, outliers and dropout: rays 4 e … 4 e + 3 take the normal numbers of element e.
+
+    Args:
+        errors: sigma [m], and the probabilities of a lost ray and of an outlier.
+    """
+    rays, (sigma, dropout, outliers) = true_ranges.shape[1], errors
     for i in range(true_ranges.shape[0]):
         for first in range(0, rays, 4):
             last = min(first + 4, rays)
@@ -127,6 +142,10 @@ def measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, range
                 beyond = true_ranges[i, j] >= range_m or value > range_m
                 ranges[i, j] = math.inf if beyond else value
                 n0, n1, n2 = n1, n2, n3
+        for j in range(rays if outliers > 0.0 else 0):
+            chance, value = uniform2(keys[i], sample, (1 << 33) + j)
+            if chance < outliers:
+                ranges[i, j] = min_range + value * (range_m - min_range)
         if dropout > 0.0:
             for first in range(0, rays, 2):
                 chance, next_chance = uniform2(keys[i], sample, (1 << 32) + (first >> 1))
@@ -136,12 +155,14 @@ def measure(true_ranges, keys, sample, sigma, dropout, min_range, range_m, range
                     chance = next_chance
 
 
-def measure_reference(true_ranges, keys, sample, sigma, dropout, min_range, range_m) -> np.ndarray:
+def measure_reference(true_ranges, keys, sample, errors, min_range, range_m) -> np.ndarray:
     """NumPy reference of the noise of `Lidar`: true distances (m, rays) -> measured ones."""
-    rays = true_ranges.shape[1]
+    rays, (sigma, dropout, outliers) = true_ranges.shape[1], errors
     quads, pairs = np.arange((rays + 3) // 4), np.arange((rays + 1) // 2)
     noise = np.stack(normal4_numpy(keys[:, None], sample, quads), -1).reshape(len(keys), -1)[:, :rays]
     chance = np.stack(uniform2_numpy(keys[:, None], sample, pairs + 2**32), -1).reshape(len(keys), -1)[:, :rays]
     value = np.maximum(true_ranges + sigma * noise, min_range)
     beyond = (true_ranges >= range_m) | (value > range_m)
-    return np.where((chance < dropout) & (dropout > 0), np.nan, np.where(beyond, np.inf, value))
+    strange, anything = uniform2_numpy(keys[:, None], sample, np.arange(rays) + 2**33)
+    read = np.where(strange < outliers, min_range + anything * (range_m - min_range), np.where(beyond, np.inf, value))
+    return np.where((chance < dropout) & (dropout > 0), np.nan, read)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.sensors.lidar import measure
 from covey.sensors.scan import scan
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
@@ -56,7 +57,10 @@ class ProximityReadings(Readings):
 
 
 class Proximity(SensorRecord):
-    """A ring of sectors, each with a few exact rays against walls and bodies, without noise."""
+    """A ring of sectors, each with a few exact rays against walls and bodies, as of infrared or of sonar.
+
+    The nearest distance of a sector gets the noise, dropout and outliers of a `Lidar`; a lost one reads inf.
+    """
 
     kind: Literal["proximity"] = "proximity"
     name: str = Field(default="proximity", min_length=1, description="Name of the sensor, unique on its robot.")
@@ -70,6 +74,11 @@ class Proximity(SensorRecord):
         ge=0,
         le=100,
         description="Distance of the ring from the robot's centre; ranges start at the ring [m].",
+    )
+    sigma_m: float = Field(default=0.0, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
+    dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a sector senses nothing.")
+    outliers: float = Field(
+        default=0.0, ge=0, le=1, description="Probability that a sector reads anything, uniform from 0 to range_m."
     )
     sees_robots: bool = Field(default=True, description="Whether other robots are sensed, or walls only.")
 
@@ -86,10 +95,12 @@ class Proximity(SensorRecord):
         distance = scan(truth, members, _CENTRE, angles, reach, self.sees_robots)
         if self.rays_per_sector > 1:
             distance = distance.reshape(len(members), self.sectors, -1).min(axis=2)
-        presence = distance < reach
-        return ProximityReadings(
-            presence, np.where(presence, np.maximum(distance - self.ring_radius_m, 0), np.inf), centres
-        )
+        ranges = np.where(distance < reach, np.maximum(distance - self.ring_radius_m, 0), np.inf)
+        errors = self.sigma_m, self.dropout, self.outliers
+        if any(errors):
+            measure(np.minimum(ranges, self.range_m), keys, sample, errors, 0.0, self.range_m, ranges)
+            ranges[np.isnan(ranges)] = np.inf
+        return ProximityReadings(np.isfinite(ranges), ranges, centres)
 
 
 @lru_cache(maxsize=64)

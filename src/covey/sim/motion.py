@@ -53,7 +53,8 @@ def saturate(kinematics, limits, i, vx, vy, turn):
 def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
     """Return the twist of robot i's drive one substep of ``dt`` [s] after (vx, vy, turn) when a goal twist is held.
 
-    First the lag, v <- (v + dt/tau goal) / (1 + dt/tau), then the limits of acceleration; braking has its own.
+    First the lag, v <- (v + dt/tau goal) / (1 + dt/tau), then the limits of acceleration; braking has its own. Where
+    the faster wheel would be too fast, the robot brakes as much as it can, and turns as much as that leaves room for.
     """
     new_vx, new_vy, new_turn = goal_vx, goal_vy, goal_turn
     if limits[i, TAU] > 0.0:
@@ -76,7 +77,12 @@ def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn
     new_turn = min(max(new_turn, turn - most), turn + most)
     if kinematics[i] == DIFFERENTIAL:
         top = max(limits[i, MAX_WHEEL] - abs(new_turn) * limits[i, SEMI_AXIS], 0.0)
-        new_vx = min(max(new_vx, -top), top)
+        if abs(new_vx) > top:
+            slowest = abs(vx) - dt * limits[i, DECELERATION] if vx * new_vx > 0.0 else 0.0
+            new_vx = math.copysign(max(top, min(slowest, abs(new_vx))), new_vx)
+            room = max(limits[i, MAX_WHEEL] - abs(new_vx), 0.0)
+            if abs(new_turn) * limits[i, SEMI_AXIS] > room:
+                new_turn = math.copysign(room / limits[i, SEMI_AXIS], new_turn)
     return new_vx, new_vy, new_turn
 
 

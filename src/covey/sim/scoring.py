@@ -15,6 +15,7 @@ from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.clock import Clock
 from covey.sim.estimating import Estimating, MappedTeam
+from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN
 from covey.sim.physics import ROBOT_CONTACT, Contacts
 from covey.sim.sensing import BankSample, Sensing, SensorBank
 from covey.world.changing import with_doors_open
@@ -24,6 +25,8 @@ from covey.world.explorable_ground import GroundCells, explorable_ground
 from covey.world.explored import Coverage, ExploredTruth
 from covey.world.world import OPEN, WALL, World
 
+SAGITTA = 0.02
+"""How far a way that is taken for straight may bend [cells]."""
 KNOWN_EVERY_S = 1.0
 """How often the share that the maps hold as known is brought up to date [s]; between, the last value stands."""
 
@@ -79,6 +82,7 @@ class Scoring:
         self._version = self.world.version
         to_cover = coverable(world, state.pose, model.radius)
         self.covered = Coverage(world.grid.with_cells(to_cover if to_cover.any() else world.free), n)
+        self._stride = sweep_stride(model.limits, world.grid.resolution, clock)
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = estimating.teams if mask.any() else []
         self._known = [(team.members, self._measure(team, wall, goal)) for team in teams]
@@ -105,12 +109,30 @@ class Scoring:
             return KnownShare(team.beliefs, ground_truth(wall, goal, team.beliefs.grid))
         return KnownShareApart(team.beliefs, [self.estimating.place(i) for i in team.members.tolist()], goal)
 
-    def score(self, sensing: Sensing) -> None:
-        """Take in the beams and bodies of this step."""
+    def wanted(self, substeps: int) -> np.ndarray:
+        """Return after which substeps of a step it wants the poses, uint8 (substeps,)."""
+        wanted = np.zeros(substeps, np.uint8)
+        wanted[self._stride - 1 : -1 : self._stride] = 1
+        return wanted
+
+    def _sweep(self, pose_before: np.ndarray, trace: np.ndarray, step: int) -> None:
+        """Cover what bodies have passed over in this step, straight from one pose that was wanted to the next."""
+        for k in np.flatnonzero(self.wanted(len(trace))):
+            self.covered.mark(trace[k, 0], self.model.discs, step, pose_before)
+            pose_before = trace[k, 0]
+        self.covered.mark(self.state.pose, self.model.discs, step, pose_before)
+
+    def score(self, pose_before: np.ndarray, trace: np.ndarray) -> None:
+        """Take in the beams and bodies of this step.
+
+        Args:
+            pose_before: true poses at its begin, shape (n, 3).
+            trace: see `covey.sim.physics.Physics.step`, filled where it is `wanted`.
+        """
         step = self.clock.step
         if self.explored is not None:
             self._look(self.explored, step)
-        self.covered.mark(self.state.pose, self.model.discs, step)
+        self._sweep(pose_before, trace, step)
         if step % self._known_every == 0:
             for members, known in self._known:
                 self.known_share[members], self.known_share_union = known.update()
@@ -207,3 +229,21 @@ class Scoring:
         places = [self.estimating.place(i) for i in team.members.tolist()]
         assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)
+
+
+def sweep_stride(limits: np.ndarray, resolution_m: float, clock: Clock) -> int:
+    """Return after how many substeps ways of bodies may be taken for straight.
+
+    A body then goes no farther than one cell, and strays from the straight line by 1/50 of a cell at most.
+
+    Args:
+        limits: see `covey.robots.team.TeamModel`.
+        resolution_m: side of a cell [m].
+        clock: of the simulation.
+    """
+    arm, turn = limits[:, ARM], limits[:, MAX_TURN]
+    speed = limits[:, MAX_SPEED] + np.where(arm > 0.0, turn * arm, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        span_s = np.minimum(resolution_m / speed, np.sqrt(8.0 * SAGITTA * resolution_m / (speed * turn)))
+    shortest_s = float(np.nanmin(span_s, initial=math.inf))
+    return int(min(max(shortest_s // clock.substep_s, 1), clock.substeps_per_step))

@@ -351,7 +351,8 @@ class Simulation:
         self._pose_before[:] = self.state.pose
         substeps = self.clock.substeps_per_step
         driven = self.inputs.faults.driven(self.commands)
-        contacts = self.physics.step(self.state, driven, substeps, self._trace, self.sensing.wanted(substeps))
+        wanted = self.sensing.wanted(substeps) | self.scoring.wanted(substeps)
+        contacts = self.physics.step(self.state, driven, substeps, self._trace, wanted)
         self.clock.now += self.clock.substeps_per_step
         self._felt = contacts.felt
         self.scoring.count(contacts)
@@ -363,7 +364,7 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _score(self) -> None:
-        self.scoring.score(self.sensing)
+        self.scoring.score(self._pose_before, self._trace)
         for i, change, (x, y), text in self.surveying.measure():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         if self.tracker is not None:

@@ -158,7 +158,7 @@ class ExploredTruth:
 
 
 class Coverage:
-    """Cells of the world on which the centre of a cell has been under a robot's body.
+    """Cells of the world whose centre has been under a robot's body, or swept by it on its way.
 
     Attributes:
         last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
@@ -176,11 +176,19 @@ class Coverage:
         self._count = 0
         self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
 
-    def mark(self, poses: np.ndarray, discs: np.ndarray, step: int) -> None:
-        """Cover what lies under bodies at true poses (n, 3); discs (n, k, 3): x, y, radius [m] on the body or 0."""
+    def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
+        """Cover what bodies sweep that go straight from one pose to the next.
+
+        Args:
+            poses: true poses (n, 3).
+            discs: (n, k, 3): x, y, radius [m] on the body or 0.
+            step: the control step.
+            before: where they come from, (n, 3); None: they are just there.
+        """
+        before = poses if before is None else before
         if len(poses) > len(self._each):
             raise InvalidValueError(f"{len(poses)} robots, but the coverage is that of {len(self._each)}")
-        self._count += cover(poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
+        self._count += cover(before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
 
     @property
     def share(self) -> float:
@@ -339,26 +347,27 @@ def _to_border(u, a):
 
 
 @kernel
-def cover(poses, discs, step, frame, goal, last, each):
-    """Set the step in the cells whose centres lie under discs; return how many cells of ``goal`` are newly covered.
+def cover(before, poses, discs, step, frame, goal, last, each):
+    """Set the step in the cells whose centres discs sweep, each on its straight way from a pose to the next.
 
-    ``each``, uint32 (n, rows, words), gets the bits of what each robot has passed over.
+    The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits
+    of what each robot has passed over.
+
+    Returns:
+        how many cells of ``goal`` are newly covered.
     """
     new = 0
     for i in range(poses.shape[0]):
         for k in range(discs.shape[1]):
             radius = discs[i, k, 2] / frame[4]
             if radius > 0.0:
-                x, y = poses[i, 0] - frame[0], poses[i, 1] - frame[1]
-                if discs[i, k, 0] != 0.0 or discs[i, k, 1] != 0.0:
-                    c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
-                    x += c * discs[i, k, 0] - s * discs[i, k, 1]
-                    y += s * discs[i, k, 0] + c * discs[i, k, 1]
-                x, y = (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
-                for row in range(max(math.ceil(y - radius), 0), min(math.floor(y + radius), last.shape[0] - 1) + 1):
-                    half = math.sqrt(max(radius * radius - (row - y) ** 2, 0.0))
+                x0, y0 = _centre_in_grid(frame, before[i], discs[i, k])
+                x1, y1 = _centre_in_grid(frame, poses[i], discs[i, k])
+                low, high = max(math.ceil(min(y0, y1) - radius), 0), math.floor(max(y0, y1) + radius)
+                for row in range(low, min(high, last.shape[0] - 1) + 1):
+                    left, right = capsule_row(x0, y0, x1, y1, radius, float(row))
                     bits, word = 0, -1
-                    for column in range(max(math.ceil(x - half), 0), min(math.floor(x + half), last.shape[1] - 1) + 1):
+                    for column in range(max(math.ceil(left), 0), min(math.floor(right), last.shape[1] - 1) + 1):
                         if goal[row, column] and last[row, column] < 0:
                             new += 1
                         last[row, column] = step
@@ -370,3 +379,34 @@ def cover(poses, discs, step, frame, goal, last, each):
                     if bits != 0:
                         each[i, row, word] |= np.uint32(bits)
     return new
+
+
+@kernel(inline=True)
+def _centre_in_grid(frame, pose, disc):
+    """Return column and row of the centre of a disc (x, y on the body); whole numbers are centres of cells."""
+    x, y = pose[0] - frame[0], pose[1] - frame[1]
+    if disc[0] != 0.0 or disc[1] != 0.0:
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        x += c * disc[0] - s * disc[1]
+        y += s * disc[0] + c * disc[1]
+    return (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
+
+
+@kernel(inline=True)
+def capsule_row(x0, y0, x1, y1, radius, y):
+    """Return from where to where a horizontal line lies within ``radius`` of a segment; inf, -inf if nowhere."""
+    left, right = math.inf, -math.inf
+    for end in range(2):
+        x, up = (x0, y - y0) if end == 0 else (x1, y - y1)
+        if radius * radius >= up * up:
+            half = math.sqrt(radius * radius - up * up)
+            left, right = min(left, x - half), max(right, x + half)
+    dx, dy = x1 - x0, y1 - y0
+    length = math.sqrt(dx * dx + dy * dy)
+    for side in range(2 if dy != 0.0 else 0):
+        out = radius / length if side == 0 else -radius / length
+        along = (y - y0 - out * dx) / dy
+        if 0.0 <= along <= 1.0:
+            x = x0 - out * dy + along * dx
+            left, right = min(left, x), max(right, x)
+    return left, right
