@@ -78,11 +78,11 @@ def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn
     if kinematics[i] == DIFFERENTIAL:
         top = max(limits[i, MAX_WHEEL] - abs(new_turn) * limits[i, SEMI_AXIS], 0.0)
         if abs(new_vx) > top:
-            slowest = abs(vx) - dt * limits[i, DECELERATION] if vx * new_vx > 0.0 else 0.0
-            new_vx = math.copysign(max(top, min(slowest, abs(new_vx))), new_vx)
-            room = max(limits[i, MAX_WHEEL] - abs(new_vx), 0.0)
-            if abs(new_turn) * limits[i, SEMI_AXIS] > room:
-                new_turn = math.copysign(room / limits[i, SEMI_AXIS], new_turn)
+            slowest = min(abs(vx) - dt * limits[i, DECELERATION], abs(new_vx)) if vx * new_vx > 0.0 else 0.0
+            if slowest > top:
+                room = max(limits[i, MAX_WHEEL] - slowest, 0.0)
+                new_turn = math.copysign(min(abs(new_turn), room / limits[i, SEMI_AXIS]), new_turn)
+            new_vx = math.copysign(max(top, slowest), new_vx)
     return new_vx, new_vy, new_turn
 
 
