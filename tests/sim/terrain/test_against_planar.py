@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.robots.catalogue import pioneer3dx, skid_steer, turtlebot3_waffle
+from covey.robots.catalogue import disc, maes, pioneer3dx, skid_steer, turtlebot3_waffle
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
 from covey.sim.planar import PlanarPhysics
@@ -36,6 +36,24 @@ def test_60_s_of_the_same_commands_end_within_5_percent_of_the_way(robot, seed):
     way = ends[0].distance_m[0]
     assert np.hypot(*(ends[0].pose - ends[1].pose)[0, :2]) < 0.05 * way
     assert ends[1].distance_m[0] == pytest.approx(way, rel=0.02)
+
+
+@pytest.mark.parametrize("model", [disc(), maes()], ids=lambda model: model.name)
+def test_a_robot_that_starts_at_once_in_the_plane_falls_behind_by_what_friction_takes_and_then_is_as_fast(model):
+    """With wheels that grip up to a, a robot loses v²/2a at the start; in the plane it loses v x lag."""
+    ways, speeds = [], []
+    for physics in (PlanarPhysics(World.empty(40, 4, 0.5), TeamModel.of([model])), None):
+        physics = physics or TerrainPhysics(World.empty(40, 4, 0.5), TeamModel.of([model]))
+        state, rows = TeamState.at([[-15, 0, 0]]), []
+        for _ in range(20):
+            physics.step(state, np.array([[model.max_speed_m_s, 0, 0]]), 10)
+            rows.append(state.twist[0, 0])
+        ways.append(state.pose[0, 0])
+        speeds.append(rows)
+    v, a = model.max_speed_m_s, speeds[1][0] / 0.1
+    assert a < 0.8 * 9.81
+    assert ways[0] - ways[1] == pytest.approx(v * v / (2.0 * a) - v * model.speed_lag_s, rel=0.2)
+    assert speeds[1][-1] == pytest.approx(speeds[0][-1], rel=3e-3)
 
 
 @pytest.mark.parametrize("substep_s", [0.002, 0.01, 0.02])
