@@ -128,3 +128,39 @@ def test_a_protocol_of_ones_own(net):
     team.run(0.3)
     assert team.said(1) == ["hello"]
     assert team.traffic.total("packets_sent").tolist() == [2, 0]
+
+
+def test_interferers_too_weak_to_be_decoded_drown_a_packet_together(net):
+    """Ten of -83.1 dBm over a noise of -90 dBm make -73 dBm: 7 dB more than the packet of -80 dBm that is wanted."""
+    wanted, weak = 10 ** ((15 - 40 + 80) / 25), 10 ** ((15 - 40 + 83.1) / 25)  # L = 40 dB + 25 dB log10(d / m)
+    angles = np.radians(np.arange(10) * 36.0)
+    others = np.column_stack((weak * np.cos(angles), weak * np.sin(angles)))
+    radio = Radio(links=(LogDistance(sigma_db=0.0),), interference=True)
+
+    def heard(count):
+        team = net(12, radio, xy=[(0, 0), (wanted, 0.1), *others])
+        team.mailboxes[1].send("wanted", "r0", "", None)
+        for k in range(2, 2 + count):
+            team.mailboxes[k].send("noise", f"r{k + 1 if k < 11 else 2}", "", None)
+        team.run(0.3)
+        return team.said(0)
+
+    assert heard(0) == ["wanted"]
+    assert heard(10) == []
+
+
+def test_on_a_slow_link_a_message_is_sent_once_when_nothing_is_lost(net):
+    """1228 bytes take 4.9 s at 2 kbit/s: the sender waits for a confirmation from the end of that on."""
+    team = net(2, Radio(links=(Unlimited(),), bandwidth_kbit_s=2.0, protocol=Acknowledged(timeout_s=0.5)))
+    team.mailboxes[0].send(b"x" * 1198, "r1", "", None)
+    team.run(10.0)
+    assert len(team.said(1)) == 1
+    assert team.traffic.total("packets_sent").tolist() == [1, 1]
+
+
+def test_several_messages_on_a_slow_link_are_sent_once_each(net):
+    team = net(2, Radio(links=(Unlimited(),), bandwidth_kbit_s=8.0, protocol=Acknowledged(timeout_s=0.5)))
+    for k in range(5):
+        team.mailboxes[0].send(bytes([k]) * 970, "r1", "", None)  # a second each
+    team.run(12.0)
+    assert team.traffic.total("packets_sent").tolist() == [5, 5]

@@ -13,6 +13,8 @@ from covey.world.world import World
 
 _DEVIATIONS = 6.0
 """Shadowing is not expected to help by more than this many standard deviations."""
+_FAINT_DB = 60.0
+"""What is so far below the noise disturbs nobody: a thousand of them add 0.004 dB to it."""
 
 
 class Air:
@@ -34,26 +36,32 @@ class Air:
         self.powers = [m for m in self.models if isinstance(m, PowerModel)]
         self._shadow_key = stream_key(seed, f"{stream}/shadowing")
         self._loss_keys = [stream_key(seed, f"{stream}/loss/{k}") for k in range(len(self.losses))]
-        self._shadows = [m.shadowing_db() for m in self.powers]
-        self._floor = radio.floor_dbm - _DEVIATIONS * sum(sigma for sigma, _ in self._shadows)
-        reaches = [m.reach_m() for m in self.models]
-        reaches += [m.reach_db(radio.tx_power_dbm - self._floor) for m in self.powers]
-        self.reach_m = min(reaches, default=np.inf)
+        self._shadows = [m.shadowing() for m in self.powers]
+        self._floor = radio.floor_dbm - _DEVIATIONS * sum(shadow.sigma_db for shadow in self._shadows)
+        self._faintest = min(self._floor, radio.noise_dbm - _FAINT_DB)
+        self.reach_m = self._reach_m(self._floor)
 
-    def links(self, pairs: Pairs) -> Links:
-        """Return what the models say about pairs of robots."""
+    def _reach_m(self, floor_dbm: float) -> float:
+        reaches = [m.reach_m() for m in self.models]
+        reaches += [m.reach_db(self.radio.tx_power_dbm - floor_dbm) for m in self.powers]
+        return min(reaches, default=np.inf)
+
+    def links(self, pairs: Pairs, disturbing: bool = False) -> Links:
+        """Return what the models say about pairs of robots; also of powers too low to be decoded, if they disturb."""
+        floor = self._faintest if disturbing else self._floor
+        reach_m = self._reach_m(floor) if disturbing else self.reach_m
         m = len(pairs)
         left: Any = slice(None)
         sub = pairs
         probability, cause = np.ones(m), np.zeros(m, np.int8)
         power = np.full(m, self.radio.tx_power_dbm) if self.powers else None
-        if np.isfinite(self.reach_m):
-            left, sub = self._keep(left, sub, sub.distance_m <= self.reach_m, cause, OUT_OF_RANGE)
+        if np.isfinite(reach_m):
+            left, sub = self._keep(left, sub, sub.distance_m <= reach_m, cause, OUT_OF_RANGE)
         for model in self.models:
             if isinstance(model, PowerModel):
                 assert power is not None
-                power[left] -= model.loss_db(sub, power[left] - self._floor)
-                heard = power[left] >= self._floor
+                power[left] -= model.loss_db(sub, power[left] - floor)
+                heard = power[left] >= floor
             else:
                 probability[left] *= model.probability(sub)
                 heard = probability[left] > 0.0
@@ -110,7 +118,7 @@ class Air:
         return chance * self.radio.decoded(power, size), power
 
     def _passing_shadows(self, a: np.ndarray, b: np.ndarray, number: np.ndarray) -> np.ndarray | float:
-        sigmas = [sigma for sigma, same_within_m in self._shadows if sigma and not same_within_m]
+        sigmas = [s.sigma_db for s in self._shadows if s.sigma_db and not (s.same_within_m or s.correlation_m)]
         if not sigmas:
             return 0.0
         from covey.comms.draws import normals
@@ -119,8 +127,13 @@ class Air:
 
     def _lasting_shadows(self, pairs: Pairs) -> np.ndarray | float:
         total: np.ndarray | float = 0.0
-        for k, (sigma, cell_m) in enumerate(self._shadows):
-            if sigma and cell_m:
+        for k, (sigma, cell_m, correlation_m) in enumerate(self._shadows):
+            if sigma and correlation_m:
+                from covey.comms.links.shadowing import shadows
+
+                ends = pairs.x[pairs.a], pairs.y[pairs.a], pairs.x[pairs.b], pairs.y[pairs.b]
+                total = total + sigma * shadows(self._shadow_key + np.uint64(k), correlation_m, *ends)
+            elif sigma and cell_m:
                 from covey.comms.draws import normals
 
                 cells = np.floor(np.stack((pairs.x, pairs.y)) / cell_m).astype(np.int64) & 0xFFFF

@@ -27,7 +27,8 @@ def disturbed(
 
     Two packets meet when their transmissions overlap in time, or begin together. A robot that transmits hears nothing.
     Without power models any other packet that the receiver could hear destroys the one that it wants. With them the
-    powers of the others add to the noise: a threshold receiver needs ``sinr_db``, QPSK gets more bit errors.
+    powers of the others, also of those too weak to be decoded, add to the noise: a threshold receiver needs
+    ``sinr_db``, QPSK gets more bit errors.
 
     Args:
         lane, others: the radio, and those on the same channel.
@@ -50,7 +51,7 @@ def disturbed(
     apart = source != hearer
     reception, source, hearer = reception[apart], source[apart], hearer[apart]
     pairs = Pairs.of(world, xy, np.minimum(source, hearer), np.maximum(source, hearer))
-    links = lane.air.links(pairs)
+    links = lane.air.links(pairs, disturbing=power is not None)
     if power is None:
         lost[reception[links.probability > 0.0]] = True
         return lost

@@ -47,7 +47,7 @@ class StationPost:
         self.lane, self._hand_over = lane, hand_over
         key = stream_key(seed, f"radio/{lane.radio.name}/protocol")
         self.stations = [
-            Station(i, _own(lane.radio.protocol), key, self._nearby, self._deliver, self._drop)
+            Station(i, _own(lane.radio.protocol), key, self._nearby, self._deliver, self._drop, lane.queues.done_s)
             for i in range(lane.robots)
         ]
         self._hears: np.ndarray | None = None

@@ -25,6 +25,10 @@ class TransmitQueues:
         self._waiting: list[deque[tuple[float, int]]] = [deque() for _ in range(robots)]
         self._bytes = [0] * robots
 
+    def done_s(self, robot: int, size: int, now_s: float) -> float:
+        """Return when a robot will have transmitted what waits, and ``size`` more bytes [s]."""
+        return max(now_s, float(self.free_s[robot])) + size / self.bytes_per_s
+
     def submit(self, packets: Packets) -> tuple[Packets, np.ndarray, np.ndarray]:
         """Queue packets, each at its ``start_s`` at the earliest.
 

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from covey.comms.links.geometry import Pairs
-from covey.comms.links.model import PowerModel, links
+from covey.comms.links.model import PowerModel, Shadowing, links
 
 
 def path_loss_db(distance_m: np.ndarray, l0_db: float, exponent: float, d0_m: float) -> np.ndarray:
@@ -28,11 +28,12 @@ def path_loss_db(distance_m: np.ndarray, l0_db: float, exponent: float, d0_m: fl
 class LogDistance(PowerModel):
     """L = L0 + 10 n log10(d / d0) + X, X normal with mean 0 and deviation sigma, the same in both directions.
 
-    X is drawn anew for each packet, as in gz-sim; with ``same_within_m`` it belongs to the pair of squares of that
-    side in which the two robots are, so that a robot that stands still stays in a hole.
+    X is drawn anew for each packet, as in gz-sim. With ``same_within_m`` it belongs to the pair of squares of that side
+    in which the two robots are, so that a robot that stands still stays in a hole. With ``correlation_m`` it changes
+    slowly along the ways of the robots, see `covey.comms.links.shadowing`.
 
-    References: T. Rappaport: Wireless communications, 2nd edition 2002, 4.9; the defaults are those of gz-sim's
-    RFComms.
+    References: T. Rappaport: Wireless communications, 2nd edition 2002, 4.9; M. Gudmundson: Correlation model for
+    shadow fading in mobile radio systems, 1991; the defaults are those of gz-sim's RFComms.
     """
 
     l0_db: float = Field(default=40.0, ge=-200, le=200, description="Loss at d0_m [dB].")
@@ -45,6 +46,20 @@ class LogDistance(PowerModel):
         le=1e6,
         description="Side of the squares within which shadowing is the same [m]; 0: per packet.",
     )
+    correlation_m: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e6,
+        description="Way of a robot after which shadowing is correlated by 1/e (Gudmundson) [m]; 0: see same_within_m.",
+    )
+
+    @model_validator(mode="after")
+    def _one_kind_of_shadowing(self) -> "LogDistance":
+        if self.same_within_m and self.correlation_m:
+            raise ValueError(
+                f"same_within_m is {self.same_within_m:g} and correlation_m is {self.correlation_m:g}; leave one out"
+            )
+        return self
 
     def loss_db(self, pairs: Pairs, spare_db: np.ndarray) -> np.ndarray:
         """Return the mean loss [dB], (m,)."""
@@ -56,6 +71,6 @@ class LogDistance(PowerModel):
             return math.inf
         return self.d0_m * 10.0 ** min((loss_db - self.l0_db) / (10.0 * self.exponent), 300.0)
 
-    def shadowing_db(self) -> tuple[float, float]:
-        """Return the deviation [dB], and the side of the squares [m]."""
-        return self.sigma_db, self.same_within_m
+    def shadowing(self) -> Shadowing:
+        """Return the deviation [dB], the side of the squares [m], and the way of correlation [m]."""
+        return Shadowing(self.sigma_db, self.same_within_m, self.correlation_m)

@@ -1,7 +1,7 @@
 """What a link model is: who hears whom, as a probability, or as a loss of power on the way."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,20 @@ class LinkModel(Named):
         return np.ones(len(pairs))
 
 
+class Shadowing(NamedTuple):
+    """A random loss: its standard deviation [dB], and where it stays the same.
+
+    Attributes:
+        sigma_db: standard deviation [dB].
+        same_within_m: side of the squares within which it is the same [m]; 0: it is drawn for each packet.
+        correlation_m: way after which it is correlated by 1/e [m]; 0: not.
+    """
+
+    sigma_db: float = 0.0
+    same_within_m: float = 0.0
+    correlation_m: float = 0.0
+
+
 class PowerModel(LinkModel):
     """A loss of power on the way. The losses of the power models of a radio add up; the receiver decides."""
 
@@ -58,9 +72,9 @@ class PowerModel(LinkModel):
         """Return the distance [m] beyond which the mean loss is above ``loss_db``; infinite when there is none."""
         return float("inf")
 
-    def shadowing_db(self) -> tuple[float, float]:
-        """Return the standard deviation of a random loss [dB], and over which distance it stays the same [m]."""
-        return 0.0, 0.0
+    def shadowing(self) -> "Shadowing":
+        """Return how a random loss varies; without one the deviation is 0."""
+        return Shadowing()
 
 
 class LossModel(LinkModel):

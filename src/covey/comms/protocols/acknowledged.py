@@ -20,7 +20,7 @@ class Acknowledged(Protocol):
     """
 
     timeout_s: float = Field(
-        default=0.5, gt=0, le=3600, description="Time without a confirmation until it repeats [s]."
+        default=0.5, gt=0, le=3600, description="Time from the end of a transmission until it repeats [s]."
     )
     retries: int = Field(default=5, ge=0, le=1_000_000, description="How often it repeats before it gives up.")
 
@@ -63,8 +63,8 @@ class Acknowledged(Protocol):
 
     def _transmit(self, station: Station, first: bool) -> None:
         self._tries = 1 if first else self._tries + 1
-        self._due_s = station.time_s + self.timeout_s
         station.transmit(self._queue[0])
+        self._due_s = station.transmitted_s() + self.timeout_s
 
     def _next(self, station: Station) -> None:
         self._queue.popleft()

@@ -61,6 +61,7 @@ class Station:
     nearby: Callable[[int], list[int]]
     hand_over: Callable[[int, Frame], None]
     count_drop: Callable[[Frame, str], None]
+    done_s: Callable[[int, int, float], float]
     time_s: float = 0.0
     busy: bool = False
     outgoing: list[Frame] = field(default_factory=list)
@@ -69,6 +70,10 @@ class Station:
     def transmit(self, frame: Frame, **changes: Any) -> None:
         """Put a packet into the transmit queue, with other attributes where given: ``to``, ``note``, ``size_bytes``."""
         self.outgoing.append(replace(frame, source=self.robot, **changes))
+
+    def transmitted_s(self) -> float:
+        """Return when all that waits for transmission will have been transmitted [s]."""
+        return self.done_s(self.robot, sum(frame.size_bytes for frame in self.outgoing), self.time_s)
 
     def deliver(self, frame: Frame) -> None:
         """Put a message into the robot's mailbox; a protocol does so once for each message."""
