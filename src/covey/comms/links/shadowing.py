@@ -71,6 +71,6 @@ def shadows_reference(key: Any, correlation_m: float, xa: Any, ya: Any, xb: Any,
     """NumPy reference of `shadows`."""
     a, b, waves = np.stack((xa, ya), -1), np.stack((xb, yb), -1), _waves(int(key), float(correlation_m))
     ways = [p @ waves[:, :2].T + q @ waves[:, 2:4].T + waves[:, 4] for p, q in ((a, b), (b, a))]
-    both = sum(np.cos(way) for way in ways).sum(axis=-1)
+    both = np.cos(ways).sum(axis=(0, -1))
     apart = np.hypot(*(a - b).T)
     return both / np.sqrt(SINUSOIDS * (1.0 + np.exp(-2.0 * apart / correlation_m)))
