@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT_S, LIMIT_MB = 10.0, 2000.0
-_BLOCKED_S = 90.0  # of wall time, without which a case that waits for ever would never be noticed
+_BLOCKED_S = 150.0  # of wall time, without which a case that waits for ever would never be noticed
 _SHOWN = 20  # failures that differ
 _STEP_MB = 1000.0  # a child that kept this much is replaced, so that the next cases are measured from below
 

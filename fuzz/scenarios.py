@@ -71,7 +71,7 @@ def changed_text(random: Random) -> bytes:
     data = _sources()[random.randrange(len(_sources()))]
     data = yaml.safe_load(data)
     for _ in range(random.choice((1, 1, 1, 1, 2, 3))):
-        _change(data, random)
+        changed_data(data, random)
     text = yaml.dump(data, sort_keys=False, allow_unicode=True, default_flow_style=random.choice((None, True, False)))
     content = bytearray(text.encode("utf-8", "surrogatepass"))
     for _ in range(random.choice((0,) * 14 + (1, 3))):
@@ -85,8 +85,11 @@ _FRAGMENTS = (b"", b"[", b"}", b": ", b"\n", b"\t", b"- ", b"&a ", b"*a", b"!!py
               b"0x", b"e9", b"#", b"'", b'"', b"\x00", b"<<: ", b"? ", b"\xe2\x80\xae", b"---\n")  # fmt: skip
 
 
-def _change(data: Any, random: Random) -> None:
+def changed_data(data: Any, random: Random) -> None:
+    """Change one value of plain data, in place."""
     places = list(_places(data))
+    if not places:
+        return
     container, key = random.choice(places)
     how = random.random()
     if how < 0.8:

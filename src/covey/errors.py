@@ -8,7 +8,10 @@ _SHOWN = 20  # problems
 
 
 class CoveyError(Exception):
-    """Base class of every error that Covey raises on purpose."""
+    """Base class of every error that Covey raises on purpose; its text can be shown on a terminal."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidValueError(CoveyError, ValueError):
@@ -31,7 +34,7 @@ class UnknownNameError(CoveyError, KeyError):
         super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, self.known)}")
 
     def __str__(self) -> str:  # KeyError would show the repr
-        return str(self.args[0])
+        return printable(str(self.args[0]))
 
 
 class ControllerError(CoveyError):
@@ -61,7 +64,7 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
-        return printable(where + self.message)
+        return where + self.message
 
 
 class ScenarioError(CoveyError):

@@ -67,3 +67,21 @@ def test_a_file_that_is_not_there(tmp_path, capsys):
 def test_lines_that_are_no_event(line):
     with pytest.raises(CoveyError):
         event_of(line)
+
+
+def test_a_wall_that_sticks_out_of_the_world_does_not_end_the_run():
+    from covey.scenario.build import build
+    from covey.scenario.load import parse_scenario
+
+    simulation = build(parse_scenario("world: {empty_m: [4, 4]}\nrobots: [{robot: disc, controller: wander}]\n"))
+    errors = io.StringIO()
+    line = "wall: {polygon_m: [[1, 1], [1.5, 1], [1.5, 9], [1, 1.5]]}, name: spike\n"
+    commands = Commands(io.StringIO(line), errors)
+    commands.reader.join()
+    for _ in range(3):
+        commands(simulation)
+        simulation.step()
+    assert simulation.clock.step == 3
+    assert not errors.getvalue()
+    assert simulation.world.solid[simulation.world.grid.cell_at(1.45, 1.8)]
+    simulation.close()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 
 import pytest
 
@@ -173,3 +174,15 @@ def test_the_name_of_a_run_changes_with_what_decides_on_it(write):
     assert plan(parse_design(text + "stop: {timeout_s: 1}\n"))[0].run_id != first
     (folder / "mine.py").write_text("def go(robot):\n    robot.drive(1, 0)\n")
     assert plan(parse_design(text))[0].run_id != first
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe.csv", "secret.txt", "/etc/passwd"])
+def test_a_list_of_vectors_is_a_file_of_its_kind_and_quotes_no_other(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    (tmp_path / "secret.txt").write_text("password,hunter2\n1,2,3\n")
+    text = f"design: d\nscenario: maze\nvectors: {{list: {name}}}\nparameters: {{radio.range_m: 5}}\n"
+    with pytest.raises(ScenarioError) as error:
+        vectors(parse_design(text))
+    assert "listed in a .csv file" in str(error.value)
+    assert "hunter2" not in str(error.value)

@@ -221,7 +221,7 @@ def test_other_suffixes_are_refused(tmp_path):
         ("a.asc", lambda p: p.write_text("ncols 3\n1 2 3"), {}, "begins with ncols, nrows"),
         ("a.asc", lambda p: p.write_text("ncols 2\nnrows 2\ncellsize 1\n1 2 3"), {}, "has 3 numbers behind its header"),
         ("a.asc", lambda p: p.write_text("ncols 2\nnrows 2\ncellsize 0\n1 2 3 4"), {}, "spacing_m is 0.0"),
-        ("a.asc", lambda p: p.write_text("ncols 2\nnrows 2\ncellsize 1\n1 2 3 x"), {}, "an altitude is no number"),
+        ("a.asc", lambda p: p.write_text("ncols 2\nnrows 2\ncellsize 1\n1 2 3 x"), {}, "altitude is no number"),
         ("a.asc", lambda p: p.write_text("ncols 1e5\nnrows 1e5\ncellsize 1\n1"), {}, "at most 2.5e\\+07"),
         ("a.tif", lambda p: p.write_bytes(b"II*\0"), {}, "a damaged TIFF"),
     ],

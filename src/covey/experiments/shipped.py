@@ -18,6 +18,8 @@ def is_design(source: str | os.PathLike[str]) -> bool:
     if name in known or name in library():
         return name in known
     try:
+        if not Path(source).is_file():
+            raise FileNotFoundError(source)
         with Path(source).open("rb") as stream:
             return bool(_IS_DESIGN.search(stream.read(MAX_BYTES)))
     except (OSError, ValueError):

@@ -17,6 +17,9 @@ from covey.random import generator
 from covey.registry import load_from_file
 from covey.scenario.yaml12 import Path, parse_yaml
 
+MAX_BYTES = 10_000_000
+"""Lists of vectors are no larger."""
+
 
 @dataclass(frozen=True)
 class Vector:
@@ -127,6 +130,8 @@ def _listed(design: Design, listed: Listed) -> list[Vector]:
 def _read_csv(design: Design, file: str) -> list[dict[str, Any]]:
     path = design.folder / file
     try:
+        if path.suffix.lower() != ".csv" or not path.is_file() or path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"vectors are listed in a .csv file of at most {MAX_BYTES} bytes")
         with path.open(encoding="utf-8-sig", newline="") as stream:
             lines = [line for line in csv.reader(stream) if any(cell.strip() for cell in line)]
     except (OSError, ValueError, csv.Error) as error:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_VERTICES = 25_000_000
 """Grounds of more vertices are refused (a square of 250 m at 0.05 m fits)."""
 
+MAX_ALTITUDE_M = 100_000.0
+"""Grounds that reach higher, or as far below 0, are refused: their numbers are something else than metres."""
+
 MARGIN_M = 10.0
 """How far below the lowest and above the highest altitude an edit may reach unless it is declared otherwise [m]."""
 
@@ -51,8 +54,10 @@ class Ground:
         check_altitudes(self.altitude, f"the ground {self.name!r}")
         if not (math.isfinite(self.spacing_m) and self.spacing_m > 0):
             raise InvalidValueError(f"spacing_m is {self.spacing_m!r}; it must be a positive number of metres")
+        if not all(abs(v) <= 1e9 for v in self.origin):
+            raise InvalidValueError(f"origin is {list(self.origin)}; it must be two numbers of metres, at most 1e9")
         low, high = float(self.altitude.min()), float(self.altitude.max())
-        if not (-math.inf < self.range_m[0] <= low and high <= self.range_m[1] < math.inf):
+        if not (-2 * MAX_ALTITUDE_M <= self.range_m[0] <= low and high <= self.range_m[1] <= 2 * MAX_ALTITUDE_M):
             raise InvalidValueError(
                 f"range_m is {list(self.range_m)}, but the ground has altitudes from {low:g} to {high:g} m; give a "
                 "[lowest, highest] that holds these and all that edits shall ask for"
@@ -232,7 +237,14 @@ def check_altitudes(altitude: np.ndarray, what: str) -> None:
     check_shape(altitude.shape[0], altitude.shape[1], what)
     if altitude.dtype != np.float64 or not altitude.flags.c_contiguous:
         raise InvalidValueError(f"{what} has altitudes of {altitude.dtype}; use Ground.of, which copies any numbers")
-    if not np.isfinite(altitude).all():
+    if np.isfinite(altitude).all():
+        low, high = float(altitude.min()), float(altitude.max())
+        if max(-low, high) > MAX_ALTITUDE_M:
+            raise InvalidValueError(
+                f"{what} reaches from {low:g} to {high:g} m; altitudes are from {-MAX_ALTITUDE_M:g} to "
+                f"{MAX_ALTITUDE_M:g} m: give the m_per_step and zero_m of the file, or another unit"
+            )
+    else:
         row, column = np.argwhere(~np.isfinite(altitude))[0].tolist()
         count = int(np.count_nonzero(~np.isfinite(altitude)))
         raise InvalidValueError(

@@ -6,7 +6,9 @@ In every file the first row is the north. Altitude = zero_m + m_per_step * value
 import io
 import json
 import math
+import re
 import warnings
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,23 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, MapFileError
-from covey.world.ground import Ground, Range, check_shape
-from covey.world.images import read_bytes, read_image
+from covey.world.ground import MAX_VERTICES, Ground, Range, check_shape
+from covey.world.images import read_bytes, read_image, read_numbers
 
 METRES_PER_DEGREE = 111_195.0
 """Of latitude, on a sphere of 6371 km."""
+
+MAX_BYTES = 16 * MAX_VERTICES
+"""What the arrays of an archive may take altogether."""
 
 MARK = b"covey ground "
 """Stands in an image before what it says of its altitudes, as JSON."""
 
 SCALE_TAG, TIE_TAG, KEYS_TAG, NODATA_TAG = 33550, 33922, 34735, 42113
 MODEL_KEY, RASTER_KEY, GEOGRAPHIC, POINT = 1024, 1025, 2, 2
+
+
+_HEADER = 4096  # bytes of an ASCII grid in which its header has to end
 
 
 @dataclass
@@ -103,7 +111,8 @@ def _altitudes(layer: Layer, m_per_step: float | None, zero_m: float | None, fil
     if not (math.isfinite(step) and step != 0 and math.isfinite(zero)):
         raise InvalidValueError(f"m_per_step is {step!r} and zero_m {zero!r}; they must be numbers of metres, not 0")
     check_shape(*_two(layer.values.shape), "the ground")
-    altitude = zero + step * layer.values[::-1].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        altitude = zero + step * layer.values[::-1].astype(np.float64)
     holes = np.isnan(altitude)
     if fill_m is not None:
         altitude[holes] = fill_m
@@ -124,9 +133,9 @@ def _two(shape: tuple[int, ...]) -> tuple[int, int]:
 def _even(altitude: np.ndarray, spacing: tuple[float, float]) -> tuple[np.ndarray, float]:
     """Return altitudes with the same spacing along both axes, the finer of the two, and this spacing [m]."""
     dx, dy = spacing
-    if not all(math.isfinite(s) and s > 0 for s in spacing):
+    if not all(1e-3 <= s <= 1e5 for s in spacing):
         raise InvalidValueError(f"spacing_m is {dx if dx == dy else list(spacing)!r}; it must be a positive number of "
-                                "metres")  # fmt: skip
+                                "metres, from 0.001 to 100 000")  # fmt: skip
     if abs(dx - dy) <= 1e-6 * dx:
         return altitude, dx
     finer, counts = min(dx, dy), []
@@ -146,6 +155,8 @@ def _read_gray(path: Path) -> Layer:
     image = read_image(path)
     if image.transparent is not None and image.transparent.any():
         raise MapFileError(f"{path}: has transparent pixels, which have no altitude; save it without transparency")
+    if image.coloured:
+        raise MapFileError(f"{path}: has colours, which are no altitudes; save it as a gray image, of 16 bits best")
     values = image.values
     if image.white in (510, 765) and path.suffix.lower() == ".png":  # bands, whose sum this is
         values = values / (image.white // 255)
@@ -208,12 +219,39 @@ def _read_npz(path: Path, key: str | None) -> Layer:
 
 
 def _load(path: Path) -> Any:
-    data = io.BytesIO(read_bytes(path))
+    """Return an array, or those of an archive by name; sizes are looked at before anything is unpacked."""
+    data = read_bytes(path)
     try:
-        loaded = np.load(data, allow_pickle=False)
-        return {name: loaded[name] for name in loaded.files} if hasattr(loaded, "files") else loaded
+        if not data.startswith(b"PK"):
+            return _array(path, data)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > MAX_BYTES:
+                raise MapFileError(f"{path}: holds {size} bytes when unpacked; at most {MAX_BYTES} are allowed")
+            return {
+                member.filename.removesuffix(".npy"): _array(path, archive.read(member))
+                for member in archive.infolist()
+                if member.filename.endswith(".npy")
+            }
+    except MapFileError:
+        raise
     except Exception as error:  # NumPy and zipfile raise nearly anything on a damaged file
         raise MapFileError(f"{path}: a damaged NumPy file: {type(error).__name__}: {str(error)[:300]}") from error
+
+
+def _array(path: Path, data: bytes) -> np.ndarray:
+    """Return the array in the bytes of a .npy file, when they are as many as its header says."""
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = read(stream)
+    wanted, there = math.prod(shape) * kind.itemsize, len(data) - stream.tell()
+    if wanted > there:
+        raise MapFileError(f"{path}: an array of shape {shape} takes {wanted} bytes, but there are only {there}")
+    stream.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of files that Python 2 wrote
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _numbers(path: Path, array: Any) -> np.ndarray:
@@ -224,7 +262,8 @@ def _numbers(path: Path, array: Any) -> np.ndarray:
 
 
 def _read_asc(path: Path) -> Layer:
-    words = read_bytes(path).split()
+    text = read_bytes(path)
+    words = text[:_HEADER].split()
     header: dict[str, float] = {}
     at = 0
     while at + 1 < len(words) and words[at][:1].isalpha() and words[at].lower() not in (b"nan", b"inf"):
@@ -240,15 +279,13 @@ def _read_asc(path: Path) -> Layer:
         raise MapFileError(f"{path}: has {header['ncols']:g} columns and {header['nrows']:g} rows; they must be counts")
     rows, columns = int(header["nrows"]), int(header["ncols"])
     check_shape(rows, columns, "the ground")
-    if len(words) - at != rows * columns:
+    head = re.match(rb"\s*(?:\S+\s+){%d}" % at, text)
+    values, found = read_numbers(path, text[head.end() if head else len(text) :], rows * columns, np.float64)
+    if found != rows * columns:
         raise MapFileError(
-            f"{path}: has {len(words) - at} numbers behind its header, but {columns} columns x {rows} rows need "
-            f"{rows * columns}"
+            f"{path}: has {found} numbers behind its header, but {columns} columns x {rows} rows need {rows * columns}"
         )
-    try:
-        values = np.array(words[at:], np.float64).reshape(rows, columns)
-    except ValueError as error:
-        raise MapFileError(f"{path}: an altitude is no number: {str(error)[:300]}") from error
+    values = values.reshape(rows, columns)
     if "nodata_value" in header:
         values[values == header["nodata_value"]] = np.nan
     return Layer(values, (header.get("dx", header.get("cellsize", 0.0)), header.get("dy", header.get("cellsize", 0.0))))

@@ -1,8 +1,10 @@
 """Gray images from PGM and PNG files, checked before any memory is taken."""
 
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,11 @@ from covey.errors import MapFileError
 
 MAX_PIXELS = 80_000_000
 """Images with more pixels are refused (8900 x 8900: 447 m at 0.05 m)."""
+
+
+_PIECE = 8_000_000  # bytes of text that are turned into numbers at a time
+_BLANK, _COMMENT = re.compile(rb"\s"), re.compile(rb"#[^\r\n]*")
+_NO_DIGIT, _NO_NUMBER = re.compile(rb"[^0-9\s-]"), re.compile(rb"[^0-9+.eEnaNAifIFtyTY\s-]")
 
 
 @dataclass(frozen=True)
@@ -20,11 +27,13 @@ class GrayImage:
         values: uint16 (rows, columns), 0 is black and ``white`` is white.
         white: largest possible value.
         transparent: bool (rows, columns), or None when the image has no transparency.
+        coloured: a pixel is not gray.
     """
 
     values: np.ndarray
     white: int
     transparent: np.ndarray | None = None
+    coloured: bool = False
 
 
 def read_image(path: Path) -> GrayImage:
@@ -54,6 +63,14 @@ def read_bytes(path: Path, limit: int = 8 * MAX_PIXELS) -> bytes:
         raise MapFileError(f"{path}: cannot be read: {error}") from error
 
 
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def check_pixels(path: Path, width: int, height: int) -> None:
     """Raise `MapFileError` when an image is empty or has more than `MAX_PIXELS` pixels."""
     if width < 1 or height < 1 or width * height > MAX_PIXELS:
@@ -79,20 +96,56 @@ def _read_pgm(path: Path, data: bytes) -> GrayImage:
             )
         values = np.frombuffer(data, kind, count, start).astype(np.uint16)
     else:
-        text = b" ".join(line.partition(b"#")[0] for line in data[start:].splitlines()).split(maxsplit=count)[:count]
-        if len(text) < count:
-            raise MapFileError(f"{path}: truncated: {len(text)} pixels, but {width} x {height} need {count}")
-        try:
-            # Six digits hold every allowed value; a longer word is cut to one that is too large, or is refused.
-            wide = np.array([int(word) if len(word) <= 20 else -1 for word in text], np.float64)
-        except ValueError as error:
-            raise MapFileError(f"{path}: a pixel is not a whole number: {error}") from error
-        if wide.min() < 0 or wide.max() > white:
-            raise MapFileError(f"{path}: has a pixel outside 0 to {white}, the largest value that its header allows")
-        values = wide.astype(np.uint16)
+        text = data[start:] if b"#" not in data[start:] else _COMMENT.sub(b"", data[start:])
+        values, found = read_numbers(path, text, count, np.uint16, (0, white))
+        if found < count:
+            raise MapFileError(f"{path}: truncated: {found} pixels, but {width} x {height} need {count}")
     if values.max() > white:
         raise MapFileError(f"{path}: has a pixel of {values.max()}, but its header allows at most {white}")
     return GrayImage(values.reshape(height, width), white)
+
+
+def read_numbers(
+    path: Path, text: bytes, count: int, kind: Any, limits: tuple[float, float] | None = None
+) -> tuple[np.ndarray, int]:
+    """Return the first numbers of a text, and how many there are, a piece at a time: memory is taken for these only.
+
+    Args:
+        path: for errors.
+        text: numbers with blanks between them.
+        count: how many are wanted.
+        kind: type of the result; whole numbers have to be whole in the text, too.
+        limits: what each has to be within.
+
+    Raises:
+        MapFileError: a word is no number, or beyond the limits.
+    """
+    numbers, found, at = np.empty(min(count, len(text) // 2 + 1), kind), 0, 0
+    wrong = _NO_DIGIT if np.issubdtype(kind, np.integer) else _NO_NUMBER
+    while at < len(text):
+        blank = _BLANK.search(text, min(at + _PIECE, len(text)))
+        piece = text[at : blank.end() if blank else len(text)]
+        at += len(piece)
+        if not piece.strip():
+            continue
+        bad = wrong.search(piece)
+        if bad:
+            word = piece[: bad.end() + 20].split()[-1][:30] if piece[: bad.end()].strip() else piece[:30]
+            what = "is not a whole number" if wrong is _NO_DIGIT else "is no number"
+            raise MapFileError(f"{path}: a pixel or altitude {what}: {word!r}")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                values = np.fromstring(piece, np.float64, sep=" ")
+        except (ValueError, DeprecationWarning) as error:
+            raise MapFileError(f"{path}: an altitude is no number: {str(error)[:300]}") from error
+        if found < len(numbers):
+            wanted = values[: len(numbers) - found]
+            if limits is not None and not (limits[0] <= wanted.min() and wanted.max() <= limits[1]):
+                raise MapFileError(f"{path}: has a pixel outside {limits[0]} to {limits[1]}, which its header allows")
+            numbers[found : found + len(wanted)] = wanted
+        found += len(values)
+    return numbers, found
 
 
 def _pgm_header(path: Path, data: bytes) -> tuple[list[int], int]:
@@ -149,4 +202,5 @@ def _read_png(path: Path) -> GrayImage:
         return GrayImage(bands.astype(np.uint16), 255)
     transparent = bands[..., -1] < 128 if bands.shape[2] in (2, 4) else None
     colours = bands[..., : 1 if bands.shape[2] == 2 else 3]
-    return GrayImage(colours.sum(axis=2, dtype=np.uint16), 255 * colours.shape[2], transparent)
+    coloured = any(not np.array_equal(colours[..., 0], colours[..., k]) for k in range(1, colours.shape[2]))
+    return GrayImage(colours.sum(axis=2, dtype=np.uint16), 255 * colours.shape[2], transparent, coloured)

@@ -12,12 +12,13 @@ import yaml
 from covey.errors import InvalidValueError, MapFileError
 from covey.geometry.grid import Grid
 from covey.world.doors import Door
-from covey.world.images import GrayImage, read_bytes, read_image
+from covey.world.images import GrayImage, is_file, read_bytes, read_image
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, closed
 
 UNKNOWN_GRAY = 205
 """What map_saver writes for unknown cells."""
 
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORNERS = ("x0_m", "y0_m", "x1_m", "y1_m")
 
 
@@ -71,7 +72,7 @@ def files_of(path: Path) -> list[Path]:
         header = _load_yaml(path)
         part = header.get("covey")
         names = [header.get("image"), *((part.get("cells"), part.get("materials")) if isinstance(part, dict) else ())]
-        found += [path.parent / name for name in names if isinstance(name, str) and (path.parent / name).is_file()]
+        found += [path.parent / name for name in names if isinstance(name, str) and is_file(path.parent / name)]
     return found
 
 
@@ -203,7 +204,7 @@ def _classify(image: GrayImage, kinds: np.ndarray) -> np.ndarray:
 def _load_yaml(path: Path) -> dict[str, Any]:
     text = read_bytes(path, limit=1_000_000)
     try:
-        header = yaml.safe_load(text)
+        header = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError) as error:
         raise MapFileError(f"{path}: not valid YAML: {str(error)[:300]}") from error
     if not isinstance(header, dict):

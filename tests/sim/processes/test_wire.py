@@ -1,6 +1,7 @@
 """The wire: what is sent comes, every byte of it is counted on both ends, and only who knows the key comes in."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -78,3 +79,20 @@ def test_another_key_is_refused_at_both_ends():
     thread.join()
     door.close()
     assert len(errors) == 1
+
+
+def test_connections_that_say_nothing_keep_nobody_waiting():
+    import socket
+
+    door = Door("127.0.0.1", 0, b"key")
+    silent = [socket.create_connection(door.address) for _ in range(3)]
+    begin = time.monotonic()
+    mine: list = []
+    thread = threading.Thread(target=lambda: mine.append(connect(door.address, b"key")))
+    thread.start()
+    here = door.welcome(20.0)
+    assert here is not None
+    assert time.monotonic() - begin < 5.0  # was 5 s for each of the three
+    thread.join()
+    for end in (here, mine[0], *silent, door):
+        end.close()

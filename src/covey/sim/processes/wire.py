@@ -6,11 +6,13 @@ controllers (messages, tiles of maps). Each part is pickled by itself.
 """
 
 import pickle
+import queue
 import selectors
 import socket
 import struct
 import threading
 import time
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 from typing import Any, NamedTuple
@@ -27,6 +29,7 @@ that it compiles, what it takes of its machine, and that it gives up."""
 
 Parts = tuple[Any, Any, Any]
 NOTHING: Parts = (None, None, None)
+_ASKED = 100  # so many are asked for the key at a time
 _HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
 _UNCOUNTED = (BUSY, USE)
 _OVERHEAD = _HEAD.size + 4  # the connection puts the length of a letter before it
@@ -131,26 +134,43 @@ class Door:
         self._authkey = authkey
         self._socket = socket.create_server((host, port), backlog=128)
         self.address: tuple[str, int] = (host, self._socket.getsockname()[1])
+        self._let_in: queue.SimpleQueue[Wire] = queue.SimpleQueue()
+        self._asked = threading.BoundedSemaphore(_ASKED)
+        threading.Thread(target=self._listen, daemon=True).start()
 
     def welcome(self, timeout_s: float) -> Wire | None:
         """Return the wire of who comes in within a time [s] and knows the key; None when nobody does."""
-        self._socket.settimeout(timeout_s)
         try:
-            end, _ = self._socket.accept()
-        except TimeoutError:
+            return self._let_in.get(timeout=timeout_s)
+        except queue.Empty:
             return None
+
+    def _listen(self) -> None:
+        """Ask all who come for the key, each in a thread, so that nobody waits for one who says nothing."""
+        while True:
+            self._asked.acquire()
+            try:
+                end, _ = self._socket.accept()
+            except OSError:  # closed
+                return
+            threading.Thread(target=self._ask, args=(end,), daemon=True).start()
+
+    def _ask(self, end: socket.socket) -> None:
         end.settimeout(None)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # who comes in must know the key
         connection = Connection(end.detach())
         if _challenge(connection, self._authkey):
             with _socket_of(connection) as end:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
-            return Wire(connection)
-        connection.close()
-        return None
+            self._let_in.put(Wire(connection))
+        else:
+            connection.close()
+        self._asked.release()
 
     def close(self) -> None:
         """Let nobody in any more."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # it wakes who listens
         self._socket.close()
 
 

@@ -14,6 +14,8 @@ from covey.robots.team import TeamModel
 from covey.sim.motion import MAX_SPEED, MAX_TURN, MAX_WHEEL
 from covey.sim.terrain.drives import TORQUE
 from covey.sim.terrain.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
+from covey.sim.terrain.trial import read, try_out
+from covey.world.images import is_file
 
 SAG_M = 0.0008
 """How far robots sink into the ground under their weight [m]; wheels are built half as much larger, to roll right."""
@@ -147,19 +149,19 @@ def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[fl
         InvalidValueError: there is no such file, the engine cannot read it, or it has no such joint.
     """
     mj, path = mujoco(), Path(chassis.file)
-    if not path.is_file():
+    if not is_file(path):
         raise InvalidValueError(f"chassis: there is no file {chassis.file!r}; a path is relative to the scenario")
-    try:
-        child = mj.MjSpec.from_file(str(path))
-        for joint in [j for j in child.joints if j.type == mj.mjtJoint.mjJNT_FREE]:
-            child.delete(joint)
-        alone = child.compile()
-    except ValueError as error:
-        raise InvalidValueError(f"chassis: MuJoCo cannot read {chassis.file!r}: {error}") from None
-    names = [joint.name for joint in child.joints]
-    missing = [name for name in (*chassis.left, *chassis.right) if name not in names]
-    if missing:
-        raise InvalidValueError(f"chassis: {chassis.file!r} has no joint {missing[0]!r}; its joints are {names}")
+    try_out(path)
+    child, alone = read(path)
+    kinds = {joint.name: joint.type for joint in child.joints}
+    for name in (*chassis.left, *chassis.right):
+        if name not in kinds:
+            raise InvalidValueError(f"chassis: {chassis.file!r} has no joint {name!r}; its joints are {list(kinds)}")
+        if kinds[name] != mj.mjtJoint.mjJNT_HINGE:
+            kind = {mj.mjtJoint.mjJNT_BALL: "ball", mj.mjtJoint.mjJNT_SLIDE: "slide"}.get(kinds[name], "other")
+            raise InvalidValueError(
+                f"chassis: joint {name!r} of {chassis.file!r} is a {kind} joint; a wheel turns on a hinge"
+            )
     data = mj.MjData(alone)
     mj.mj_kinematics(alone, data)
     points = np.concatenate([_surface(alone, data, g) for g in range(alone.ngeom)] or [np.zeros((1, 3))])

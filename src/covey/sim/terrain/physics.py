@@ -1,6 +1,7 @@
 """`TerrainPhysics`: a team of bodies on a landscape, moved by MuJoCo."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,8 +58,10 @@ class TerrainPhysics:
             add_robot(self._spec, i, model.models[model.model_id[i]])
         self._few_walls()
         try:
-            self._engine = self._spec.compile()
-        except ValueError as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # options of a body's file that are not taken
+                self._engine = self._spec.compile()
+        except (ValueError, RuntimeError, mujoco().FatalError) as error:
             raise InvalidValueError(f"MuJoCo cannot build the robots and walls: {error}") from None
         self._data = mujoco().MjData(self._engine)
         self._bind()

@@ -1,0 +1,42 @@
+"""The fuzzers of ``fuzz/``, small: no traceback, no hang, no more memory than there may be."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz import bounded
+
+
+@pytest.mark.parametrize(("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4)])
+def test_whatever_is_given_is_taken_or_refused_in_words(module, cases):
+    if module == "mjcf":
+        pytest.importorskip("mujoco")
+    outcome = bounded.run_cases(f"fuzz.{module}", range(cases))
+    assert not outcome.failures, str(outcome)
+    assert outcome.counts.total() == cases
+
+
+def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
+    (tmp_path / "bad_cases.py").write_text(
+        "import os\n"
+        "def case(number):\n"
+        "    if number == 1: raise KeyError('lost')\n"
+        "    if number == 2:\n"
+        "        while True: pass\n"
+        "    if number == 3: os._exit(7)\n"
+        "    if number == 4: len(bytearray(400_000_000))\n"
+        "    return 'good'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(bounded, "LIMIT_S", 0.5)
+    monkeypatch.setattr(bounded, "LIMIT_MB", 300.0)
+    outcome = bounded.run_cases("bad_cases", range(6))
+    assert sorted(outcome.failures) == [1, 2, 3, 4]
+    assert "KeyError: 'lost'" in outcome.failures[1]
+    assert "hangs at bad_cases.py" in outcome.failures[2]
+    assert outcome.failures[3] == "the process ended with 7"
+    assert "MB" in outcome.failures[4]
+    assert outcome.counts["good"] == 3
