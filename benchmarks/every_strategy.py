@@ -42,7 +42,7 @@ EXPLORING = (
     "minotaur",
 )
 WANDERING = ("random_ballistic_walk", "wander", "wall_follower", "lvd", "brick_and_mortar")
-COVERAGE = ("ssb", "boustrophedon", "spanning_tree_coverage", "voronoi_coverage")
+COVERAGE = ("ssb", "boustrophedon", "spanning_tree_coverage", "partitioned_coverage")
 PATROLLING = (
     "conscientious_reactive",
     "heuristic_conscientious_reactive",
@@ -65,7 +65,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 SIDES = {"cave": (40, 26), "building": (30, 20)}
 """Of worlds, for all but coverage and for coverage [m]."""
 TIMEOUT_S, STAND_S = 900.0, 300.0
-COVERED = {"ssb": 0.85, "boustrophedon": 0.95, "spanning_tree_coverage": 0.95, "voronoi_coverage": 0.95}
+COVERED = {"ssb": 0.85, "boustrophedon": 0.95, "spanning_tree_coverage": 0.95, "partitioned_coverage": 0.95}
 """The share of what can be covered that must be covered in the end: the rest lies along walls, within the gap that
 the robots keep to them, and for `ssb` within a tile."""
 KEY = ("strategy", "world", "faults", "seed")

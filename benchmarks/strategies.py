@@ -62,7 +62,7 @@ RADIOS: dict[str, Any] = {
     "10 m, walls": {"links": [{"disc": {"range_m": 10}}, {"line_of_sight": {}}]},
     "none": {"links": [{"disc": {"range_m": 0}}]},
 }
-COVERING = ("ssb", "boustrophedon", "spanning_tree_coverage", "voronoi_coverage")
+COVERING = ("ssb", "boustrophedon", "spanning_tree_coverage", "partitioned_coverage")
 SILENT = ("random_ballistic_walk", "lvd")
 SHARE, TIMEOUT_S = 0.99, 600.0
 GOAL = ("going", "following", "driving")

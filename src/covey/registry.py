@@ -30,6 +30,8 @@ class Registry(Generic[T]):
     def __init__(self, kind: str):
         self.kind = kind
         self._items: dict[str, T] = {}
+        self.renamed: dict[str, str] = {}
+        """What older files call by a name that is no longer listed, and its name now."""
 
     def register(self, name: str) -> Callable[[Any], Any]:
         """Return a decorator that stores its argument under ``name``."""
@@ -44,6 +46,7 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
+        name = self.renamed.get(name, name)
         if name not in self._items:
             for entry in _installed(self.kind):
                 if entry.name == name:

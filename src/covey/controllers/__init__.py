@@ -25,6 +25,7 @@ from covey.controllers.minotaur import minotaur
 from covey.controllers.minpos import minpos
 from covey.controllers.nearest_frontier import nearest_frontier
 from covey.controllers.next_best_view import next_best_view
+from covey.controllers.partitioned_coverage import partitioned_coverage
 from covey.controllers.partitioned_patrol import partitioned_patrol
 from covey.controllers.random_ballistic_walk import random_ballistic_walk
 from covey.controllers.rrt_frontier import rrt_frontier
@@ -33,7 +34,6 @@ from covey.controllers.ssb import ssb
 from covey.controllers.still import still
 from covey.controllers.terrain_team import TerrainTeam
 from covey.controllers.tnf import tnf
-from covey.controllers.voronoi_coverage import voronoi_coverage
 from covey.controllers.wall_follower import wall_follower
 from covey.controllers.wander import Wander
 from covey.robots.controller import controller, controllers
@@ -68,6 +68,7 @@ __all__ = [
     "minpos",
     "nearest_frontier",
     "next_best_view",
+    "partitioned_coverage",
     "partitioned_patrol",
     "random_ballistic_walk",
     "rrt_frontier",
@@ -75,6 +76,5 @@ __all__ = [
     "ssb",
     "still",
     "tnf",
-    "voronoi_coverage",
     "wall_follower",
 ]

@@ -1,6 +1,7 @@
 """What the coverage strategies share: exact straight lanes, the account of what is covered, and the rest at the end."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Sweep:
         done: cells that somebody has covered, or that turned out not to be had.
         mates: what the others said about themselves.
         goal_point: what the robot is at, to be told to the others: a point [m] of the cell that it covers.
+        facts: what else is told to the others.
     """
 
     def __init__(self, robot: Robot, gap_m: float = 0.02):
@@ -53,6 +55,7 @@ class Sweep:
         self.radius, self.gap_m = robot.model.outer_radius_m, gap_m
         self.mates = Teammates()
         self.goal_point: tuple[float, float] | None = None
+        self.facts: dict[str, Any] = {}
         self.limits = DriveLimits.of(robot.model)
         self._discs = np.array(robot.model.body_discs)
         self._trail: list[tuple[float, float, float]] = []
@@ -96,7 +99,7 @@ class Sweep:
     def mark(self, robot: Robot) -> bool:
         """Write down what the body stands on, take in what the others did, and tell them; always False.
 
-        What is told about the robot itself, beside its pose, is `goal_point`.
+        What is told about the robot itself, beside its pose, is `goal_point` and `facts`.
         """
         pose = (float(robot.pose[0]), float(robot.pose[1]), float(robot.pose[2]))
         poses = np.array(pose)[None]
@@ -107,7 +110,7 @@ class Sweep:
         if robot.time >= self._told_s + _TELL_S - 1e-9:
             robot.send(np.array(self._trail), kind=_SWEPT)
             self._trail, self._told_s = [], robot.time
-        self.mates.step(robot, self.goal_point)
+        self.mates.step(robot, self.goal_point, **self.facts)
         return False
 
     # -- driving ---------------------------------------------------------------------------------------------------
@@ -122,6 +125,12 @@ class Sweep:
         for corner in corners:
             if not await self.straight(robot, *corner):
                 return not self._occupied(robot, x, y) and await self._navigate(robot, x, y)
+        if (
+            not corners and not self.standing[self.cell_of(*robot.pose[:2])]
+        ):  # as beside a mate, with its shadow on the map
+            return await self._navigate(robot, x, y)
+        if not corners:
+            await robot.sleep(0.0, until=self.mark)  # a step passes, also when there is no way to anything
         return bool(corners)
 
     def _around(self, robot: Robot, x: float, y: float) -> list[tuple[float, float]]:
@@ -264,15 +273,18 @@ class Sweep:
             if not mask.any() and robot.time < news_s + yield_s:
                 await robot.sleep(0.5, until=self.mark)  # the others are at it
                 continue
-            mask = mask if mask.any() else left
-            target = self._nearest(robot, mask)
-            place = self._stand_for(robot, target)
-            if place is not None:
-                await self.go(robot, *place)
-            self.done[target] = True  # or it cannot be had
+            await self.visit_nearest(robot, mask if mask.any() else left)
+
+    async def visit_nearest(self, robot: Robot, mask: np.ndarray) -> None:
+        """Cover the cell of ``mask``, bool (rows, columns), that is nearest by air, or give it up."""
+        target = self._nearest(robot, mask)
+        place = self._stand_for(robot, target)
+        if place is not None:
+            await self.go(robot, *place)
+        self.done[target] = True  # or it cannot be had
 
     def _nearest(self, robot: Robot, mask: np.ndarray) -> tuple[int, int]:
-        """Return the cell of ``mask`` that is nearest by air."""
+        """Return the cell of a mask that is nearest by air."""
         cells = np.argwhere(mask)
         row, column = cells[np.argmin(np.hypot(*(self.grid.to_world(cells) - robot.pose[:2]).T))].tolist()
         return row, column

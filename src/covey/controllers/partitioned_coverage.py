@@ -1,19 +1,19 @@
-"""Voronoi coverage: each robot covers what it is nearest to by the length of the way."""
+"""Partitioned coverage: each robot covers what it has the shortest way to, and what is left is divided anew."""
 
 import numpy as np
 
 from covey.controllers.boustrophedon import sweep_cells
 from covey.controllers.cover_loop import Sweep, know_the_place
 from covey.planning.dijkstra import dijkstra
-from covey.robots.controller import controller
+from covey.robots.controller import controller, controllers
 from covey.robots.handle import Robot
 
 _LISTEN_S = 2.0
 _SMALL = 20.0
 
 
-@controller("voronoi_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"))
-async def voronoi_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
+@controller("partitioned_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"))
+async def partitioned_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
     """Divide the place by the length of the way from each robot, and cover the own part up and down.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots tell where they are
@@ -26,11 +26,13 @@ async def voronoi_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float =
         overlap: share of the body's width by which neighbouring lanes overlap.
         gap_m: gap to walls that is kept [m].
 
+    The parts are the geodesic Voronoi regions of where robots are at one moment. It is no method of a paper: what goes
+    by the name of Voronoi coverage (J. Cortés, S. Martínez, T. Karataş, F. Bullo: Coverage control for mobile sensing
+    networks. IEEE Transactions on Robotics and Automation 20(2), 2004; A. Breitenmoser et al., ICRA 2010) moves each
+    robot to the centroid of its region, so that together they watch a place, and drives over none of it.
+
     References:
-        A. Breitenmoser, M. Schwager, J.-C. Metzger, R. Siegwart, D. Rus: Voronoi coverage of non-convex environments
-        with a group of networked robots. ICRA 2010 (the partition); P. Fazli, A. Davoodi, A. K. Mackworth: Multi-robot
-        repeated area coverage. Autonomous Robots 34, 2013 (partition by the length of the way). Within a part lanes as
-        by H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
+        Within a part lanes as by H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
     """
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)
@@ -49,6 +51,9 @@ async def voronoi_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float =
         before = left
         await sweep_cells(robot, sweep, region, overlap, shared=False)
     await sweep.finish(robot)
+
+
+controllers.renamed["voronoi_coverage"] = "partitioned_coverage"
 
 
 def nearest_robot(standing: np.ndarray, robots: list[tuple[int, int]]) -> np.ndarray:
