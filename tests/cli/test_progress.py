@@ -70,3 +70,12 @@ def test_without_a_map_there_is_time_only():
     bar = ProgressBar(Stop(done=True, timeout_s=60), io.StringIO())
     bar._first = 100.0
     assert bar.line(frame(100, float("nan")), 101.0) == "   10.0 s simulated    10.0 x real time  about 5 s to go"
+
+
+def test_of_a_formation_the_line_says_who_stands_where_and_not_what_is_explored():
+    bar = ProgressBar(Stop(timeout_s=500), io.StringIO())
+    forming = frame(500, 0.015)
+    forming.mission = {"robots_arrived": 3.0, "formation_error_m": 4.25, "orders_met": 1.0}
+    line = bar.line(forming, bar._first + 1.0)
+    assert line.startswith("orders met: 1  robots at their places: 3  on average 4.2 m off     50.0 s simulated")
+    assert "explored" not in line

@@ -75,3 +75,20 @@ def test_without_an_order_it_looks_where_nobody_has_been():
 def test_senseless_parameters_are_named():
     with pytest.raises(InvalidValueError, match="corridor_m"):
         controllers.get("aerial_scout")(corridor_m=0.0)
+
+
+FAR = (
+    TEAM.replace("[100, 60]", "[140, 60]")
+    .replace("[20, 0], formation", "[60, 0], formation")
+    .replace("stop:", "events: [{at_s: 50, crater: {centre_m: [30, 0], depth_m: 2, radius_m: 4}}]\nstop:")
+)
+
+
+def test_a_crater_that_is_dug_in_ground_mapped_long_ago_is_seen_again_before_the_team_is_there():
+    run = simulation(team=FAR.replace("max_speed_m_s: 1.0", "max_speed_m_s: 0.5")).run()
+    events = run.events
+    assert "looks again at old ground" in events.filter(events["robot"] == "s0")["text"].to_list()
+    first = events.filter(events["kind"] == "change_noticed").row(0, named=True)
+    assert first["robot"] == "s0"
+    on_the_ground = run.poses[list(run.times).index(first["time_s"]), :2, 0]
+    assert on_the_ground.max() < 25.0  # no robot there was near enough to see it

@@ -76,6 +76,16 @@ def test_a_place_in_a_wall_is_taken_beside_it_and_a_formation_in_a_wall_is_enclo
     assert all("enclosed" in sim.robot(n).text for n in sim.names)
 
 
+@pytest.mark.parametrize(("within_m", "count"), [(1.0, 3), (0.3, 2)])
+def test_as_many_robots_say_that_they_have_arrived_as_the_metric_counts(within_m, count):
+    order = {"objective_m": (-3.0, 3.0), "formation": "rank", "facing_deg": 90.0, "within_m": within_m}
+    sim = team(order, count=3)
+    run = sim.run()  # places at x = -1 (at the wall, where nobody can stand), -3 and -5
+    texts = [sim.robot(n).text for n in sim.names]
+    assert texts.count("arrived") == run.metrics["robots_arrived"] == count
+    assert all("beside its place (-1.0, 3.0)" in text for text in texts if text != "arrived")
+
+
 def test_the_places_of_a_lost_robot_are_not_dealt_out_again_but_the_others_stand_in_the_formation():
     fault = {"at_s": 3, "robot": "r1", "kind": "dies"}
     sim = team({"objective_m": (9.0, 0.0)}, count=4, faults=[fault])

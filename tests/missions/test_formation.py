@@ -11,6 +11,7 @@ from covey.planning.orders import Order
 from covey.scenario.build import set_up
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import parse_scenario
+from covey.world.ground import Ground
 
 ABLE = np.ones(3, bool)
 RANK = Order(objective_m=(10.0, 0.0), formation="rank", spacing_m=2.0)
@@ -18,7 +19,7 @@ PLACES = np.array([[10.0, -2.0, 0.0], [10.0, 0.0, 0.0], [10.0, 2.0, 0.0]])
 
 
 def test_the_error_is_the_distance_to_the_places_whoever_takes_which():
-    tracker = FormationTracker(RANK, 3, 0.51)
+    tracker = FormationTracker(RANK.model_copy(update={"within_m": 0.51}), 3)
     pose = PLACES[[2, 0, 1]] + [(0.3, 0.4, 0.0), (0.0, 0.0, 1.0), (-3.0, 0.0, 2.0)]
     said = tracker.measure(1.0, pose, ABLE)
     assert tracker.values["formation_error_m"] == pytest.approx((0.5 + 0.0 + 3.0) / 3)
@@ -29,7 +30,7 @@ def test_the_error_is_the_distance_to_the_places_whoever_takes_which():
 
 
 def test_an_order_is_met_when_all_that_still_drive_are_at_their_places():
-    tracker = FormationTracker(RANK, 3, 0.5)
+    tracker = FormationTracker(RANK, 3)
     tracker.measure(0.0, np.zeros((3, 3)), ABLE)
     pose = PLACES.copy()
     pose[1] = 0.0
@@ -43,7 +44,7 @@ def test_an_order_is_met_when_all_that_still_drive_are_at_their_places():
 
 
 def test_a_new_order_begins_anew():
-    tracker = FormationTracker(RANK, 3, 0.5)
+    tracker = FormationTracker(RANK, 3)
     tracker.measure(1.0, PLACES, ABLE)
     tracker.give(Order(objective_m=(0.0, 0.0), formation="rank"))
     assert not tracker.accomplished
@@ -158,3 +159,24 @@ def test_wrong_orders_are_named_with_their_place(old, new, problem):
     with pytest.raises(ScenarioError) as error:
         set_up(parse_scenario(SCENARIO.replace(old, new), file="s.yaml"))
     assert problem in str(error.value)
+
+
+def test_a_robot_that_flies_takes_no_place_of_the_formation():
+    mission = Formation(objective_m=(0.0, 0.0), formation="rank", spacing_m=2.0)
+    places = [(0.0, -1.0, 0.0), (0.0, 1.0, 0.0)]  # of a rank of two, not of three
+    groups = [
+        covey.Group("s", covey.robots.aerial_scout(), [(-8.0, 3.0, 0.0)], Rests),
+        covey.Group("r", covey.robots.disc(), places, Rests),
+    ]
+    ground = Ground.of(np.zeros((31, 31)))
+    run = covey.Simulation(ground.world(), groups, mission=mission, stop=covey.Stop(timeout_s=5), seed=1).run()
+    assert run.metrics["robots_arrived"] == 2
+    assert run.metrics["orders_met"] == 1
+    assert run.metrics["formation_error_m"] == pytest.approx(0.0, abs=1e-6)
+
+
+class Rests:
+    """Stays where it is."""
+
+    def step(self, robot):
+        robot.rest()

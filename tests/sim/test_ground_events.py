@@ -84,3 +84,18 @@ def test_bad_changes(change, said):
 def test_a_plain_world_has_no_ground_to_change():
     with pytest.raises(InvalidValueError, match="this world has no ground"):
         covey.Simulation(covey.World.empty(5, 5), events=[{"at_s": 1, "crater": {"centre_m": [0, 0]}}])
+
+
+def test_altitudes_can_be_asked_for_and_saved_while_the_run_goes_on(tmp_path):
+    sim = simulation()
+    sim.change_ground(crater={"centre_m": (0, 0), "depth_m": 2, "radius_m": 4})
+    sim.step()
+    assert sim.altitude_at([(0, 0), (2, 0), (9, 9)]).tolist() == pytest.approx([-2.0, -1.5, 0.0])
+    sim.save_ground(tmp_path / "after.png")
+    kept = Ground.from_file(tmp_path / "after.png")
+    np.testing.assert_allclose(kept.altitude_at([(0, 0), (2, 0), (9, 9)]), [-2.0, -1.5, 0.0], atol=5e-4)
+    with pytest.raises(InvalidValueError, match=r"not as 'after\.doc'"):
+        sim.save_ground(tmp_path / "after.doc")
+    assert [p.name for p in tmp_path.iterdir()] == ["after.png"]
+    with pytest.raises(InvalidValueError, match="the world has no ground"):
+        covey.Simulation(covey.World.empty(5, 5)).altitude_at((0, 0))

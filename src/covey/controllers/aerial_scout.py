@@ -13,6 +13,7 @@ from covey.robots.handle import Robot
 
 Place = tuple[float, float]
 _THINK_S = 1.0
+_OLD_S = 30.0  # what it saw longer ago it looks at again while robots are on their way
 _NEAR_M = 1.0  # this near to a place the scout has seen it, or never will
 
 
@@ -23,7 +24,8 @@ class AerialScout:
     Robots on the ground ask by messages of the kind ``look`` with a place x, y [m]; what they ask for is done when the
     place is in the scout's map. Without a question it flies to the unmapped place that is nearest to the line from
     the middle of the team to the objective and to itself. What it sees is its own belief, which the others get as any
-    other: with `share_maps`. It hovers when there is nothing left to see.
+    other: with `share_maps`. When all of the corridor is mapped it looks again at what it has not seen for 30 s, the
+    oldest first, for the ground may have changed; it hovers when no robot is on its way any more.
 
     Args:
         corridor_m: half of the width of the corridor that it maps around that line [m]; beyond it, it looks nowhere
@@ -95,9 +97,28 @@ class AerialScout:
             off = _off_line(points, middle, objective)
             points, away = points[off <= self.corridor_m], (away + 2.0 * off)[off <= self.corridor_m]
         if not len(points):
-            return None
+            return self._again(robot)
         x, y = points[int(np.argmin(away))].tolist()
         robot.note("looks ahead of the team")
+        return x, y
+
+    def _again(self, robot: Robot) -> Place | None:
+        """Return the place of the corridor that it has not seen for longest, while robots are on their way."""
+        assert robot.map is not None
+        notice, mates = robot.board.get(NOTICE), self.mates.others(robot).values()
+        moving = [m.pose[:2] for m in mates if m.facts.get("state") in ("place", "edge", "facing")]
+        if notice is None or not moving:
+            return None
+        seen, cells = robot.map.last_seen, robot.map.occupancy()
+        age_s = (seen.max() - seen) * (robot.time / (seen.max() + 1.0))
+        old = np.argwhere((cells >= 0) & (age_s > _OLD_S))
+        points = robot.map.grid.to_world(old)
+        near = _off_line(points, np.mean(moving, axis=0), np.array(Order.of(notice).objective_m)) <= self.corridor_m
+        old, points = old[near], points[near]
+        if not len(points):
+            return None
+        x, y = points[int(np.argmax(age_s[old[:, 0], old[:, 1]]))].tolist()
+        robot.note("looks again at old ground")
         return x, y
 
     def _fly(self, robot: Robot, goal: Place) -> None:

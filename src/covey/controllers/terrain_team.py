@@ -20,12 +20,12 @@ from covey.planning.progress import Blacklist
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
-_ENDS = ("arrived", "enclosed", "given up")
+_ENDS = ("arrived", "beside", "enclosed", "given up")
 _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
 _SECTORS = 36
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
-_STAND = ("arrived", "facing", "enclosed", "given up")
+_STAND = ("arrived", "beside", "facing", "enclosed", "given up")
 _READ_S = 0.2  # how often the order is read
 _GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
 _DEAL_S = 10.0  # and at most so often again, when robots block each other
@@ -143,7 +143,7 @@ class TerrainTeam:
             self._drive(robot)
         elif kind == "facing":
             if self.driver.turn_to(robot, self.order.facing) < _FACING:
-                self._set(robot, _Goal("arrived", self.goal.place, "arrived"))
+                self._arrive(robot)
         elif robot.time >= self._next_s - 1e-9 and kind != "given up" and not self._is_at_place(robot):
             self._think(robot)
         if self.goal.kind in _ENDS:
@@ -160,9 +160,20 @@ class TerrainTeam:
             facts["order"] = self._notice
         return facts
 
+    def _arrive(self, robot: Robot) -> None:
+        """Say that the robot is at its place, or how far beside it, where it is as near as it can be."""
+        assert self.order is not None
+        x, y = self._places.get(robot.name, robot.pose[:2])
+        off_m = math.hypot(robot.pose.x - x, robot.pose.y - y)
+        if off_m <= self.order.within_m:
+            self._set(robot, _Goal("arrived", self.goal.place, "arrived"))
+        else:
+            text = f"stands {off_m:.1f} m beside its place ({x:.1f}, {y:.1f}), where it cannot drive"
+            self._set(robot, _Goal("beside", self.goal.place, text))
+
     def _is_at_place(self, robot: Robot) -> bool:
         """Return whether the robot has arrived, and has not been carried away since."""
-        if self.goal.kind != "arrived" or self.goal.place is None:
+        if self.goal.kind not in ("arrived", "beside") or self.goal.place is None:
             return False
         x, y = self.goal.place
         return math.hypot(robot.pose.x - x, robot.pose.y - y) <= 3.0 * self.within_m
@@ -211,7 +222,7 @@ class TerrainTeam:
                 self._deal(robot, team)
         elif told := self._others[leader].facts.get("places"):
             self._places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
-        if self._places.get(robot.name) != before and self.goal.kind in ("place", "facing", "arrived"):
+        if self._places.get(robot.name) != before and self.goal.kind in ("place", "facing", "arrived", "beside"):
             self._set(robot, _Goal("", None, robot.text))
             self._next_s = robot.time
 

@@ -23,10 +23,9 @@ class Formation(Order):
     kind: ClassVar[str] = "formation"
 
     robots: int | None = Field(
-        default=None, ge=1, description="How many robots are to form up, the first ones of the team; null: all."
-    )
-    within_m: float = Field(
-        default=1.0, gt=0, description="A robot is at its place when its centre is this near to it [m]."
+        default=None,
+        ge=1,
+        description="How many robots are to form up, the first ones of the team; null: all but those that fly.",
     )
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "FormationTracker":
@@ -42,7 +41,7 @@ class Formation(Order):
                 f"y {bottom:g} to {top:g} m; give one inside"
             )
         order = Order.model_validate({name: getattr(self, name) for name in Order.model_fields})
-        return FormationTracker(order, min(self.robots or len(start), len(start)), self.within_m)
+        return FormationTracker(order, min(self.robots or len(start), len(start)))
 
 
 class FormationTracker:
@@ -54,16 +53,18 @@ class FormationTracker:
     Attributes:
         order: the order in force.
         accomplished: whether all robots that are able to drive are at their places.
+        on_wheels: robots that fly are not reckoned with.
         orders_met: how many orders have been, at some time.
     """
 
+    on_wheels = True
     columns = ("robots_arrived", "formation_error_m", "worst_formation_error_m", "orders_met")
     waypoints = None
 
-    def __init__(self, order: Order, robots: int, within_m: float):
-        self.robots, self.within_m = robots, within_m
+    def __init__(self, order: Order, robots: int):
+        self.robots = robots
         self.orders_met, self.accomplished = 0, False
-        self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": within_m}
+        self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": order.within_m}
         self._values: dict[str, float] = dict.fromkeys(self.columns, np.nan)
         self.give(order)
 
@@ -81,7 +82,7 @@ class FormationTracker:
             self._places = self.order.slots(max(len(members), 1))
         costs = np.hypot(*(pose[members, None, :2] - self._places[None]).transpose(2, 0, 1))
         error = costs[np.arange(len(members)), hungarian_assignment(costs)] if len(members) else np.empty(0)
-        there = error <= self.within_m
+        there = error <= self.order.within_m
         self.accomplished = len(members) > 0 and bool(there.all())
         new = [int(i) for i in members[there] if int(i) not in self._been]
         self._been.update(new)

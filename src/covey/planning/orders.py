@@ -41,6 +41,10 @@ class Order(Record):
         description="leap_of_faith: drive on what was mapped at any time; look_before_leap: only on what is seen now.",
     )
 
+    within_m: float = Field(
+        default=1.0, gt=0, description="A robot has arrived when its centre is this near to its place [m]."
+    )
+
     @property
     def facing(self) -> float:
         """Where the formation looks [rad]."""

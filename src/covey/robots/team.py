@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.robots.chassis import FlyingChassis
 from covey.robots.model import KINEMATICS, RobotModel, inscribed_radius
 
 
@@ -37,6 +38,11 @@ class TeamModel:
     discs: np.ndarray
     disc_count: np.ndarray
     inscribed: np.ndarray
+
+    @property
+    def flies(self) -> np.ndarray:
+        """Which robots fly, bool (n,)."""
+        return np.array([isinstance(model.chassis, FlyingChassis) for model in self.models], bool)[self.model_id]
 
     @classmethod
     def of(cls, robots: Sequence[RobotModel]) -> "TeamModel":

@@ -39,6 +39,7 @@ from covey.sim.surveying import Surveying
 from covey.sim.talking import Talking
 from covey.sim.teams import as_groups
 from covey.world.edits import editable
+from covey.world.ground import Ground
 from covey.world.world import World
 
 OnError = Literal["stop_robot", "end_run"]
@@ -326,6 +327,19 @@ class Simulation:
         shift or altitude; see `covey.sim.events.GroundEvent`."""
         self.do(change)
 
+    def altitude_at(self, points: Any) -> np.ndarray:
+        """Return the true altitude of the ground now [m] at points [m] of shape (..., 2), see `Ground.altitude_at`."""
+        return self._ground().altitude_at(points)
+
+    def save_ground(self, path: str | Path, **options: Any) -> None:
+        """Write the ground as it is now: image, grid or arrays, as the suffix of the file says; see `Ground.save`."""
+        self._ground().save(path, **options)
+
+    def _ground(self) -> Ground:
+        if self.world.ground is None:
+            raise InvalidValueError("the world has no ground; give it a `height_map`, or generate a ground")
+        return self.world.ground
+
     def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
         """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
         self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
@@ -368,7 +382,10 @@ class Simulation:
         for i, change, (x, y), text in self.surveying.measure():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         if self.tracker is not None:
-            for i, text in self.tracker.measure(self.time, self.state.pose, ~self.state.halted):
+            able = ~self.state.halted
+            if getattr(self.tracker, "on_wheels", False):
+                able &= ~self.model.flies
+            for i, text in self.tracker.measure(self.time, self.state.pose, able):
                 self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
 
     def _observe(self) -> None:
