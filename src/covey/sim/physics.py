@@ -42,9 +42,9 @@ class Contacts:
 
 
 class Incident(NamedTuple):
-    """Something that befalls a robot: it is stuck or freed again, has rolled over or is righted again.
+    """Something that befalls a robot: it is stuck or freed again, falls, has rolled over or is righted again.
 
-    ``kind`` is stuck, freed, rolled or righted; ``robot`` is its index in the team.
+    ``kind`` is stuck, freed, fell, rolled or righted; ``robot`` is its index in the team.
     """
 
     kind: str

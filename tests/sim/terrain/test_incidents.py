@@ -1,4 +1,4 @@
-"""Getting stuck and rolling over are reported when they begin and end."""
+"""Getting stuck, falling and rolling over are reported when they begin and end."""
 
 import math
 
@@ -11,6 +11,7 @@ from covey.sim.physics import Incident
 from covey.sim.terrain.incidents import STUCK_S, Incidents
 from covey.sim.terrain.physics import TerrainPhysics
 from covey.world.ground import Ground
+from covey.world.ground_edits import crater, editable_ground
 from covey.world.world import World
 
 pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
@@ -63,13 +64,30 @@ def test_a_robot_that_falls_on_its_side_has_rolled_and_is_righted_when_it_is_put
     assert [incident for incident, _ in drive(physics, state, [[0, 0, 0]], 1)] == [Incident("righted", 0)]
 
 
+def test_who_drives_off_a_cliff_falls_once_and_who_drives_downhill_or_flies_or_sinks_with_the_ground_does_not():
+    x = np.arange(40) - 20.0
+    altitude = np.tile(-0.4 * np.clip(x, 0, None), (40, 1))  # as steep as can be driven on
+    altitude[:20] = np.where(x > 0, -2.0, 0.0)
+    ground = editable_ground(Ground.of(altitude, origin=(-20.0, -20.0)))
+    model = TeamModel.of([skid_steer(), skid_steer(), aerial_scout(), skid_steer()])
+    state = TeamState.at([[-1.5, -6, 0], [-1.5, 6, 0], [-1.5, -10, 0], [-15, 6, 0]])
+    physics = TerrainPhysics(ground.world(), model)
+    found = drive(physics, state, [[0.5, 0, 0]] * 3 + [[0, 0, 0]], 5)
+    crater(ground, (-15.0, 6.0), 3.0, 4.0)
+    found += drive(physics, state, [[0, 0, 0]] * 4, 1)
+    falls = [incident.robot for incident, _ in found if incident.kind == "fell"]
+    assert falls == [0]
+    assert state.altitude_roll_pitch[1, 0] < -0.2
+    assert state.altitude_roll_pitch[3, 0] < -2.5
+
+
 def _at(x):
     return np.array([[x, 0.0, 0.0]])
 
 
 def test_the_rule_by_its_numbers():
     model = TeamModel.of([skid_steer()])
-    watch, level, halted = Incidents(model, np.full(1, np.nan)), np.zeros((1, 3)), np.zeros(1, bool)
+    watch, level, halted = Incidents(model, np.full(1, np.nan), np.zeros(1, bool)), np.zeros((1, 3)), np.zeros(1, bool)
     drives = np.array([[0.5, 0.0, 0.0]])
     first = [k for k in range(1, 60) if watch.look(_at(0.0), level, drives, halted, 0.1)]
     assert first == [1 + round(STUCK_S / 0.1)]

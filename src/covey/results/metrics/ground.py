@@ -109,11 +109,11 @@ def _first_noticed(run: Run) -> dict[int, int]:
     return first
 
 
-def _befell(run: Run, kind: str) -> int | None:
+def _befell(run: Run, *kinds: str) -> int | None:
     if run.landscape is None:
         return None
     events = run.events
-    return events.filter(events["kind"] == kind)["robot"].n_unique()
+    return events.filter(events["kind"].is_in(kinds))["robot"].n_unique()
 
 
 @metrics.register("robots_stuck")
@@ -126,3 +126,9 @@ def robots_stuck(run: Run) -> int | None:
 def robots_rolled(run: Run) -> int | None:
     """How many robots rolled over at some time; None in a world without ground."""
     return _befell(run, "rolled")
+
+
+@metrics.register("robots_lost")
+def robots_lost(run: Run) -> int | None:
+    """How many robots fell or rolled over at some time; None in a world without ground."""
+    return _befell(run, "fell", "rolled")

@@ -77,7 +77,7 @@ class TerrainPhysics:
         self._pose = np.full((n, 3), np.nan)
         self._gone = np.zeros(n, bool)
         self._touching = Touching()
-        self._watch = Incidents(model, self._bodies.max_torque)
+        self._watch = Incidents(model, self._bodies.max_torque, self._bodies.position < 0)
         self.incidents: Sequence[Incident] = ()
 
     def place(self, state: TeamState) -> None:
@@ -256,4 +256,5 @@ class TerrainPhysics:
         points = bodies.points, bodies.point_count
         moved = follow(self._altitude, ground.altitude, self._frame, *points, bodies.position, q)
         state.altitude_roll_pitch[:, 0] += moved
+        self._watch.ground_moved(moved)
         self._altitude[window] = ground.altitude[window]
