@@ -16,7 +16,7 @@ robots:
   controller: NAME
   start: [[-2, 0, 0], [0, 0, 0], [2, 0, 0]]
 share_maps: {every_s: 1}
-stop: {timeout_s: 400}
+stop: {timeout_s: 600}
 """
 
 
@@ -25,7 +25,7 @@ def test_frontier_strategies_map_what_can_be_driven_on_and_end(name):
     sim = parse_scenario(TEXT.replace("NAME", name)).build()
     run = sim.run()
     assert run.status == "reached"  # every robot says that it can reach no frontier
-    assert sim.time < 400
+    assert sim.time < 600
     truth = drivability(sim.world.ground.altitude)
     rows, columns = truth.shape
     known = sim.estimating.teams[0].beliefs.union()[:rows, :columns]

@@ -191,6 +191,67 @@ def test_a_drop_tells_nothing_new_of_a_vertex_that_is_known_to_lie_there():
     assert beliefs.resets.sum() == 0
 
 
+def test_a_vertex_that_was_measured_above_what_hides_it_now_is_not_known_any_more():
+    beliefs = team()
+    see(beliefs, np.zeros((3, 4)), corner=(1, 4))
+    belief = beliefs[0]
+    see(beliefs, [[0.1]], kind=[[4]], corner=(2, 6), step=1)  # it lies below 0.1 m: that was known
+    assert (belief.marks()[2, 6], belief.occupancy()[2, 6]) == (1, 0)
+    see(beliefs, [[-0.3]], kind=[[4]], corner=(2, 6), step=2)
+    assert (belief.marks()[2, 6], belief.last_changed[2, 6], belief.last_seen[2, 6]) == (0, 2, 0)
+    assert belief.occupancy()[2, 5:7].tolist() == [0, -1]
+    see(beliefs, [[-1.0]], corner=(2, 6), step=3)
+    assert (belief.occupancy()[2, 5:7] == 100).all()
+
+
+def test_a_vertex_that_is_hidden_and_too_low_to_be_driven_to_is_a_drop_until_somebody_sees_it():
+    beliefs = team()
+    see(beliefs, np.zeros((3, 3)), corner=(1, 4))
+    belief = beliefs[0]
+    see(beliefs, [[-0.39]], kind=[[4]], corner=(2, 7), step=1)  # there may be drivable ground
+    assert (belief.marks()[2, 7], belief.occupancy()[2, 6]) == (0, 0)
+    see(beliefs, [[-0.41]], kind=[[4]], corner=(2, 7), step=2)
+    assert (belief.marks()[2, 7], belief.occupancy()[2, 6], belief.occupancy()[2, 5]) == (2, 100, 0)
+    assert belief.altitude()[2, 7] == -5.0
+    see(beliefs, [[-0.1]], corner=(2, 7), step=3)
+    assert (belief.marks()[2, 7], belief.occupancy()[2, 6]) == (1, 0)
+
+
+def test_who_is_told_that_a_vertex_is_not_known_any_more_forgets_it_too():
+    beliefs = team(("a", "b"))
+    see(beliefs, np.zeros((3, 3)), corner=(1, 4))
+    beliefs.share(np.ones((2, 2), bool))
+    assert beliefs[1].marks()[2, 6] == 1
+    see(beliefs, [[-0.3]], kind=[[4]], corner=(2, 6), step=2)
+    beliefs.share(np.ones((2, 2), bool))
+    assert [belief.marks()[2, 6] for belief in beliefs] == [0, 0]
+
+
+def test_a_robot_starts_with_the_ground_below_it_as_level_but_not_surely_so():
+    beliefs = team(("a", "b"))
+    beliefs.stand(np.array([1]), np.array([[10.0, 6.2]]), np.array([1.5]), 0.5)
+    belief = beliefs[1]
+    assert np.argwhere(belief.marks() > 0).tolist() == [[6, 10]]
+    assert belief.altitude()[6, 10] == 1.5
+    assert belief.interval()[6, 10] == pytest.approx(1.96 * 0.5 * 0.2)  # a slope of 0.5 over 0.2 m
+    assert (beliefs[0].marks() == 0).all()
+
+
+def test_unsafe_ground_begins_at_the_first_cell_with_a_corner_that_is_not_known_or_too_steep():
+    beliefs, points = team(), np.empty((200, 2))
+    altitude = np.zeros((10, 10))
+    altitude[:, 7:] = -1.0  # a cliff from x = 6 to 7
+    see(beliefs, altitude)  # what lies beyond x = 9, y = 9 is not known
+    count = beliefs[0].unsafe_ground(points, 0, (4.5, 4.5, 0.0), 3.1, 0.3)
+    found = points[:count]
+    assert count == 72 // 3 + 1  # as far as it looks: at bearings up to 60 degrees
+    np.testing.assert_allclose(found[:, 0], 1.5, atol=0.06)
+    close = beliefs[0].unsafe_ground(points, 0, (5.9, 4.5, np.pi), 3.0, 0.3)  # with the cliff close behind it
+    nearest = points[:close][np.argmin(np.hypot(*points[:close].T))]
+    assert -0.3 < nearest[0] < -0.15  # so near that it cannot come nearer, and can go away
+    assert beliefs[0].unsafe_ground(points, 0, (4.5, 4.5, 0.0), 1.4, 0.3) == 0
+
+
 def test_a_vertex_above_the_wedge_is_an_obstacle():
     beliefs = team()
     see(beliefs, [[0.0, 0.5]], kind=[[1, 3]], corner=(2, 5))

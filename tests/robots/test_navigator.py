@@ -36,6 +36,9 @@ class Known:
     def occupancy(self):
         return self.grid.cells
 
+    def unsafe_ground(self, points, count, pose, reach_m, keep_m):
+        return count
+
 
 def drive(order, model, world=None, start=(0.0, 0.0, 0.3), known=None, timeout_s=150.0):
     """Carry out an order until the navigator ends it; return state, final pose once it stands, contacts, and time."""

@@ -21,7 +21,7 @@ _TRIES = 4
 """A cell that could not be entered so often is a wall."""
 
 
-@controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"))
+@controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"), needs=("lidar",))
 async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float = 300.0) -> None:
     """Mark cells as visited, which then are walls, wherever that does not cut others off; go on to the rest.
 

@@ -23,10 +23,10 @@ async def cost_utility(
     """Go to the frontier that falls to this robot when the pairs of most utility less cost are dealt out first.
 
     Each goal begins with utility 1. When one is dealt out, that of every goal in sight of it at a distance d falls by
-    P(d) = 1 - d / r, the chance to see the one from the other, with r the range of the lidar; through walls and beyond
-    r nothing is seen. Costs are in ranges of the lidar too, so that ``beta`` has no unit. Each robot works this out for
-    all from its own map and the poses that the others have told. It ends when it can reach no frontier. For partners
-    that have been silent for ``forget_s`` no utility is lowered.
+    P(d) = 1 - d / r, the chance to see the one from the other, with r the range of the sensor that it maps with;
+    through walls and beyond r nothing is seen. Costs are in such ranges, too, so that ``beta`` has no unit. Each robot
+    works this out for all from its own map and the poses that the others have told. It ends when it can reach no
+    frontier. For partners that have been silent for ``forget_s`` no utility is lowered.
 
     Args:
         robot: a robot with a map.

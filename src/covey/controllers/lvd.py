@@ -21,7 +21,7 @@ _BOUNDARY_TILES = 2.0
 _SAME_TILES = 1.0
 
 
-@controller("lvd", sees=("pose", "lidar", "neighbours", "collided"))
+@controller("lvd", sees=("pose", "lidar", "neighbours", "collided"), needs=("lidar",))
 async def lvd(
     robot: Robot, *, tile_m: float = 1.0, sense_m: float = 7.0, mark_m: float = 1.0, far_chance: float = 0.3
 ) -> None:

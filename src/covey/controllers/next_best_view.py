@@ -30,7 +30,7 @@ async def next_best_view(
 ) -> None:
     """Go to the place with the largest A exp(-``decay_per_m`` L): A the unknown area in sight from there, L the way.
 
-    A [m2] is what rays of the lidar's range would cross of the unknown before they meet a known wall, with open ground
+    A [m2] is what rays of the sensor's range would cross of the unknown before they meet a known wall, with open ground
     in all that is unknown: the most that can come to light. Candidates are the frontiers and places drawn at random
     near them that the robot can reach. Robots decide each for themselves; where maps are shared, that is the only
     coordination, and a partner that vanishes changes nothing. It ends when it can reach no frontier.

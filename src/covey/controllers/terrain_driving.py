@@ -7,7 +7,9 @@ import numpy as np
 
 from covey.planning.best_first import Ways
 from covey.planning.disallow import allowed_bearings, arc_width
+from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
 from covey.planning.follow import lookahead
+from covey.robots.driving import DriveLimits, Driving
 from covey.robots.handle import Robot
 
 AHEAD_M = 0.8
@@ -18,6 +20,7 @@ _TURN = math.radians(35)  # farther off the bearing than this it turns on the sp
 _GRAZE = math.radians(5)  # so far into an arc it may drive
 _SIDES = math.radians(60)  # two ways around a mate that differ by less from the bearing wanted are as good
 _PROGRESS_M, _PATIENCE_S, _BACK_S = 0.3, 8.0, 2.0
+_POINTS, _NO_TRACKS = 128, np.empty((0, 8))
 
 
 class Disallow:
@@ -109,7 +112,7 @@ class Driver:
         x, y, heading = robot.pose
         top = self.speed * robot.model.max_speed_m_s
         if robot.time < self._back_until_s:
-            robot.drive(-0.4 * top, 0.0)
+            _drive(robot, -0.4 * top, 0.0)
             return "driving"
         to_x, to_y, self._segment, left_m, off_m = lookahead(self.way, self._segment, x, y, AHEAD_M)
         gap_m = math.hypot(self.way[-1, 0] - x, self.way[-1, 1] - y)
@@ -138,7 +141,7 @@ class Driver:
         v = 0.0 if abs(off) > _TURN else top * math.cos(off) * min(1.0, 0.15 + max(left_m, gap_m))
         if any(abs(math.remainder(heading - middle, math.tau)) < 0.5 * width - _GRAZE for middle, width in arcs):
             v = 0.0  # while it turns, it does not drive where it must not
-        robot.drive(v, omega)
+        _drive(robot, v, omega)
         return "driving"
 
     def _choose(self, desired: float, x: float, y: float, ways: Ways, arcs: list[tuple[float, float]]) -> float | None:
@@ -160,3 +163,19 @@ class Driver:
         before, least = self._bearing, abs(good[0] - desired)
         as_good = [b for b in good if abs(b - desired) < least + _SIDES]
         return min(as_good, key=lambda b: abs(math.remainder(b - before, math.tau)))
+
+
+def _drive(robot: Robot, v: float, omega: float) -> None:
+    """Drive at a speed [m/s] and turn rate [rad/s], or as near to them as unsafe ground allows.
+
+    The robot can always stop before it comes on ground that is not known to be good, forwards and backwards.
+    """
+    assert robot.map is not None
+    driving, limits, radius = Driving(), DriveLimits.of(robot.model), robot.model.outer_radius_m
+    points, reach = np.empty((_POINTS, 2)), 2.0 * radius + limits.max_speed
+    count = robot.map.unsafe_ground(points, 0, tuple(robot.pose), reach, radius + driving.wall_margin_m)
+    if count:
+        window, way = limits.window(radius, driving), np.empty((PATH_SAMPLES, 2))
+        now, _, turning = robot.twist
+        v, omega, _ = dynamic_window(now, turning, v, omega, points, count, _NO_TRACKS, window, way)
+    robot.drive(v, omega)

@@ -7,6 +7,7 @@ import numpy as np
 
 from covey.controllers.frontier_loop import Goal, explore
 from covey.controllers.teammates import Mate, Teammates
+from covey.errors import InvalidValueError
 from covey.mapping.frontiers import Frontiers
 from covey.robots.handle import Robot
 
@@ -134,5 +135,13 @@ def middles(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
 
 
 def sensor_range_m(robot: Robot) -> float:
-    """Return how far the sensor that the robot maps with sees [m]."""
-    return next(float(s.range_m) for s in robot.model.sensors if s.kind == "lidar")
+    """Return how far the sensor that the robot maps with sees [m].
+
+    Raises:
+        InvalidValueError: the robot does not map.
+    """
+    mapping = robot.model.mapping
+    for sensor in robot.model.sensors if mapping else ():
+        if sensor.kind in mapping.uses:
+            return float(sensor.range_m)
+    raise InvalidValueError(f"{robot.name} does not map; give its robot a sensor that maps, and `mapping`")

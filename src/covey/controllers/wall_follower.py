@@ -16,7 +16,7 @@ _LOST = 5
 """So many turns to the left without a wall beside it: the robot drives in a circle in the open."""
 
 
-@controller("wall_follower", sees=("pose", "lidar", "proximity"))
+@controller("wall_follower", sees=("pose", "lidar", "proximity"), needs=("lidar", "proximity"))
 async def wall_follower(robot: Robot, *, cell_m: float = 0.5, wall_cells: float = 1.8) -> None:
     """Follow the wall on the left, moving by one cell and turning by right angles.
 

@@ -17,53 +17,80 @@ _SPREAD = 1.5  # columns: more than the longest side of a triangle
 def is_hidden(altitude, u, v, z, row, column, since):
     """Return whether the ground rises above the straight line from a point to one of its vertices.
 
-    Along the line the height above the ground is linear between the lines of the lattice and the diagonals, so it is
-    enough to look where it crosses these.
-
     Args:
         altitude: float64 (rows, columns) [m].
         u, v, z: the point, in columns and rows of the lattice, and its altitude [m].
         row, column: the vertex.
         since: the share of the way from the point on, 0 to 1, along which nothing is in the way.
     """
+    dz = altitude[row, column] - z
+    return _rise(altitude, u, v, z, row, column, since, dz, False) > dz
+
+
+@kernel
+def shadow(altitude, u, v, z, row, column, since):
+    """Return the altitude [m] below which nothing can be seen at a hidden vertex from a point; as `is_hidden`."""
+    return z + _rise(altitude, u, v, z, row, column, since, altitude[row, column] - z, True)
+
+
+@kernel
+def _rise(altitude, u, v, z, row, column, since, dz, whole):
+    """Return by how much [m] a line from a point rises up to a vertex when the ground just does not rise above it.
+
+    It is ``dz`` where the ground does not rise above that line, else more: when not ``whole``, of any place that does.
+    Along a line the height above the ground is linear between the lines of the lattice and the diagonals, so it is
+    enough to look where it crosses these. Others as in `is_hidden`.
+    """
     rows, columns = altitude.shape
-    du, dv, dz = column - u, row - v, altitude[row, column] - z
+    du, dv, most = column - u, row - v, dz
     if du != 0.0:
         begin = u + since * du
         low, high = (math.floor(begin) + 1, column) if du > 0.0 else (column + 1, math.ceil(begin))
-        aside, up = dv / du, dz / du
+        aside, up = dv / du, most / du
         for j in range(max(low, 0), min(high, columns)):
             y = v + (j - u) * aside
             i = min(int(y), rows - 2)
             if y >= 0.0 and i + 1.0 >= y:
                 a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j] - a) > z + (j - u) * up + 1e-9:
-                    return True
+                h = a + (y - i) * (altitude[i + 1, j] - a)
+                if h > z + (j - u) * up + 1e-9:
+                    most = (h - z) * du / (j - u)
+                    up = most / du
+                    if not whole:
+                        return most
     if dv != 0.0:
         begin = v + since * dv
         low, high = (math.floor(begin) + 1, row) if dv > 0.0 else (row + 1, math.ceil(begin))
-        aside, up = du / dv, dz / dv
+        aside, up = du / dv, most / dv
         for i in range(max(low, 0), min(high, rows)):
             x = u + (i - v) * aside
             j = min(int(x), columns - 2)
             if x >= 0.0 and j + 1.0 >= x:
                 a = altitude[i, j]
-                if a + (x - j) * (altitude[i, j + 1] - a) > z + (i - v) * up + 1e-9:
-                    return True
+                h = a + (x - j) * (altitude[i, j + 1] - a)
+                if h > z + (i - v) * up + 1e-9:
+                    most = (h - z) * dv / (i - v)
+                    up = most / dv
+                    if not whole:
+                        return most
     d, dd = u - v, du - dv  # the diagonals, by column less row
     if dd != 0.0:
         begin = d + since * dd
         low, high = (math.floor(begin) + 1, column - row) if dd > 0.0 else (column - row + 1, math.ceil(begin))
-        aside, up = dv / dd, dz / dd
+        aside, up = dv / dd, most / dd
         for k in range(max(low, 1 - rows), min(high, columns)):
             y = v + (k - d) * aside
             i = min(int(y), rows - 2)
             j = i + k
             if y >= 0.0 and i + 1.0 >= y and j >= 0 and j < columns - 1:
                 a = altitude[i, j]
-                if a + (y - i) * (altitude[i + 1, j + 1] - a) > z + (k - d) * up + 1e-9:
-                    return True
-    return False
+                h = a + (y - i) * (altitude[i + 1, j + 1] - a)
+                if h > z + (k - d) * up + 1e-9:
+                    most = (h - z) * dd / (k - d)
+                    up = most / dd
+                    if not whole:
+                        return most
+    return most
 
 
 @kernel(inline=True)

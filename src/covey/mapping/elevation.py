@@ -30,6 +30,7 @@ from covey.mapping.shared_maps import SharedMap, SharedMaps, read_only
 from covey.mapping.tiles import TILE
 
 _LEAST_VARIANCE = 1e-12  # of a measurement without noise [m^2]
+_STEEPEST = 1.5  # steps by which ground may rise or fall between the vertices around it
 
 
 class Elevations(SharedMaps):
@@ -82,6 +83,7 @@ class Elevations(SharedMaps):
             dirty=np.zeros(tiles, np.uint8),
             resets=np.zeros(size, np.uint16),
             measured=np.zeros(n, np.int64),
+            ends=np.array(shape),
         )
         self._team.occupancy[:, shape[0] :], self._team.occupancy[:, :, shape[1] :] = 100, 100  # there is no ground
         self.occupancy, self.version, self.tile_changed = self._team.occupancy, self._team.version, self._team.turned
@@ -189,6 +191,27 @@ class Elevations(SharedMaps):
     def know_ground(self, robots: np.ndarray, ground: Any) -> None:
         """Let robots start with the altitudes of a `covey.world.ground.Ground`, see `know`."""
         self.know(robots, true_altitude(ground, self.grid))
+
+    def stand(self, robots: np.ndarray, places: np.ndarray, altitude: np.ndarray, reach_m: float) -> None:
+        """Let robots start with the ground below them, which they cannot see: level, with the slopes of `SLOPE`.
+
+        Nobody else is told of it.
+
+        Args:
+            robots: int64 (k,).
+            places: where they stand, float64 (k, 2) [m].
+            altitude: of the ground there, float64 (k,) [m].
+            reach_m: how far around them it counts [m].
+        """
+        rows, columns = (np.arange(size) for size in self.shape)
+        x0, y0, spacing = self.frame.tolist()
+        for robot, (x, y), z in zip(robots.tolist(), places.tolist(), altitude.tolist(), strict=True):
+            away = np.hypot((y0 + rows * spacing - y)[:, None], x0 + columns * spacing - x)
+            own = self._team.own[robot, : self.shape[0], : self.shape[1]]
+            near = (away <= reach_m) & (own["mark"] == 0)
+            own["mean"][near], own["mark"][near] = z, MEASURED
+            own["variance"][near] = np.maximum((kernels.SLOPE * away[near]) ** 2, _LEAST_VARIANCE)
+            kernels.join_own(self._team, robot, self.max_step_m)
 
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return how many there are."""
@@ -304,6 +327,18 @@ class ElevationBelief(SharedMap):
     def interval(self) -> np.ndarray:
         """Return half the 95 % interval of `altitude` [m], float64; NaN where nothing is known; a copy."""
         return INTERVAL * np.sqrt(self.variance())
+
+    def unsafe_ground(
+        self, points: np.ndarray, count: int, pose: tuple[float, float, float], reach_m: float, keep_m: float
+    ) -> int:
+        """Append where ground begins that is not known to be good, see `SharedMap.unsafe_ground`.
+
+        Ground is good between four vertices that are measured and differ by no more than 1.5 of the steepest drivable
+        step: that is as steep as ground between drivable vertices can be.
+        """
+        team, i = self.beliefs._team, self.robot
+        where = self.beliefs.frame, team.ends, _STEEPEST * self.beliefs.max_step_m
+        return kernels.ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
 
     def marks(self) -> np.ndarray:
         """Return what is known, uint8: 0 nothing, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""

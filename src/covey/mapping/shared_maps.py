@@ -125,6 +125,24 @@ class SharedMap:
         """Which cells are occupied, bool (rows, columns), as of the current version."""
         return self._of_version("occupied", 100)
 
+    def unsafe_ground(
+        self, points: np.ndarray, count: int, pose: tuple[float, float, float], reach_m: float, keep_m: float
+    ) -> int:
+        """Append where ground begins that a robot must not drive on, as points in its body frame [m].
+
+        Maps of walls know of none.
+
+        Args:
+            points, count: float64 (k, 2) and how much of it is filled.
+            pose: of the robot, x, y [m], heading [rad].
+            reach_m: how far it looks.
+            keep_m: how far its centre keeps away.
+
+        Returns:
+            How much is filled now.
+        """
+        return count
+
     def known_share(self, mask: np.ndarray) -> float:
         """Return the share of ``mask`` (bool or weights, (rows, columns)) on known cells; nan if the mask is empty."""
         total = mask.sum()

@@ -18,7 +18,13 @@ controllers: Registry[Callable[..., Any]] = Registry("controller")
 Scope = Literal["robot", "group", "team"]
 
 
-def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[str, ...] | None = None) -> Any:
+def controller(
+    name: Any = None,
+    *,
+    scope: Scope = "robot",
+    sees: str | tuple[str, ...] | None = None,
+    needs: tuple[str, ...] = (),
+) -> Any:
     """Mark a function or class as a controller, and register it when a name is given.
 
     Args:
@@ -28,12 +34,13 @@ def controller(name: Any = None, *, scope: Scope = "robot", sees: str | tuple[st
         sees: what it may look at. A controller of one robot: words of `covey.robots.declared.WORDS` and sensors by
             name; None is everything. A group or team controller: ``"full"`` (the truth, too) or names of fields:
             ``pose`` (the estimate; alone when None), ``collided``, and sensors by name.
+        needs: kinds of sensors of which each robot must carry one at least; none: it does without.
     """
     if callable(name):
-        return controller(None, scope=scope, sees=sees)(name)
+        return controller(None, scope=scope, sees=sees, needs=needs)(name)
 
     def decorate(item: Any) -> Any:
-        item.covey_scope = scope
+        item.covey_scope, item.covey_needs = scope, needs
         default = None if scope == "robot" else ("pose",)
         item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
         return controllers.register(name)(item) if name else item
@@ -72,6 +79,11 @@ class Program:
     def sees(self) -> tuple[str, ...] | None:
         """What the controller may look at, see `controller`; None is everything."""
         return getattr(self.factory, "covey_sees", None)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Kinds of sensors of which each robot must carry one at least."""
+        return getattr(self.factory, "covey_needs", ())
 
     @property
     def shares_maps(self) -> bool:

@@ -15,14 +15,14 @@ from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import to_grid
-from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
+from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden, shadow
 from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
-NOTHING, SEEN, BELOW, ABOVE = 0, 1, 2, 3
+NOTHING, SEEN, BELOW, ABOVE, HIDDEN = 0, 1, 2, 3, 4
 """What a wedge says of a vertex."""
 _FINE = 61
 """From so many vertices across on it pays to find out first where nothing can be in the way."""
@@ -33,9 +33,9 @@ class WedgeReading:
     """What the wedge of one robot tells of the vertices in a square window around it.
 
     Attributes:
-        kind: uint8 (w, w): 0 nothing, 1 seen, 2 it lies below the wedge, 3 above it.
+        kind: uint8 (w, w): 0 nothing, 1 seen, 2 it lies below the wedge, 3 above it, 4 the ground hides it.
         altitude: float64 (w, w) [m]: the measured altitude of a vertex that is seen; of one that lies below or above
-            the wedge the altitude of the wedge's edge there; else NaN.
+            the wedge the altitude of the wedge's edge there; of a hidden one that below which it lies; else NaN.
         again: float64 (w, w) [m]: the mean of four more measurements of each vertex that is seen; else NaN.
         window: float64 (3, 2) [m], ahead of and to the left of the body: the window's vertex [0, 0], and how far it is
             from there to the next row and to the next column.
@@ -124,8 +124,8 @@ class Wedge(SensorRecord):
     """A wedge-shaped field of view over the ground, as in De Rango and Nahavandi (2007).
 
     It measures the altitude of each vertex of the ground in reach that lies between its left and right edges and
-    between its lower and upper ones, and that the ground (and walls) does not hide. Of vertices below or above it, it
-    tells just that. Nearer than level ground can be seen from, it tells nothing.
+    between its lower and upper ones, and that the ground (and walls) does not hide. Of vertices below or above it, or
+    behind what rises in front of them, it tells just that. Nearer than level ground can be seen from, it tells nothing.
     """
 
     kind: Literal["wedge"] = "wedge"
@@ -345,7 +345,7 @@ def see_all(
                 if fine and j != u:
                     since = clear_until(table, reach / frame[2], j - u, i - v, altitude[i, j] - z)
                 if occlusion and is_hidden(altitude, u, v, z, i, j, since):
-                    kind[m, a, b], out[m, a, b] = NOTHING, math.nan
+                    kind[m, a, b], out[m, a, b] = HIDDEN, shadow(altitude, u, v, z, i, j, since)
                 elif kind[m, a, b] == SEEN:
                     n0, n1 = normal2(keys[m], sample, i * columns + j)
                     out[m, a, b] = altitude[i, j] + sigma * n0

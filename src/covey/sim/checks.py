@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from covey.errors import InvalidValueError, did_you_mean
 from covey.planning.orders import Order
 from covey.robots.controller import Program
+from covey.robots.model import RobotModel
 from covey.sim.events import (
     DoorEvent,
     GroundEvent,
@@ -26,7 +27,7 @@ from covey.world.world import World
 
 Found = tuple[tuple[str, ...], str]
 """Where in the record, and what."""
-KnownStartsNeeded = tuple[tuple[str | int, ...], str]
+FoundInTeam = tuple[tuple[str | int, ...], str]
 """Where in the scenario, and what."""
 
 
@@ -143,7 +144,7 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
             yield ("sensor",), f"only {', '.join(SPOILED_KINDS)} can get worse"
 
 
-def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[KnownStartsNeeded]:
+def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:
     """Yield what of a scenario makes sense only when the robots know where all of them started.
 
     Args:
@@ -163,6 +164,22 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
             yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
     if mission == "patrolling":
         yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
+
+
+def sensors_needed(groups: Sequence[tuple[Program | None, RobotModel]]) -> Iterator[FoundInTeam]:
+    """Yield which controllers look at sensors that their robots do not carry; groups by controller and robot."""
+    for i, (program, robot) in enumerate(groups):
+        kinds = [sensor.kind for sensor in robot.sensors]
+        if program is not None and program.needs and not set(program.needs) & set(kinds):
+            what = f"{program.name!r} looks at a {' or a '.join(program.needs)}, but {robot.name!r} carries only"
+            message = f"{what} {', '.join(kinds) or 'no sensors'}; add one, or choose another controller"
+            yield ("robots", i, "controller"), message
+
+
+def check_sensors(groups: Sequence[Any]) -> None:
+    """Raise `InvalidValueError` when a controller looks at a sensor that its robots do not carry."""
+    for path, message in sensors_needed([(g.program, g.robot) for g in groups]):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 
 def order_found(order: Order, world: World) -> Iterator[Found]:

@@ -96,6 +96,10 @@ class Estimating:
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
         self._know(groups, grid)
+        for bank in sensing.banks:
+            for team in self.teams:
+                if isinstance(team.beliefs, Elevations):
+                    self._stand(bank, team)
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
@@ -150,6 +154,15 @@ class Estimating:
                 solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
                 occupancy = occupancy_on(team.beliefs.grid, solid, free)
                 team.beliefs.know(np.array(known), occupancy)
+
+    def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
+        """Let robots know the ground below them as far as a sensor that they map with cannot see it from there."""
+        _, _, robots, _, members = _scans_of(self._sensing, bank, team)
+        if not len(robots):
+            return
+        ground, places = self._sensing.world.ground, self.pose[members, :2]
+        reach = max(blind_m(bank.record), float(self._sensing.model.radius[members].max()))
+        team.beliefs.stand(robots, places, ground.altitude_at(places), reach)
 
     def localize(self) -> None:
         """Update every estimate from what was sensed."""
@@ -253,6 +266,14 @@ def _scans_of(
     )
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)
     return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members
+
+
+def blind_m(sensor: Any) -> float:
+    """Return how far around it a robot that turns on the spot cannot see level ground with a sensor [m]."""
+    range_m, height_m, _, lowest = sensor.view
+    if not -0.5 * math.pi < lowest < 0.0:
+        return 0.0
+    return min(math.hypot(sensor.mount_x_m, sensor.mount_y_m) + height_m / math.tan(-lowest), range_m)
 
 
 @kernel
