@@ -140,8 +140,8 @@ def sensor_range_m(robot: Robot) -> float:
     Raises:
         InvalidValueError: the robot does not map.
     """
-    mapping = robot.model.mapping
-    for sensor in robot.model.sensors if mapping else ():
-        if sensor.kind in mapping.uses:
-            return float(sensor.range_m)
+    kinds = robot.model.mapping.uses if robot.model.mapping else ()
+    for sensor in robot.model.sensors:
+        if sensor.kind in kinds:
+            return float(getattr(sensor, "range_m", 0.0))
     raise InvalidValueError(f"{robot.name} does not map; give its robot a sensor that maps, and `mapping`")

@@ -24,6 +24,7 @@ from covey.mapping import elevation_versions as versions
 from covey.mapping.elevation_compare import true_altitude
 from covey.mapping.elevation_kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
 from covey.mapping.elevation_versions import TileVersion
+from covey.mapping.footing import ground_points
 from covey.mapping.news import News
 from covey.mapping.records import ElevationMapping
 from covey.mapping.shared_maps import SharedMap, SharedMaps, read_only
@@ -338,7 +339,7 @@ class ElevationBelief(SharedMap):
         """
         team, i = self.beliefs._team, self.robot
         where = self.beliefs.frame, team.ends, _STEEPEST * self.beliefs.max_step_m
-        return kernels.ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
+        return ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
 
     def marks(self) -> np.ndarray:
         """Return what is known, uint8: 0 nothing, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""

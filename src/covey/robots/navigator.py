@@ -13,6 +13,7 @@ from covey.planning.obstacles import lidar_points, map_points, move_points, seen
 from covey.planning.progress import ProgressTimer
 from covey.planning.reciprocal import reciprocal_velocity, velocity_in_lane
 from covey.robots import right_of_way, route
+from covey.robots.balking import Balking
 from covey.robots.computer import Work
 from covey.robots.driving import DriveLimits, Driving, approach_speed
 
@@ -30,7 +31,6 @@ _REPLAN_S = 1.0
 _QUEUE_M = 2.0  # robots nearer than this that move now and then are waited for
 _TURN = 3.0  # ... for so many times as long as for anything else
 _GOLDEN = 0.618034
-_BALK_S = 2.5  # so long a robot stands before unsafe ground
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -71,7 +71,7 @@ class Navigator:
         self._angles: Any = None
         self._seen = (1.0, -1.0)
         self._scan_count, self._elapsed, self._twist = 0, 0.0, _STAND
-        self._looked: tuple[float, float] | None = None  # where it last had to look around
+        self._balking = Balking()
         self._belief: Any = None
         self._place: Any = None
         self._reach = 1.0 + 2.0 * self.radius + 0.5 * limits.max_speed
@@ -94,7 +94,7 @@ class Navigator:
         self._checked_version = -1
         self._narrow: list[list[float]] = []
         self._planned, self._waits, self._short, self._jammed = False, False, False, False
-        self._around = 0.0  # how far it has still to turn to look around [rad]
+        self._balking.turning = 0.0
         self._jams = 0
         self._plan_time, self._lost_s = -math.inf, math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
@@ -314,31 +314,17 @@ class Navigator:
                 else min(approach_speed(away, self._deceleration, self._reaction), 0.6 * self.limits.max_speed)
             )
             return self._drive(beside[0] - x, beside[1] - y, heading, v, w, speed, away, 0.0), "driving"
-        turn = self._look_around(x, y, heading, w, time_s, math.atan2(ty - y, tx - x) - heading)
-        if turn is not None:
-            return turn
+        if self._count > self._walls or self._balking.turning:
+            ground, bearing = self._points[self._walls : self._count], math.atan2(ty - y, tx - x) - heading
+            near = float(self._avoidance[0]) + 0.1
+            balks = self._balking.step(x, y, heading, bearing, self._stall.waited(time_s), ground, near)
+            if balks == "gives up":
+                return self._finish("unreachable")
+            if balks == "turns":
+                self._stall.restart(time_s, x, y)
+                return self._safe(v, w, 0.0, 0.5 * self.limits.max_turn), "driving"
         speed = min(approach_speed(left + self._off, self._deceleration, self._reaction), self.limits.max_speed)
         return self._drive(tx - x, ty - y, heading, v, w, speed, left + 0.1, 1.0), "driving"
-
-    def _look_around(
-        self, x: float, y: float, heading: float, w: float, time_s: float, bearing: float
-    ) -> tuple[Command, State] | None:
-        """Turn once around where unsafe ground holds the robot up, which may only be unseen; then give up the goal."""
-        if self._around > 0.0:
-            self._around -= abs(wrap_angle(heading - self._last_heading))
-            self._last_heading = heading
-            self._stall.restart(time_s, x, y)
-            return self._safe(0.0, w, 0.0, 0.5 * self.limits.max_turn), "driving"
-        if self._stall.waited(time_s) < (_BALK_S if self._looked else 0.5):
-            return None
-        points = self._points[self._walls : self._count]
-        ahead = points @ (math.cos(bearing), math.sin(bearing))
-        if not (ahead > 0.7 * np.hypot(*points.T))[np.hypot(*points.T) < self._avoidance[0] + 0.1].any():
-            return None
-        if self._looked and math.dist(self._looked, (x, y)) < self.driving.progress_m:
-            return self._finish("unreachable")
-        self._looked, self._around, self._last_heading = (x, y), math.tau, heading
-        return None
 
     def _give_way(
         self, x: float, y: float, heading: float, left: float, belief: Any, time_s: float

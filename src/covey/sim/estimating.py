@@ -98,8 +98,7 @@ class Estimating:
         self._know(groups, grid)
         for bank in sensing.banks:
             for team in self.teams:
-                if isinstance(team.beliefs, Elevations):
-                    self._stand(bank, team)
+                self._stand(bank, team)
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
@@ -158,9 +157,9 @@ class Estimating:
     def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
         """Let robots know the ground below them as far as a sensor that they map with cannot see it from there."""
         _, _, robots, _, members = _scans_of(self._sensing, bank, team)
-        if not len(robots):
-            return
         ground, places = self._sensing.world.ground, self.pose[members, :2]
+        if not len(robots) or ground is None or not isinstance(team.beliefs, Elevations):
+            return
         reach = max(blind_m(bank.record), float(self._sensing.model.radius[members].max()))
         team.beliefs.stand(robots, places, ground.altitude_at(places), reach)
 
