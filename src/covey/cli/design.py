@@ -16,6 +16,7 @@ from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
 from covey.experiments.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
+from covey.results.text import visible
 
 _FAILURES_SHOWN = 5
 
@@ -86,7 +87,7 @@ def report_command(source: str, results: Path | None, out: Path | None) -> None:
 
 def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"]) -> None:
     """Print what differs between two sets of results."""
-    from covey.experiments.compare import compare_results
+    from covey.experiments.compare import compare_results, differences
 
     first, second = (_read(_folder(source, None)) for source in (a, b))
     print(
@@ -94,6 +95,9 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
         if form == "table"
         else f"% A = {first.folder}, B = {second.folder}"
     )
+    mark = "% " if form == "latex" else ""
+    for path, one, other in differences(first, second):
+        print(visible(f"{mark}A and B differ in {path}: {one} / {other}"))
     for sheet in compare_results(first, second, metrics):
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 
@@ -133,7 +137,8 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
     if is_seedless(results.rows):
         print(f"warning: {SEEDLESS}", file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
-        print(f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}", file=sys.stderr)
+        said = f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}"
+        print(visible(said, keep="\n"), file=sys.stderr)
     if len(failures) > _FAILURES_SHOWN:
         print(f"and {len(failures) - _FAILURES_SHOWN} more; --retry-failed runs them again", file=sys.stderr)
     return NOT_REACHED if failures else REACHED

@@ -6,6 +6,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from covey.results.text import visible
 
 
 def print_names(kind: str, summaries: Mapping[str, str]) -> None:
@@ -14,7 +17,7 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
     if console.is_terminal:
         table = Table(title=kind, title_justify="left", box=None, show_header=False, pad_edge=False, padding=(0, 2))
         for name, summary in summaries.items():
-            table.add_row(f"[bold]{name}[/bold]", summary)
+            table.add_row(Text(visible(name), "bold"), Text(visible(summary)))
         console.print(table, "")
     else:
         width = max(map(len, summaries), default=0)
@@ -28,7 +31,7 @@ def print_metrics(metrics: Mapping[str, Any]) -> None:
     table = Table("metric", "value", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for name, value in metrics.items():
         if value is not None and not isinstance(value, (dict, list)):
-            table.add_row(name, shown(value))
+            table.add_row(name, Text(shown(value)))
     Console(highlight=False).print(table)
 
 
@@ -36,7 +39,9 @@ def print_findings(findings: list[tuple[str, str, bool]]) -> int:
     """Print what was found (subject, finding, whether it is well); return 1 if something is wrong, else 0."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for subject, finding, well in findings:
-        table.add_row("" if well else "[bold red]![/bold red]", subject, finding)
+        table.add_row(
+            "" if well else "[bold red]![/bold red]", Text(visible(subject)), Text(visible(finding, keep="\n"))
+        )
     Console(highlight=False).print(table)
     return 0 if all(well for _, _, well in findings) else 1
 
@@ -51,5 +56,5 @@ def shown(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if not isinstance(value, float):
-        return str(value)
+        return visible(str(value))
     return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"

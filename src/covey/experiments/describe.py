@@ -18,7 +18,7 @@ from covey.scenario.records import Scenario
 from covey.sim.stop import Stop
 
 FAMILIES = ("robot", "fleet", "environment")
-"""The families of parameters (001-21 to 001-23)."""
+"""The families of parameters (Yan et al. 2017)."""
 
 _FLEET_KEYS = ("count", "start", "controller", "name")
 _ENVIRONMENT = ("world", "doors", "events")

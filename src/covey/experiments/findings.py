@@ -1,6 +1,6 @@
 """What a table of results says, as sheets: summaries, tests, ranks, profiles, fleets. Level and families are stated."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from covey.errors import InvalidValueError
 from covey.experiments.axes import Axes
 from covey.experiments.sheets import Sheet, text
 from covey.results import statistics
-from covey.results.figures.study_furniture import label
+from covey.results.figures.study_furniture import label, unit
 from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER
 
@@ -22,7 +22,18 @@ MOST_COMPARED = 8
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 5.0)
 """At which performance profiles are told."""
 
-_TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", "test", "p_holm", "cliffs_delta", "magnitude", "runs_needed")
+EFFECT = ("shift", "shift_low", "shift_high")
+"""By how much A lies above B, in the unit of the metric, and its interval."""
+TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
+"""Columns of a comparison that are printed."""
+_TOGETHER = ("a", "b", "n_a", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
+EXPLAINED = (
+    "A - B: the Hodges-Lehmann estimate in the unit of the metric, below zero where A is smaller; from, to: its 95 % "
+    "interval by the same test, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
+    "P(A > B) - P(A < B), whatever the size of the difference."
+)
+"""What the columns of a comparison are."""
+
 _IN_PRINT = {
     "a": "A",
     "b": "B",
@@ -33,6 +44,8 @@ _IN_PRINT = {
     "p_holm": "p (Holm)",
     "cliffs_delta": "delta",
     "runs_needed": "runs needed",
+    "shift_low": "from",
+    "shift_high": "to",
     "speed_up": "speed-up",
     "average_rank": "average rank",
 }
@@ -42,6 +55,7 @@ def all_of(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
     """Yield every table about one metric."""
     yield summary(table, metric, axes)
     yield from ranks(table, metric, axes)
+    yield from together(table, metric, axes)
     yield from comparisons(table, metric, axes)
     if is_time_to_goal(metric):
         yield from comparisons(table, metric, axes, test="log-rank")
@@ -52,9 +66,39 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
     found = statistics.summarize(table, metric, axes.varying or "vector")
     until = found["until_s"].drop_nulls().unique().to_list()
     mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
-    kinds = " / ".join(found["interval"].drop_nulls().unique(maintain_order=True).to_list())
-    caption = f"low, high: {kinds} of the median. A dash: beyond the timeout, or no value." if kinds else ""
-    return _sheet(found.drop("metric", "until_s", "interval"), metric, caption, mean=mean)
+    kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
+    said = [f"{kind} of the median" for kind in kinds if kind != "range"]
+    few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
+    caption = f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value." if kinds else ""
+    return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, mean=mean)
+
+
+def together(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
+    """Yield one test for each two values over all settings, where it could have shown something."""
+    between = _between(table, axes)
+    apart = [name for name in axes.varying if name != between]
+    if between is not None and apart:
+        yield from stratified(table, metric, between, apart, ALPHA, only_shown=True)
+
+
+def stratified(
+    table: "pl.DataFrame", metric: str, between: str, apart: Sequence[str], alpha: float, *, only_shown: bool = False
+) -> Iterator[Sheet]:
+    """Yield one test for each two values over all settings: what few seeds in many settings say together.
+
+    None where runs have no partners: without pairs it would mix the settings.
+    """
+    found = statistics.compare(table, metric, between, pair_on=[*apart, "seed"], alpha=alpha)
+    if not len(found) or "Mann-Whitney U" in found["test"] or (only_shown and not found["shown"].any()):
+        return
+    settings = table.select(apart).n_unique()
+    title = f"{found['test'][0]} test over all {settings} settings: {metric} between values of {label(between)}"
+    caption = (
+        f"Two-sided, stratified by setting ({', '.join(map(label, apart))}): runs of the same setting and seed are "
+        f"pairs, and their differences are ranked together; one family of {len(found)} tests, Holm, level {alpha:g}. "
+        f"{EXPLAINED} Large differences count most, so settings with long times do."
+    )
+    yield sheet(found.select(_TOGETHER), title, caption, metric, n_a="pairs")
 
 
 def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> Iterator[Sheet]:
@@ -62,25 +106,34 @@ def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "ran
     found = compared(table, metric, axes, test)
     if found is None or not found["shown"].any():
         return
-    kind = "Log-rank tests" if test == "log-rank" else "Tests"
     apart = found.columns[: found.columns.index("a")]
     caption = (
-        f"Two-sided, one family of {len(found)} tests, level {ALPHA:g}. delta: Cliff's, P(A > B) - P(A < B). Runs "
-        "needed: of each kind (or pairs), to find a difference as large as this with power 0.8."
+        f"Two-sided, one family of {len(found)} tests, Holm, level {ALPHA:g}. {EXPLAINED} Runs needed: of each kind "
+        "(or pairs), to find a difference as large as this with power 0.8."
     )
-    shown = found.filter(found["shown"]).select(*apart, *_TESTED)
-    yield _sheet(shown, f"{kind}: {metric} between values of {label(_between(table, axes) or '')}", caption)
+    shown = found.filter(found["shown"])
+    names = _names(shown)
+    several = ["test"] if shown["test"].n_unique() > 1 else []
+    where = ", setting by setting" if apart else ""
+    title = f"{names} test{where}: {metric} between values of {label(_between(table, axes) or '')}"
+    yield sheet(shown.select(*apart, *TESTED[:2], *several, *TESTED[2:]), title, caption, metric)
 
 
 def hidden(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[str]:
-    """Yield a sentence about the comparisons that are not shown."""
-    found = compared(table, metric, axes)
-    missing = 0 if found is None else len(found) - int(found["shown"].sum())
-    if found is not None and missing:
-        yield (
-            f"{missing} of {len(found)} comparisons are not shown: even the clearest outcome would not have reached "
-            f"p < {ALPHA:g} after Holm's correction with so few runs."
-        )
+    """Yield a sentence for each kind of test about the comparisons that are not shown."""
+    for test in ("rank", "log-rank") if is_time_to_goal(metric) else ("rank",):
+        found = compared(table, metric, axes, test)
+        missing = 0 if found is None else len(found) - int(found["shown"].sum())
+        if found is not None and missing:
+            where = " between runs of one setting" if found.columns[0] != "a" else ""
+            yield (
+                f"{_names(found)} test: {missing} of {len(found)} comparisons{where} are not shown. Even the clearest "
+                f"outcome would not have reached p < {ALPHA:g} after Holm's correction with so few runs."
+            )
+
+
+def _names(found: "pl.DataFrame") -> str:
+    return " or ".join(found["test"].unique(maintain_order=True).to_list())
 
 
 def compared(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> "pl.DataFrame | None":
@@ -106,7 +159,7 @@ def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
         return
     nemenyi = f"; ranks further apart than {test.critical_difference:.2f} differ (Nemenyi)" if test.p < ALPHA else ""
     caption = f"Medians of each of {test.blocks} settings, ranked; 1 is best. Friedman: p = {test.p:.3g}{nemenyi}."
-    yield _sheet(found, f"Average ranks: {metric}", caption)
+    yield sheet(found, f"Average ranks: {metric}", caption)
     if better or (table[metric].drop_nulls() <= 0).any():
         return
     curve = statistics.profiles(table, metric, between, over)
@@ -120,24 +173,25 @@ def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
 def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
     """Return the tables about fleet size, of designs that vary it: the best fleets, speed-up and efficiency."""
     time, cost = "exploration_time_s", "exploration_cost_m"
-    if axes.x is None or axes.x.rpartition(".")[2] != "count" or time not in table.columns:
+    if not axes.has_sizes(table) or time not in table.columns:
         return []
+    assert axes.x is not None
     apart = [name for name in axes.varying if name != axes.x]
     best = partial(statistics.best_fleets, table, time, axes.x, apart)
     caption = "Size with the smallest median time; a dash where half of the runs of no size reached the goal."
-    sheets = [_sheet(best(), "Best fleet by time", caption, best="robots", value="median time [s]")]
+    sheets = [sheet(best(), "Best fleet by time", caption, best="robots", value="median time [s]")]
     if 1 not in table[axes.x].to_list():
         return sheets
     if cost in table.columns:
         try:
             caption = "Size with the smallest T(n)/T(1) + cost(n)/cost(1), medians; 2 is one robot."
             weighed = best(cost=cost, weight=1.0)
-            sheets.append(_sheet(weighed, "Best fleet by time and cost", caption, best="robots", value="sum"))
+            sheets.append(sheet(weighed, "Best fleet by time and cost", caption, best="robots", value="sum"))
         except InvalidValueError:  # one robot does not reach the goal in half of its runs somewhere
             pass
     caption = "S(n) = T(1)/T(n) of median times, and S(n)/n; a dash where half of the runs did not reach the goal."
     scaled = statistics.scaling(table, time, axes.x, apart)
-    return [*sheets, _sheet(scaled, "Speed-up and efficiency", caption, median="median time [s]")]
+    return [*sheets, sheet(scaled, "Speed-up and efficiency", caption, median="median time [s]")]
 
 
 def _between(table: "pl.DataFrame", axes: Axes) -> str | None:
@@ -146,6 +200,8 @@ def _between(table: "pl.DataFrame", axes: Axes) -> str | None:
     return name if name and 2 <= table[name].n_unique() <= MOST_COMPARED else None
 
 
-def _sheet(table: "pl.DataFrame", title: str, caption: str, **names: str) -> Sheet:
+def sheet(table: "pl.DataFrame", title: str, caption: str, metric: str = "", **names: str) -> Sheet:
+    """Return a table as a sheet, its columns called as people read them: ``names``, or the usual ones."""
+    names = {"shift": f"A - B {unit(metric)}".strip()} | names
     heads = [names.get(c) or _IN_PRINT.get(c) or (label(c) if "." in c else c.replace("_", " ")) for c in table.columns]
     return Sheet.of(table, title, caption, heads)

@@ -39,11 +39,15 @@ QUANTITIES: dict[str, Quantity] = {
     "explored_share": Quantity("robot", ("explored_share",), "share of what can be explored that its beams crossed"),
     "known_share": Quantity("robot", ("known_share",), "share of what can be explored that its map knows"),
     "kbytes_received": Quantity(
-        "robot", ("kbytes_received_per_s",), "received by radio, or by its process [kB/s] (001-25)"
+        "robot", ("kbytes_received_per_s",), "received by radio, or by its process [kB/s] (Yan et al. 2017)"
     ),
-    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (001-25)"),
-    "cpu_percent": Quantity("robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (001-25)"),
-    "ram_percent": Quantity("robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (001-25)"),
+    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (Yan 2017)"),
+    "cpu_percent": Quantity(
+        "robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (Yan 2017)"
+    ),
+    "ram_percent": Quantity(
+        "robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (Yan 2017)"
+    ),
     "explored_area": Quantity("team", ("explored_area_m2",), "area that the team has explored [m2]"),
     "explored_share_union": Quantity("team", ("explored_share_union",), "share that the team has explored"),
     "known_share_union": Quantity("team", ("known_share_union",), "share that the union of the maps knows"),

@@ -15,20 +15,23 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import InvalidValueError
 from covey.experiments import describe, findings
-from covey.experiments.axes import Axes
+from covey.experiments.axes import Axes, Layout
 from covey.experiments.folder import FAILURES, REPORT, RUNS, Row
 from covey.experiments.run import Results
-from covey.experiments.sheets import Sheet, text
+from covey.experiments.sheets import PREAMBLE, Sheet, text
 from covey.experiments.summary import SEEDLESS, is_seedless
 from covey.results import statistics
+from covey.results.figures import style
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
-from covey.results.figures.study_furniture import label
+from covey.results.figures.study_furniture import label, written
 from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, survival_curves
 from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
 from covey.results.metrics import is_time_to_goal
 from covey.results.run import Run
+from covey.results.text import visible
+from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +39,6 @@ if TYPE_CHECKING:
     from covey.experiments.records import Design
     from covey.results.figures.style import Picture
 
-MOST_CURVES = 8
-"""Up to so many curves stand in one figure."""
 THUMBNAIL = "thumbnail.png"
 
 
@@ -47,7 +48,7 @@ class Section:
 
     title: str
     meaning: str
-    figures: list[dict[str, str]] = field(default_factory=list)
+    figures: list[dict[str, Any]] = field(default_factory=list)
     tables: list[Sheet] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -104,67 +105,82 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
         "runs": list(runs(table, axes, results.folder, out)),
         "environment": environment(results, table),
     }
-    loader = Environment(loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined)
+    loader = Environment(
+        loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined, finalize=_shown
+    )
     write_whole(out / "report.html", loader.get_template("report.html.j2").render(page).encode())
     sheets = [design_table, *best, *(sheet for found in sections for sheet in found.tables)]
-    write_whole(out / "tables.tex", "\n".join(sheet.to_latex() for sheet in sheets).encode())
+    write_whole(out / "tables.tex", "\n".join([PREAMBLE, *(sheet.to_latex() for sheet in sheets)]).encode())
     return Report(out / "report.html", out / "tables.tex", gallery.paths)
 
 
 def design_sheet(design: "Design") -> Sheet:
-    """Return the design in the form of Table 4 of 001."""
+    """Return the design in the form of Table 4 of Yan et al. 2017."""
     rows = tuple((row.element, row.family, row.name, row.value) for row in describe.table(design))
     return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
 
 
-def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, str]]:
+def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
     """Yield the figures that show several metrics at once, and the explored share over time."""
     if axes.x:
         fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
-        if len(fleet) > 1 and _has_fleet_sizes(axes) and "reached" in table["status"]:
-            yield from gallery.add("fleet", fleet_metrics(table, axes.x, axes.apart, fleet), "The fleet.")
         robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
-        if robot:
-            yield from gallery.add(
-                "robots", robot_metrics(table, axes.x, axes.apart, robot), "What a robot's computer did."
-            )
-    curves = explored_curves(table, results.folder, axes)
-    if curves:
-        yield from gallery.add("explored", explored_bands(curves), "Explored share over time.")
+        layout = axes.beside(table)
+        for suffix, part, where in panels(table, layout):
+            if len(fleet) > 1 and axes.has_sizes(table) and "reached" in part["status"]:
+                picture = fleet_metrics(part, axes.x, axes.apart, fleet)
+                yield from gallery.add(f"fleet{suffix}", picture, f"The fleet{where}.")
+            if robot:
+                picture = robot_metrics(part, axes.x, axes.apart, robot)
+                yield from gallery.add(f"robots{suffix}", picture, f"What a robot's computer did{where}.")
+    layout = axes.over_time(table)
+    for suffix, part, where in panels(table, layout):
+        curves = explored_curves(part, results.folder, layout.curves)
+        if curves:
+            yield from gallery.add(f"explored{suffix}", explored_bands(curves), f"Explored share over time{where}.")
 
 
-def explored_curves(table: "pl.DataFrame", folder: Path, axes: Axes) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the explored share of all runs, by setting, at equal times; empty where there are too many settings."""
-    name = axes.apart or axes.x
-    parts = list(statistics.groups(table, name))
-    if len(parts) > MOST_CURVES:
-        return {}
+def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:
+    """Yield for each figure of a layout a suffix of its file's name, its runs, and what its caption says of them."""
+    pooled = f"; all values of {' and '.join(map(label, layout.pooled))} put together" if layout.pooled else ""
+    for number, (key, part) in enumerate(statistics.groups(table, layout.panels), start=1):
+        named = zip(map(label, layout.panels), map(written, key), strict=True)
+        where = ", ".join(f"{name} {value}" for name, value in named)
+        suffix = f"_{number}_{folder_name('_'.join(map(written, key)))}" if layout.panels else ""
+        yield suffix, part, f" ({where}{pooled})" if where else pooled
+
+
+def explored_curves(
+    table: "pl.DataFrame", folder: Path, by: tuple[str, ...]
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the explored share of all runs by setting, at equal times."""
     found = {}
-    for key, part in parts:
+    for key, part in statistics.groups(table, by):
         curves = [c for run_id in part["run_id"] if (c := _curve(folder / RUNS / run_id)) is not None]
         if curves:
             times = np.linspace(0.0, max(t[-1] for t, _ in curves), 200)
-            found[str(key[0]) if key else "all runs"] = (times, np.array([np.interp(times, *c) for c in curves]))
+            named = ", ".join(map(written, key)) if key else "all runs"
+            found[named] = (times, np.array([np.interp(times, *c) for c in curves]))
     return found
 
 
-def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, str]]:
-    """Yield the figures of one metric."""
-    if axes.x:
-        yield from gallery.add(
-            f"{metric}_box", box_plots(table, metric, axes.x, axes.apart), f"{label(metric)} by {label(axes.x)}."
-        )
-    if is_time_to_goal(metric):
-        by = next((name for name in (axes.apart, axes.x) if name and table[name].n_unique() <= MOST_CURVES), None)
-        yield from gallery.add(
-            f"{metric}_survival",
-            survival_curves(table, metric, by),
-            f"Runs that are not there yet, by {label(by) if by else 'time'}.",
-        )
-    if axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2:
-        yield from gallery.add(
-            f"{metric}_heat", heat_map(table, metric, axes.x, axes.apart), f"Median {label(metric)}."
-        )
+def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
+    """Yield the figures of one metric: one for each setting that its colours and its axis do not show."""
+    has_map = axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2
+    for suffix, part, where in panels(table, axes.beside(table)) if axes.x else ():
+        assert axes.x is not None
+        boxes = box_plots(part, metric, axes.x, axes.apart)
+        yield from gallery.add(f"{metric}_box{suffix}", boxes, f"{label(metric)} by {label(axes.x)}{where}.")
+        if has_map and axes.apart:
+            cells = heat_map(part, metric, axes.x, axes.apart)
+            yield from gallery.add(f"{metric}_heat{suffix}", cells, f"Median {label(metric)}{where}.")
+    if not is_time_to_goal(metric):
+        return
+    layout = axes.over_time(table)
+    for suffix, part, where in panels(table, layout):
+        curves = survival_curves(part, metric, layout.curves)
+        by = f", by {' and '.join(map(label, layout.curves))}" if layout.curves else ""
+        yield from gallery.add(f"{metric}_survival{suffix}", curves, f"Runs that are not there yet{by}{where}.")
 
 
 class Gallery:
@@ -173,7 +189,7 @@ class Gallery:
     def __init__(self, folder: Path):
         self.folder, self.paths = folder, []
 
-    def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, str]]:
+    def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, Any]]:
         """Write a picture and yield it as the page shows it; nothing when there is none."""
         if picture is None:
             return
@@ -183,7 +199,8 @@ class Gallery:
             write_whole(self.folder / f"{name}.{kind}", data)
             self.paths.append(self.folder / f"{name}.{kind}")
             if kind == "svg":
-                yield {"data": base64.b64encode(data).decode(), "caption": caption}
+                wide = picture.get_size_inches()[0] > style.COLUMN_IN
+                yield {"data": base64.b64encode(data).decode(), "caption": caption, "wide": wide}
 
 
 def outcome(table: "pl.DataFrame", planned: int) -> str:
@@ -201,12 +218,10 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
     if isinstance(fewest, int) and fewest < 6:
         yield (
             f"Some vectors have {fewest} run{'s' if fewest > 1 else ''} only. With fewer than six values ranges are "
-            "shown, not intervals, and a paired test cannot reach p < 0.05."
+            "shown, not intervals, and a paired test of one setting cannot reach p < 0.05."
         )
     if "host_cpu" in table.columns and table["host_cpu"].n_unique() > 1:
         yield "Runs come from processors with different instruction sets: equal seeds need not give equal bytes."
-    if axes.rest:
-        yield f"Figures put all values of {', '.join(map(label, axes.rest))} together; the tables keep them apart."
 
 
 def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
@@ -224,7 +239,7 @@ def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) ->
     return found
 
 
-def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, str]]:
+def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, Any]]:
     """Yield the runs that ended without a result, with what is known about each."""
     for row in rows:
         if row["status"] in FAILURES:
@@ -304,8 +319,9 @@ def _href(folder: Path, run_id: str, out: Path) -> str:
     return Path(os.path.relpath(folder / RUNS / run_id, out)).as_posix() + "/"
 
 
-def _has_fleet_sizes(axes: Axes) -> bool:
-    return axes.x is not None and axes.x.rpartition(".")[2] == "count"
+def _shown(value: Any) -> Any:
+    """Return what the page shows for a value: of text, no characters that a browser would obey or hide."""
+    return visible(value, keep="\n\t") if type(value) is str else value
 
 
 def _picture(folder: Path) -> bytes | None:

@@ -2,19 +2,23 @@
 
 import io
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from covey.results.text import in_latex, visible
 
 if TYPE_CHECKING:
     import polars as pl
 
-_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "–": "--",
-    "≥": r"$\ge$",
-}
+PREAMBLE = r"% in the preamble: \usepackage{array,booktabs,graphicx}"
+"""What a document needs that takes in a table."""
+
+_LINES = 40
+"""Up to so many lines stand in one LaTeX table; a longer one goes on in the next."""
+_WIDE = 40
+"""Columns of text with a longer cell break their lines [characters]."""
 
 
 @dataclass(frozen=True)
@@ -47,33 +51,77 @@ class Sheet:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(title=self.title or None, caption=self.caption or None, box=None, pad_edge=False, padding=(0, 2))
+        table = Table(
+            title=visible(self.title) or None,
+            caption=visible(self.caption) or None,
+            box=None,
+            pad_edge=False,
+            padding=(0, 2),
+        )
         table.title_justify = table.caption_justify = "left"
-        for head, right in zip(self.head, self.numeric, strict=True):
-            table.add_column(head, justify="right" if right else "left", overflow="fold")
-        for row in self.rows:
+        head, rows = tuple(map(visible, self.head)), [tuple(map(visible, row)) for row in self.rows]
+        for name, right in zip(head, self.numeric, strict=True):
+            table.add_column(name, justify="right" if right else "left", overflow="fold")
+        for row in rows:
             table.add_row(*row)
         stream = io.StringIO()
-        widths = [max(map(len, column)) + 4 for column in zip(self.head, *self.rows, strict=True)]
+        widths = [max(map(len, column)) + 4 for column in zip(head, *rows, strict=True)]
         Console(file=stream, width=max(80, sum(widths) + 2), highlight=False, markup=False).print(table)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def to_latex(self) -> str:
-        """Return the table in the style of the package booktabs; one with a title floats, under its caption."""
-        columns = "".join("r" if right else "l" for right in self.numeric)
+        """Return the table in the style of the package booktabs, never wider than the text.
+
+        One with a title floats, under its caption; one too long for a page is several. See `PREAMBLE`.
+        """
+        parts = list(_pages(self.rows))
+        if not self.title:
+            return self._tabular(self.rows) + "\n"
+        found = []
+        for number, rows in enumerate(parts, start=1):
+            part = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
+            caption = f"{self.title}{part}. {self.caption if number == 1 else ''}".strip()
+            lines = (r"\begin{table}", rf"\caption{{{in_latex(caption)}}}", self._tabular(rows), r"\end{table}", "")
+            found.append("\n".join(lines))
+        return "\n".join(found)
+
+    def _tabular(self, rows: Sequence[tuple[str, ...]]) -> str:
+        longest = [max(map(len, cells)) for cells in zip(self.head, *self.rows, strict=True)]
+        wide = [not right and n > _WIDE for n, right in zip(longest, self.numeric, strict=True)]
+        broken = rf">{{\raggedright\arraybackslash}}p{{{0.6 / max(1, sum(wide)):.2f}\linewidth}}"
+        kinds = (broken if w else "r" if right else "l" for w, right in zip(wide, self.numeric, strict=True))
         lines = [
-            rf"\begin{{tabular}}{{{columns}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{''.join(kinds)}}}",
             r"\toprule",
-            " & ".join(map(_escaped, self.head)) + r" \\",
+            " & ".join(map(in_latex, self.head)) + r" \\",
             r"\midrule",
-            *(" & ".join(map(_escaped, row)) + r" \\" for row in self.rows),
+            *(
+                " & ".join(_breakable(c) if w else in_latex(c) for c, w in zip(r, wide, strict=True)) + r" \\"
+                for r in rows
+            ),
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
         ]
-        if self.title:
-            caption = rf"\caption{{{_escaped(f'{self.title}. {self.caption}'.strip())}}}"
-            lines = [r"\begin{table}", caption, *lines, r"\end{table}"]
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines)
+
+
+def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
+    """Yield rows, as many at a time as go on a page; a cell of text takes a line for every 45 letters."""
+    page: list[tuple[str, ...]] = []
+    lines = 0
+    for row in rows:
+        high = max((1 + len(cell) // 45 for cell in row), default=1)
+        if page and lines + high > _LINES:
+            yield page
+            page, lines = [], 0
+        page, lines = [*page, row], lines + high
+    yield page
+
+
+def _breakable(cell: str) -> str:
+    """Return a cell in LaTeX that may go on in the next line within a name or a path."""
+    return re.sub(r"(\\_|[./:=])", r"\1\\allowbreak{}", in_latex(cell))
 
 
 def text(value: Any) -> str:
@@ -89,8 +137,4 @@ def text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return str(value)
-
-
-def _escaped(plain: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in plain)
+    return visible(str(value))

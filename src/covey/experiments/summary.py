@@ -1,14 +1,18 @@
 """The results of a design as text: a line per vector for people and papers, a row per run for programs."""
 
-import statistics
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.experiments.folder import FAILURES
 from covey.experiments.row import Row
 from covey.experiments.run import Results
-from covey.experiments.sheets import Sheet
+from covey.experiments.sheets import PREAMBLE, Sheet
 from covey.experiments.table import parameters_of
+from covey.results import statistics
+from covey.results.text import in_cell, visible
+
+if TYPE_CHECKING:
+    import polars as pl
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table of a design that names none."""
@@ -22,17 +26,16 @@ _OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib"
 def summary(results: Results) -> tuple[list[str], list[list[str]]]:
     """Return heads and lines of a table with one line per vector.
 
-    ``reached`` counts the runs that reached their goal, of those that have ended. A metric is the median of the runs
-    that have a value, with their number where some have none: a run that timed out has no time of exploration.
+    ``reached`` counts the runs that reached their goal, of those that have ended. A metric is its median, as the report
+    has it: a run that did not reach the goal of a time counts as longer than the timeout (``> 300`` where half of the
+    runs or more did not), and of other metrics the number of values stands beside it where some runs have none.
     """
     parameters = parameters_of(results.rows)
     names = results.metrics or tuple(n for n in USUAL if any(r["metrics"].get(n) is not None for r in results.rows))
-    vectors: dict[int, list[dict[str, Any]]] = {}
-    for row in results.rows:
-        vectors.setdefault(row["vector"], []).append(row)
     failed = bool(results.failures)
     heads = [*parameters, "reached", *(["failed"] if failed else []), *names]
-    return heads, [list(_line(rows, parameters, names, failed)) for _, rows in sorted(vectors.items())]
+    table = results.table
+    return heads, [list(_line(part, parameters, names, failed)) for _, part in statistics.groups(table, "vector")]
 
 
 def is_seedless(rows: Sequence[Row]) -> bool:
@@ -53,7 +56,7 @@ def as_text(results: Results) -> str:
 
 def as_latex(results: Results) -> str:
     """Return the summary as a LaTeX table in the style of the package booktabs."""
-    return _sheet(results).to_latex()
+    return f"{PREAMBLE}\n{_sheet(results).to_latex()}"
 
 
 def _sheet(results: Results) -> Sheet:
@@ -64,8 +67,11 @@ def _sheet(results: Results) -> Sheet:
 
 
 def as_csv(results: Results) -> str:
-    """Return one row per run as CSV."""
-    return results.table.write_csv()
+    """Return one row per run as CSV, in which no text is a formula for a spreadsheet."""
+    import polars as pl
+
+    escaped = pl.col(pl.String).map_elements(lambda text: in_cell(visible(text)), return_dtype=pl.String)
+    return results.table.with_columns(escaped).rename(in_cell).write_csv()
 
 
 def as_json(results: Results) -> str:
@@ -73,15 +79,22 @@ def as_json(results: Results) -> str:
     return results.table.write_json()
 
 
-def _line(rows: list[dict[str, Any]], parameters: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
+def _line(table: "pl.DataFrame", parameters: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
     from covey.experiments.table import text_of
 
-    yield from (text_of(rows[0]["parameters"].get(name)) for name in parameters)
-    yield f"{sum(row['status'] == 'reached' for row in rows)}/{len(rows)}"
+    status = table["status"].to_list()
+    yield from (text_of(table[name][0]) for name in parameters)
+    yield f"{status.count('reached')}/{len(status)}"
     if failed:
-        yield str(sum(row["status"] in FAILURES for row in rows))
+        yield str(sum(one in FAILURES for one in status))
     for name in names:
-        found = [row["metrics"].get(name) for row in rows]
-        values = [v for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
-        count = f" ({len(values)})" if len(values) < len(rows) else ""
-        yield f"{statistics.median(values):.4g}{count}" if values else "-"
+        is_number = name in table.columns and (table[name].dtype.is_numeric() or not table[name].drop_nulls().len())
+        yield _median(statistics.sample(table, name)) if is_number else "-"
+
+
+def _median(found: statistics.Sample) -> str:
+    middle = found.quantile(0.5)
+    if middle is None:
+        return "-" if found.until_s is None else f"> {found.until_s:.4g}"
+    count = f" ({len(found.values)})" if len(found.values) < found.runs else ""
+    return f"{middle:.4g}{count}"

@@ -144,18 +144,18 @@ def explored_area(occupancy: np.ndarray, truth: GroundTruth) -> float:
 
 
 def map_completeness(occupancy: np.ndarray, truth: GroundTruth) -> float:
-    """Return A / G (001-31)."""
+    """Return A / G (Yan et al. 2017)."""
     return explored_area(occupancy, truth) / truth.explorable_m2
 
 
 def map_error(occupancy: np.ndarray, truth: GroundTruth) -> int:
-    """Return the number of compared cells whose state (unknown, free, occupied) is not the true one (001-32)."""
+    """Return the number of compared cells whose state (unknown, free, occupied) is not the true one (Yan 2017)."""
     right = (occupancy == truth.states) | ((truth.states == EITHER) & (occupancy >= 0))
     return int(np.count_nonzero(~right & (truth.states >= 0)))
 
 
 def map_quality(occupancy: np.ndarray, truth: GroundTruth) -> float:
-    """Return (A - error * cell area) / G (001-34); 1 is perfect, and a map that is mostly wrong is below 0."""
+    """Return (A - error * cell area) / G (Yan et al. 2017); 1 is perfect, and a map that is mostly wrong is below 0."""
     wrong = map_error(occupancy, truth) * truth.map_cell_m2
     return (explored_area(occupancy, truth) - wrong) / truth.explorable_m2
 

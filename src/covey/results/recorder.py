@@ -33,7 +33,7 @@ TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "m
 _INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
 _EVENTS = 4096
-_HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (001-26)
+_HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
 
 class Recorder:

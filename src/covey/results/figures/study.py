@@ -24,6 +24,7 @@ from covey.results.figures.study_furniture import (
     marker,
     note,
     note_height_in,
+    written,
 )
 from covey.results.statistics.intervals import FEWEST, bootstrap_interval
 from covey.results.statistics.sample import groups, levels, numbers
@@ -65,7 +66,7 @@ def robot_metrics(
 ) -> style.Picture:
     """Return what a robot's computer did over a parameter, one line per facet: means of all runs that measured it.
 
-    Each run's value is the mean over its robots of the mean over their samples (001-26). Else as `fleet_metrics`.
+    Each run's value is the mean over its robots of the mean over their samples (Yan 2017). Else as `fleet_metrics`.
     """
     return _panels(table, table, x, facet, metrics, "runs", "were measured")
 
@@ -83,7 +84,7 @@ def _panels(
     scale = Scale(levels(table, x))
     most = max((len(part) for _, part in groups(table, [x] if facet is None else [x, facet])), default=1)
     text = _explain(table, x, facet, whose, most)
-    handles = [] if facet is None else [entry(str(n), k, len(names)) for k, n in enumerate(names)]
+    handles = [] if facet is None else [entry(written(n), k, len(names)) for k, n in enumerate(names)]
     sizes = _sizes(most, _largest(scale))
     above = max(legend_height_in(style.PAGE_IN, handles, facet), legend_height_in(style.PAGE_IN, sizes, what))
     below = note_height_in(style.PAGE_IN, text)

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from covey.errors import InvalidValueError
 from covey.results.figures import style
 from covey.results.statistics.sample import levels
+from covey.results.text import visible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,11 +55,21 @@ def label(column: str) -> str:
     *path, name = column.split(".")
     if path and name == "count":
         return "number of robots"
-    unit = next((u for u in _UNITS if name.endswith(u) and name != u[1:]), None)
-    words = name.removesuffix(unit or "").replace("_", " ")
+    suffix = next((u for u in _UNITS if name.endswith(u) and name != u[1:]), None)
+    words = name.removesuffix(suffix or "").replace("_", " ")
     if words in ("range", "name", "size", "seed") and path:
         words = f"{path[-1]} {words}"
-    return words if unit is None else f"{words} [{_UNITS[unit]}]"
+    return words if suffix is None else f"{words} [{_UNITS[suffix]}]"
+
+
+def unit(column: str) -> str:
+    """Return the unit of a metric in brackets, empty where it has none.
+
+    Examples:
+        >>> unit("exploration_time_s"), unit("robot_cpu_percent"), unit("map_quality")
+        ('[s]', '[%]', '')
+    """
+    return label(column)[label(column).find("[") :] if "[" in label(column) else ""
 
 
 def facets(table: "pl.DataFrame", facet: str | None) -> list[Any]:
@@ -78,7 +89,7 @@ def entry(name: str, index: int, count: int) -> Line2D:
 
 def written(value: Any) -> str:
     """Return a value of a parameter as text."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else visible(str(value))
 
 
 class Scale:

@@ -6,12 +6,16 @@ Colours: M. Okabe, K. Ito: Color universal design, 2008.
 
 import io
 import threading
+from collections.abc import Iterator
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from covey.results.text import visible
 
 ROBOTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5230", "#5D3A9B")
 INK, FAINT, GRID = "#1A1A1A", "#6B6B6B", "#D9D9D9"
@@ -36,6 +40,9 @@ class Picture(Figure):
 
     def to_bytes(self, kind: str) -> bytes:
         """Return the picture as ``png``, ``svg`` or ``pdf``."""
+        for text in self._texts():
+            text.set_parse_math(False)
+            text.set_text(visible(text.get_text(), keep="\n"))
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
         with _svg_lock:  # the salt of SVG ids can be given in no other way
@@ -46,6 +53,12 @@ class Picture(Figure):
             finally:
                 mpl.rcParams["svg.hashsalt"] = before
         return buffer.getvalue()
+
+    def _texts(self) -> Iterator[Text]:
+        """Yield all that is written in the figure, the ticks of its axes too: names are text, never mathematics."""
+        for axes in self.axes:
+            yield from (*axes.get_xticklabels(), *axes.get_yticklabels())
+        yield from self.findobj(Text)  # pyright: ignore
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")

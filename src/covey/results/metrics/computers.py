@@ -1,6 +1,6 @@
 """What the robots' computers had to do; None where no robot has one.
 
-Source: 001 = Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
+Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
 simulation: taking the exploration as an example. Robotics 6(3):21, 2017, section 3.
 """
 
@@ -26,13 +26,13 @@ def _mean(run: Run, name: str) -> float | None:
 
 @metrics.register("robot_cpu_percent")
 def robot_cpu_percent(run: Run) -> float | None:
-    """Processor time over that of all processors [%]: mean over robots of the mean over their samples (001-26)."""
+    """Processor time over that of all processors [%]: mean over robots of the mean over their samples (Yan 2017)."""
     return _mean(run, "cpu_percent")
 
 
 @metrics.register("robot_ram_percent")
 def robot_ram_percent(run: Run) -> float | None:
-    """Memory taken over memory there is [%]: mean over robots of the mean over their samples (001-26)."""
+    """Memory taken over memory there is [%]: mean over robots of the mean over their samples (Yan et al. 2017)."""
     return _mean(run, "ram_percent")
 
 

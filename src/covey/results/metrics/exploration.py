@@ -1,6 +1,6 @@
 """How fast, how far and how well a team explored: time, cost, efficiency, and what lies between.
 
-Sources: 001 = Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
+Sources: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
 simulation: taking the exploration as an example. Robotics 6(3):21, 2017, section 3. Explore-Bench = Y. Xu et al.:
 Explore-Bench: data sets, metrics and evaluations for frontier-based and deep-reinforcement-learning-based
 autonomous exploration. ICRA 2022.
@@ -32,21 +32,21 @@ def _union(run: Run) -> np.ndarray:
 
 
 def goal_share(run: Run) -> float:
-    """Return the share of G that counts as explored: the run's goal, 0.99 by default (001-27)."""
+    """Return the share of G that counts as explored: the run's goal, 0.99 by default (Yan et al. 2017)."""
     return float(run.goal.get("explored_share") or 0.99)
 
 
 @metrics.register("exploration_time_s")
 @time_to_goal
 def exploration_time_s(run: Run) -> float | None:
-    """First time at which the team together has explored the goal share of G [s] (MAES; 001-27 on the union)."""
+    """First time at which the team together has explored the goal share of G [s] (MAES; Yan 2017, on the union)."""
     return time_to_share(run.times, _union(run), goal_share(run))
 
 
 @metrics.register("exploration_time_one_map_s")
 @time_to_goal
 def exploration_time_one_map_s(run: Run) -> float | None:
-    """First time at which the map of one robot holds the goal share of G [s] (001-27, where it ends the run).
+    """First time at which the map of one robot holds the goal share of G [s] (Yan et al. 2017, where it ends the run).
 
     A robot without a map counts with what its own beams have crossed.
     """
@@ -111,7 +111,7 @@ def explorable_area_m2(run: Run) -> float | None:
 
 
 def exploration_cost(run: Run, cost: str | Callable[[Run], Any] = "distance") -> float:
-    """Return the sum over robots of what each has spent by the end (001-28).
+    """Return the sum over robots of what each has spent by the end (Yan et al. 2017).
 
     Args:
         cost: ``distance`` [m], ``energy`` [J], or a function that takes the run and returns one number per robot.
@@ -126,19 +126,19 @@ def exploration_cost(run: Run, cost: str | Callable[[Run], Any] = "distance") ->
 
 @metrics.register("exploration_cost_m")
 def exploration_cost_m(run: Run) -> float:
-    """Sum of d_i: distance travelled by all robots until the run ended [m] (001-28)."""
+    """Sum of d_i: distance travelled by all robots until the run ended [m] (Yan et al. 2017)."""
     return exploration_cost(run)
 
 
 @metrics.register("energy_j")
 def energy_j(run: Run) -> float:
-    """Energy used by all robots until the run ended [J]: the cost of 001-28 with energy instead of distance."""
+    """Energy used by all robots until the run ended [J]: their cost (Yan 2017) with energy instead of distance."""
     return exploration_cost(run, "energy")
 
 
 @metrics.register("exploration_efficiency_m2_per_m")
 def exploration_efficiency(run: Run, cost: str | Callable[[Run], Any] = "distance") -> float | None:
-    """A / cost: area explored per metre that all robots moved [m^2/m] (001-29); None when nothing moved."""
+    """A / cost: area explored per metre that all robots moved [m^2/m] (Yan et al. 2017); None when nothing moved."""
     area, spent = explored_area_m2(run), exploration_cost(run, cost)
     return None if area is None or spent <= 0 else area / spent
 

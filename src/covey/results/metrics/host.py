@@ -39,14 +39,14 @@ def real_time_factor(run: Run) -> float | None:
 
 @metrics.register("cpu_percent")
 def cpu_percent(run: Run) -> float:
-    """User and system processor time of the process over wall time [%], 100 = one core (001-25)."""
+    """User and system processor time of the process over wall time [%], 100 = one core (Yan et al. 2017)."""
     wall, percent = np.array(_host(run, "wall_time_s")), np.array(_host(run, "cpu_percent"))
     return float((np.diff(wall, prepend=0.0) * percent).sum() / wall[-1]) if wall[-1] > 0 else float("nan")
 
 
 @metrics.register("peak_rss_mib")
 def peak_rss_mib(run: Run) -> float:
-    """Largest resident memory of the process among the samples of every 5 s [MiB] (001-25)."""
+    """Largest resident memory of the process among the samples of every 5 s [MiB] (Yan et al. 2017)."""
     return max(_host(run, "rss_mib"))
 
 

@@ -1,4 +1,4 @@
-"""How well the map at the end agrees with the truth (001-31 … 001-34); the formulas are in `covey.mapping.compare`."""
+"""How well the map at the end agrees with the truth (Yan et al. 2017); the formulas are in `covey.mapping.compare`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ def _on_ground(run: Run) -> frozenset[str]:
 
 @metrics.register("map_completeness")
 def map_completeness(run: Run) -> float | None:
-    """A/G with A the area of G that is known in the union of the robots' maps (001-31); None without maps."""
+    """A/G with A the area of G that is known in the union of the robots' maps (Yan et al. 2017); None without maps."""
     from covey.mapping import compare
 
     return _of(run, compare.map_completeness, run.maps and run.maps.union)
@@ -31,7 +31,7 @@ def map_completeness(run: Run) -> float | None:
 
 @metrics.register("map_error_cells")
 def map_error_cells(run: Run) -> int | None:
-    """Cells of the union of the maps whose state is not the true one (001-32); None without maps, and on a ground."""
+    """Cells of the union of the maps whose state is not the true one (Yan 2017); None without maps, and on a ground."""
     from covey.mapping import compare
 
     return None if _on_ground(run) else _of(run, compare.map_error, run.maps and run.maps.union)
@@ -39,7 +39,7 @@ def map_error_cells(run: Run) -> int | None:
 
 @metrics.register("map_quality")
 def map_quality(run: Run) -> float | None:
-    """(A - error * w) / G of the union of the maps, w the area of a map cell (001-34); None as for the error."""
+    """(A - error * w) / G of the union of the maps, w the area of a map cell (Yan 2017); None as for the error."""
     from covey.mapping import compare
 
     return None if _on_ground(run) else _of(run, compare.map_quality, run.maps and run.maps.union)
@@ -47,7 +47,7 @@ def map_quality(run: Run) -> float | None:
 
 @metrics.register("map_quality_by_robot")
 def map_quality_by_robot(run: Run) -> dict[str, float | None] | None:
-    """(A - error * w) / G of each robot's own map (001-34); None without maps, and for maps of a ground."""
+    """(A - error * w) / G of each robot's own map (Yan et al. 2017); None without maps, and for maps of a ground."""
     from covey.mapping import compare
 
     if run.maps is None or not run.maps.robots:

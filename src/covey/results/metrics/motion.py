@@ -1,7 +1,8 @@
 """Who did how much of the work, and how safely.
 
-Source: 001 as in `covey.results.metrics.exploration`. Jain index: R. Jain, D. Chiu, W. Hawe: A quantitative measure of
-fairness and discrimination for resource allocation in shared computer systems. DEC TR-301, 1984.
+Source: Yan et al. 2017 as in `covey.results.metrics.exploration`. Jain index: R. Jain, D. Chiu, W. Hawe: A
+quantitative measure of fairness and discrimination for resource allocation in shared computer systems. DEC TR-301,
+1984.
 """
 
 import numpy as np
@@ -49,7 +50,7 @@ def workload_min_over_max(run: Run) -> float | None:
 
 @metrics.register("collisions")
 def collisions(run: Run) -> int:
-    """Contacts between robots that began, counted for both (001-30): one contact counts 2."""
+    """Contacts between robots that began, counted for both (Yan et al. 2017): one contact counts 2."""
     return int(run.series("collisions_robot")[-1].sum())
 
 
@@ -61,12 +62,12 @@ def collisions_wall(run: Run) -> int:
 
 @metrics.register("exploration_safety")
 def exploration_safety(run: Run, cardinal: float | None = None, walls: bool = False) -> float:
-    """1 - sum s_i / S, s_i the contacts of robot i with other robots (001-30); 1 = none, below 0 = more than S.
+    """1 - sum s_i / S, s_i the contacts of robot i with other robots (Yan 2017); 1 = none, below 0 = more than S.
 
     Args:
-        cardinal: S. Default 100 per robot. 001 asks for a number that is fixed beforehand and gives none: this one
+        cardinal: S. Default 100 per robot. The paper asks for a number fixed beforehand and gives none: this one
             depends on nothing that the run itself decides (a slow run is not allowed more), compares teams of
-            different sizes, and makes 0 mean one contact per robot in every 20 s of 001's limit of 2000 s.
+            different sizes, and makes 0 mean one contact per robot in every 20 s of their limit of 2000 s.
         walls: count contacts with walls, too.
     """
     touched = collisions(run) + (collisions_wall(run) if walls else 0)

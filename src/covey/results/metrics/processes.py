@@ -34,7 +34,7 @@ def _mean_of(column: str, text: str) -> Callable[[Run], float | None]:
         robots, values = run.process_host["robot"].to_numpy(), run.process_host[column].to_numpy()
         return float(np.mean([values[robots == robot].mean() for robot in sorted(set(robots))]))
 
-    mean.__doc__ = f"{text} Mean over the samples of each robot, and of these over the robots (001-26)."
+    mean.__doc__ = f"{text} Mean over the samples of each robot, and of these over the robots (Yan et al. 2017)."
     return mean
 
 
@@ -57,7 +57,7 @@ for _name, _text in _SUMS.items():
 
 @metrics.register("controller_bytes_by_traffic")
 def controller_bytes_by_traffic(run: Run) -> dict[str, int] | None:
-    """Bytes between simulator, monitor, other controllers and the controllers, by who is at the other end (001-12)."""
+    """Bytes from and to controllers, by who is at the other end: simulator, monitor, controllers (Yan 2017)."""
     if not run.has(TRAFFIC):
         return None
     last: dict[tuple[str, str], dict[str, Any]] = {}

@@ -85,13 +85,13 @@ def bytes_received(run: Run) -> int | None:
 
 @metrics.register("kbytes_sent_per_s")
 def kbytes_sent_per_s(run: Run) -> float | None:
-    """What a robot's radio sent per second of simulated time, mean over robots [kB/s] (001-25, 001-26)."""
+    """What a robot's radio sent per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
     return _rate(run, bytes_sent(run))
 
 
 @metrics.register("kbytes_received_per_s")
 def kbytes_received_per_s(run: Run) -> float | None:
-    """What a robot's radio received per second of simulated time, mean over robots [kB/s] (001-25, 001-26)."""
+    """What a robot's radio received per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
     return _rate(run, bytes_received(run))
 
 

@@ -5,7 +5,7 @@ apply them to a table with one row per run.
 """
 
 from covey.results.statistics.fleet import BestFleet, best_fleet_size, speed_up
-from covey.results.statistics.intervals import Interval, bootstrap_interval, median, quantile
+from covey.results.statistics.intervals import FEWEST, Interval, bootstrap_interval, median, quantile
 from covey.results.statistics.outcome import Outcome
 from covey.results.statistics.power import runs_needed, walsh_share
 from covey.results.statistics.profiles import Profile, performance_profile
@@ -26,6 +26,7 @@ from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
 from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
 
 __all__ = [
+    "FEWEST",
     "BestFleet",
     "Friedman",
     "Interval",

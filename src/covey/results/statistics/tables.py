@@ -238,8 +238,13 @@ def best_fleets(
 
     Columns: those of ``by``; ``best`` (null when no size reaches the goal in half of its runs), ``value``; ``low``,
     ``high``, ``interval`` as of `best_fleet_size`. A run without a cost counts as infinitely dear.
+
+    Raises:
+        UnknownNameError: a column is missing.
+        InvalidValueError: sizes are no numbers, as under labels.
     """
     rows = []
+    numbers(table, size)
     for key, part in groups(table, by):
         parts = {int(n): runs for (n,), runs in groups(part, size)}
         times = {n: sample(runs, metric).ranked for n, runs in parts.items()}

@@ -1,0 +1,65 @@
+"""Names are text wherever they go: into a terminal, LaTeX, a spreadsheet. What a reader there would obey is escaped."""
+
+import unicodedata
+
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "≥": r"$\ge$",
+    "≤": r"$\le$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "²": r"\textsuperscript{2}",
+    "³": r"\textsuperscript{3}",
+    "°": r"$^\circ$",
+    "µ": r"$\mu$",
+    "…": r"\ldots{}",
+}
+_UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def visible(text: str, keep: str = "") -> str:
+    """Return text in which nothing moves a cursor, colours or reorders: such characters stand as their escapes.
+
+    Args:
+        keep: characters that stay as they are.
+
+    Examples:
+        >>> print(visible("red \\x1b[31m\\nnext"))
+        red \\x1b[31m\\nnext
+    """
+    seen = (c if c in keep or unicodedata.category(c) not in _UNSEEN else None for c in text)
+    return "".join(ascii(raw)[1:-1] if c is None else c for c, raw in zip(seen, text, strict=True))
+
+
+def in_latex(text: str) -> str:
+    r"""Return text as LaTeX sets it; a letter that pdfLaTeX does not know becomes its nearest, or its number.
+
+    Examples:
+        >>> in_latex("50 % of $x^2$"), in_latex("é, 中")
+        ('50 \\% of \\$x\\textasciicircum{}2\\$', 'é, U+4E2D')
+    """
+    return "".join(_LATEX.get(c) or _latin(c) for c in visible(text))
+
+
+def in_cell(text: str) -> str:
+    """Return text as a cell of a spreadsheet: one that would be taken for a formula begins with an apostrophe.
+
+    Examples:
+        >>> in_cell("=1+1"), in_cell("plain")
+        ("'=1+1", 'plain')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _latin(letter: str) -> str:
+    if letter <= "\xff":
+        return letter
+    nearest = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return in_latex(nearest) if nearest else f"U+{ord(letter):04X}"
