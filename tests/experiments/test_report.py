@@ -1,6 +1,8 @@
 """The report of a design, and two sets of results side by side."""
 
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import polars as pl
@@ -8,11 +10,12 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.experiments.axes import Axes
-from covey.experiments.compare import compare_results
-from covey.experiments.findings import comparisons, hidden, of_fleets, ranks
-from covey.experiments.report import outcome, write_report
+from covey.experiments.compare import compare_results, differences
+from covey.experiments.findings import all_of, comparisons, hidden, of_fleets, ranks, summary, together
+from covey.experiments.report import Gallery, metric_figures, outcome, write_report
 from covey.experiments.run import Results, run_design
 from covey.experiments.sheets import Sheet
+from covey.results import statistics
 
 
 def table_of(a, b, timeout=100.0):
@@ -84,7 +87,7 @@ def test_a_test_that_could_not_have_shown_anything_is_not_shown():
     rng = np.random.default_rng(0)
     few = table_of([10.0, 11.0, 12.0, 13.0, 14.0], [50.0, 51.0, 52.0, 53.0, None])
     assert not list(comparisons(few, "exploration_time_s", axes))  # five pairs: p is at least 2 / 2^5 = 0.0625
-    assert next(hidden(few, "exploration_time_s", axes)).startswith("1 of 1 comparisons are not shown")
+    assert next(hidden(few, "exploration_time_s", axes)).startswith("Wilcoxon signed-rank test: 1 of 1 comparisons are")
     many = table_of((10 + rng.random(12)).tolist(), [*(50 + rng.random(11)).tolist(), None])
     (sheet,) = comparisons(many, "exploration_time_s", axes)
     assert not list(hidden(many, "exploration_time_s", axes))
@@ -143,8 +146,10 @@ def test_the_outcome_counts_every_end():
 
 
 def test_results_against_themselves_do_not_differ(done):
-    (sheet,) = compare_results(done[1], done[1], ["exploration_cost_m"])
+    together, sheet = compare_results(done[1], done[1], ["exploration_cost_m"])
     assert [row[sheet.head.index("delta")] for row in sheet.rows] == ["0", "0"]
+    assert together.rows[0][together.head.index("A - B [m]")] == "0"
+    assert differences(done[1], done[1]) == []
 
 
 def test_results_that_share_no_setting(plain, tmp_path, in_this_process):
@@ -164,7 +169,7 @@ def test_what_has_no_common_value_is_what_differs(plain, done, tmp_path):
     other = run_design(plain(parameters={"robots.scout.count": [3]}), tmp_path / "other", jobs=1)
     (sheet,) = compare_results(done[1], other, ["exploration_cost_m"])
     row = dict(zip(sheet.head, sheet.rows[0], strict=True))
-    assert (row["n a"], row["n b"], row["delta"]) == ("4", "2", "-1")  # three drive further than one or two
+    assert (row["n A"], row["n B"], row["delta"]) == ("4", "2", "-1")  # three drive further than one or two
 
 
 def test_a_sheet_in_latex_escapes_what_latex_would_read():
@@ -189,3 +194,190 @@ def test_runs_that_the_seed_does_not_change_are_told():
     failed = rows(1.0, 1.0)
     failed[1]["status"] = "failed"
     assert not is_seedless(failed)
+
+
+STRATEGIES, TERRAINS, SIZES = ("near", "far", "wide"), ("loop", "cross", "maze"), (3, 6)
+
+
+def three_by_three(gain=8.0, seeds=4):
+    """Return a table of 3 strategies in 3 worlds with 2 sizes and some seeds: each strategy is slower than the last."""
+    rng, rows = np.random.default_rng(1), []
+    for a, strategy in enumerate(STRATEGIES):
+        for b, terrain in enumerate(TERRAINS):
+            for size in SIZES:
+                for seed in range(seeds):
+                    time = 100.0 * (b + 1) / size * 3 + gain * a + float(rng.normal(0, 1))
+                    rows.append(
+                        {
+                            "run_id": f"{len(rows):x}",
+                            "vector": len(rows) // seeds,
+                            "iteration": seed,
+                            "seed": seed,
+                            "strategy": strategy,
+                            "world.terrain": terrain,
+                            "robots.scout.count": size,
+                            "status": "reached",
+                            "timeout_s": 1000.0,
+                            "exploration_time_s": time,
+                            "simulated_time_s": time,
+                        }
+                    )
+    return pl.DataFrame(rows)
+
+
+BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
+
+
+def test_worlds_are_never_pooled_in_a_figure(tmp_path):
+    gallery = Gallery(tmp_path)
+    captions = [
+        f["caption"] for f in metric_figures(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET, gallery)
+    ]
+    boxes, curves = ([c for c in captions if word in c] for word in ("by number of robots", "not there yet"))
+    assert [next(t for t in TERRAINS if f"terrain {t}" in caption) for caption in boxes] == list(TERRAINS)
+    assert [next(t for t in TERRAINS if f"terrain {t}" in caption) for caption in curves] == list(TERRAINS)
+    assert all("by strategy and number of robots" in caption for caption in curves), "nor are team sizes"
+    assert (tmp_path / "exploration_time_s_box_3_maze.pdf").is_file()
+
+
+def test_what_has_to_be_pooled_says_so(tmp_path):
+    table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
+    table = table.select("run_id", "vector", "iteration", "seed", "radio", *table.columns[4:-1])
+    axes = Axes("robots.scout.count", "strategy", None, ("radio", "world.terrain"))
+    captions = [f["caption"] for f in metric_figures(table, "exploration_time_s", axes, Gallery(tmp_path))]
+    assert captions
+    assert all("all values of radio put together" in caption for caption in captions)
+
+
+def test_few_seeds_in_many_settings_are_tested_together():
+    (sheet,) = together(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET)
+    assert sheet.title.startswith("Wilcoxon signed-rank test over all 6 settings: exploration_time_s")
+    row = dict(zip(sheet.head, sheet.rows[0], strict=True))
+    assert (row["A"], row["B"], row["pairs"]) == ("near", "far", "24")
+    assert float(row["A - B [s]"]) == pytest.approx(-8.0, abs=0.7)
+    assert float(row["from"]) < float(row["A - B [s]"]) < float(row["to"]) < 0
+    assert float(row["p (Holm)"]) == pytest.approx(3 * 2 / 2**24, rel=0.01)  # all 24 one way; three tests
+
+
+def test_tables_name_their_tests_and_what_is_not_shown():
+    table = three_by_three()
+    titles = [sheet.title for sheet in all_of(table, "exploration_time_s", BY_LINE_AND_FACET)]
+    assert not any(title.startswith("Tests") for title in titles)
+    rank, curves = hidden(table, "exploration_time_s", BY_LINE_AND_FACET)
+    assert rank.startswith("Wilcoxon signed-rank test: 18 of 18 comparisons between runs of one setting")
+    assert curves.startswith("log-rank test: 18 of 18")
+    six = three_by_three(seeds=12)
+    shown = [s.title for s in comparisons(six, "exploration_time_s", BY_LINE_AND_FACET)]
+    assert shown == ["Wilcoxon signed-rank test, setting by setting: exploration_time_s between values of strategy"]
+    assert not list(hidden(six, "exploration_time_s", BY_LINE_AND_FACET))
+
+
+def test_smallest_and_largest_run_are_not_called_a_range_of_the_median():
+    caption = summary(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET).caption
+    assert "range of the median" not in caption
+    assert "smallest and largest run" in caption
+    caption = summary(three_by_three(seeds=8), "exploration_time_s", BY_LINE_AND_FACET).caption
+    assert "95 % bootstrap interval of the median" in caption
+
+
+HOSTILE = [r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]
+
+
+@pytest.fixture
+def hostile(plain, tmp_path, in_this_process):
+    """Yield a design whose values bear names that each kind of reader might obey, and its results."""
+    values = [{"label": label, "value": 1.0 + k / 10} for k, label in enumerate(HOSTILE)]
+    where = {"robots.scout.robot.max_speed_m_s": values, "robots.scout.count": [1, {"label": "small", "value": 2}]}
+    design = plain(design="names", parameters=where, metrics=["exploration_time_s", "exploration_cost_m"])
+    return design, run_design(design, tmp_path, jobs=1)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_are_text_everywhere(hostile):
+    from covey.experiments.summary import as_csv, as_text
+
+    written = write_report(*hostile)
+    page = written.page.read_text(encoding="utf-8")
+    assert "<b>bold" not in page
+    assert "&lt;b&gt;bold" in page
+    for text in (page, written.latex.read_text(encoding="utf-8"), as_text(hostile[1]), as_csv(hostile[1])):
+        assert "\x1b" not in text
+        assert r"\x1b" in text or r"\textbackslash{}x1b" in text
+    assert ",'=2+2," in as_csv(hostile[1])
+    for path in written.figures:
+        if path.suffix == ".svg":
+            assert "\x1b" not in path.read_text(encoding="utf-8")
+
+
+def test_labelled_sizes_have_no_best_fleet(hostile):
+    design, results = hostile
+    assert of_fleets(results.table, Axes.of(design, results.table)) == []
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdfLaTeX (Debian: texlive-latex-recommended)")
+def test_the_tables_compile_and_fit_the_page(hostile):
+    out = write_report(*hostile).latex.parent
+    packages = r"\usepackage{array,booktabs,graphicx}"
+    text = rf"\documentclass{{article}}{packages}\begin{{document}}\input{{tables.tex}}\end{{document}}"
+    (out / "paper.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+    done = subprocess.run(command, cwd=out, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+    assert "Float too large" not in done.stdout
+
+
+def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(write, capsys, in_this_process):
+    from covey.cli import main
+
+    mine = "async def c(robot):\n    robot.drive(0.2, 0.1)\n    await robot.sleep(0.5)\n"
+    text = "design: own\nscenario: room.yaml\nparameters: {robots.scout.controller: [./mine.py:c, wander]}\niterations: 1\n"
+    folder = write(mine_py=mine, own_yaml=text)
+    assert main(["run", "own.yaml", "--out", "results", "--quiet", "--jobs", "1"]) == 0
+    (folder / "elsewhere").mkdir()
+    assert main(["report", str(folder / "results"), "--out", str(folder / "elsewhere")]) == 0
+    assert "report.html" in capsys.readouterr().out
+
+
+def test_the_median_of_results_counts_those_that_did_not_get_there():
+    from covey.experiments.summary import _median
+
+    table = table_of([10.0, 20.0, 30.0, None], [None, None, None, 40.0])
+    near, far = (statistics.sample(part, "exploration_time_s") for _, part in statistics.groups(table, "controller"))
+    assert _median(near) == "25"  # of 10, 20, 30 and more than 100
+    assert _median(far) == "> 100"
+
+
+def test_different_worlds_are_not_compared_without_a_word(write, capsys, in_this_process):
+    from covey.cli import main
+
+    text = "design: {}\nscenario: {{world: {{empty_m: [{}, 8]}}, robots: [{{controller: wander}}], stop: {{timeout_s: 1}}}}\n"
+    write(small_yaml=text.format("small", 8), large_yaml=text.format("large", 12))
+    for name in ("small", "large"):
+        assert main(["run", f"{name}.yaml", "--out", name, "--quiet", "--jobs", "1"]) == 0
+    assert main(["compare", "small", "large", "--metric", "exploration_cost_m"]) == 0
+    said = capsys.readouterr().out
+    assert "A and B differ in world.empty_m: [8, 8] / [12, 8]" in said
+    assert "A - B [m]" in said
+
+
+def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_this_process):
+    def measuring(every_s, **more):
+        return plain(measurements=[{"every_s": every_s, "record": ["position", "explored_share_union"]}], **more)
+
+    longer = {"timeout_s": 6}
+    run_design(measuring(1, stop=longer), tmp_path / "a", jobs=1)
+    before = list(in_this_process)
+    run_design(measuring(3, stop=longer), tmp_path / "a", jobs=1)
+    assert in_this_process == before
+    fresh = run_design(measuring(3, stop=longer), tmp_path / "b", jobs=1)
+    for run in fresh.runs:
+        there = pl.read_parquet(tmp_path / "a" / "runs" / run.folder.name / "every_3_s.parquet")
+        assert there.equals(pl.read_parquet(run.folder / "every_3_s.parquet"))
+        assert there["time_s"].unique().to_list() == [3.0, 6.0]
+    before, remarks = list(in_this_process), []
+    finer = measuring(0.5, stop=longer)
+    run_design(finer, tmp_path / "a", jobs=1, observer=lambda progress: remarks.extend(progress.remarks))
+    assert len(in_this_process) == len(before) + 4, "what was thinned away can only be had by running again"
+    assert any("4 runs are done again" in remark for remark in remarks)

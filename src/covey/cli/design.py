@@ -10,8 +10,8 @@ from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
 from covey.errors import InvalidValueError
 from covey.experiments.cluster import job_script, open_cluster
-from covey.experiments.folder import DESIGN, RESULTS, RUNS, read_rows, refuse_others
-from covey.experiments.load import load_design
+from covey.experiments.folder import RESULTS, RUNS, read_rows, refuse_others
+from covey.experiments.load import load_design, load_kept_design
 from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
@@ -80,7 +80,7 @@ def report_command(source: str, results: Path | None, out: Path | None) -> None:
     from covey.experiments.report import write_report
 
     found = _read(_folder(source, results))
-    design = load_design(found.folder / DESIGN if Path(source).is_dir() else source)
+    design = load_kept_design(found.folder) if Path(source).is_dir() else load_design(source)
     written = write_report(design, found, out)
     print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures beside it")
 

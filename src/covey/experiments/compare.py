@@ -53,15 +53,15 @@ def differences(a: Results, b: Results) -> list[tuple[str, str, str]]:
     _, shared = _common(a, b)
     mine, theirs = ({_setting(row, shared): row for row in reversed(r.rows)} for r in (a, b))
     both = [setting for setting in mine if setting in theirs]
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for setting in both:
         one, other = (dict(_leaves(parse_yaml(rows[setting]["scenario"], "").data)) for rows in (mine, theirs))
         for path in {**one, **other}:
             if path != "seed" and one.get(path) != other.get(path):
-                values = found.setdefault(path, ([], []))
+                values = found.setdefault(path, ({}, {}))
                 for said, leaves in zip(values, (one, other), strict=True):
-                    said.append(short(leaves[path]) if path in leaves else "not given")
-    return [(path, *(", ".join(dict.fromkeys(values)) for values in pair)) for path, pair in found.items()]
+                    said[short(leaves[path]) if path in leaves else "not given"] = None
+    return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
 
 
 def _common(a: Results, b: Results) -> "tuple[pl.DataFrame, list[str]]":

@@ -61,6 +61,7 @@ class PlanShape(Shape):
 
     design: str
     metrics: list[str]
+    folder: str = ""
     runs: list[EntryShape]
 
 
@@ -187,6 +188,7 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> Fold
         DiskError: the disk is full or broken.
     """
     content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
+    content["folder"] = str(design.folder.resolve())
     plan = json.dumps(content | {"runs": list(map(entry, planned))}, indent=1).encode()
     try:
         refuse_others(folder, design)
@@ -263,8 +265,8 @@ def entry(planned: PlannedRun) -> Row:
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
-    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, and the `entry` of each of its
-    ``runs``.
+    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, the ``folder`` that the paths
+    in the design start from, and the `entry` of each of its ``runs``.
 
     Raises:
         RunFolderError: there is no design in it, or its plan is damaged.

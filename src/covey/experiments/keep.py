@@ -21,14 +21,14 @@ THIN_S = 1.0
 
 _IN_PICTURES = ("step", "robot", *STEP_COLUMNS, "x_m", "y_m", "heading_rad")
 _BYTES = {"kbytes_received_per_s": "bytes_received", "kbytes_sent_per_s": "bytes_sent"}
-_ABOARD = {
+ABOARD = {
     "cpu_percent": "cpu_percent",
     "ram_percent": "ram_percent",
     "kbytes_received_per_s": "kbytes_received",
     "kbytes_sent_per_s": "kbytes_sent",
 }
 """Columns of what the robots' processes, or their emulated computers, told every few seconds."""
-_HOST = {"host_cpu_percent": "cpu_percent", "host_rss_mib": "rss_mib"}
+HOST = {"host_cpu_percent": "cpu_percent", "host_rss_mib": "rss_mib"}
 
 
 def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
@@ -48,7 +48,7 @@ def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
     measured = {measurement.file: measurement for measurement in measurements}
     try:
         for measurement in measured.values():
-            _write(run, measurement)
+            write_measurement(run, measurement)
         if keep != "everything":
             _drop(run, keep, measured)
     except OSError as error:
@@ -78,7 +78,8 @@ def sampled(run: Run, period_s: float) -> np.ndarray:
     return np.flatnonzero(np.diff(number, prepend=0.0) > 0)
 
 
-def _write(run: Run, measurement: Measurement) -> None:
+def write_measurement(run: Run, measurement: Measurement) -> None:
+    """Write the table of a measurement into the folder of a run."""
     if measurement.when:
         columns = _at_events(run, measurement)
     else:
@@ -135,8 +136,8 @@ def _of_team(run: Run, name: str) -> np.ndarray:
     if name == "explored_area_m2":
         area = run.metrics["explorable_area_m2"]
         return run.series("explored_share_union") * (np.nan if area is None else area)
-    if name in _HOST:
-        at, values = run.column("host", "time_s"), run.column("host", _HOST[name])
+    if name in HOST:
+        at, values = run.column("host", "time_s"), run.column("host", HOST[name])
         return values[np.clip(np.searchsorted(at, run.times), 0, len(at) - 1)]
     known = pq.read_schema(run.folder / "team.parquet").names
     return run.series(name) if name in known else np.full(len(run.times), np.nan)
@@ -145,10 +146,10 @@ def _of_team(run: Run, name: str) -> np.ndarray:
 def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
     """Return a column of the robots at some steps, float64 (rows, robots); NaN where the run does not have it."""
     for told in ("process_host", "computers"):
-        if name in _ABOARD and run.has(told):
+        if name in ABOARD and run.has(told):
             names = pq.read_schema(run.folder / f"{told}.parquet").names
-            if _ABOARD[name] in names:
-                return _told(run, told, _ABOARD[name], rows)
+            if ABOARD[name] in names:
+                return _told(run, told, ABOARD[name], rows)
     if name in _BYTES:
         return _per_second(run, _BYTES[name], rows) / 1000
     known = pq.read_schema(run.folder / "measurements.parquet").names

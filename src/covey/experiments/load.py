@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError
+from covey.experiments.folder import DESIGN, read_plan
 from covey.experiments.plan import scenarios
 from covey.experiments.records import Design
 from covey.experiments.shipped import designs
@@ -29,6 +30,18 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
     path = find_design(source)
     content, file = read_file(path, source)
     return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
+
+
+def load_kept_design(folder: Path) -> Design:
+    """Load the design that a folder of results holds; its paths start where those of its own file did.
+
+    Raises:
+        RunFolderError: there is no design in the folder.
+        ScenarioError: as `load_design`.
+    """
+    path = folder / DESIGN
+    content, file = read_file(path, path)
+    return parse_design(content, file=file, folder=read_plan(folder).get("folder") or folder)
 
 
 def parse_design(

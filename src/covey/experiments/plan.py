@@ -65,7 +65,6 @@ def plan(design: Design) -> list[PlannedRun]:
     """
     seeds = iteration_seeds(design.seed, design.iterations)
     measurements = [plain(measurement) for measurement in design.measurements]
-    kept = text_of(measurements) + design.keep
     hashed = cache(sha256)
     runs: list[PlannedRun] = []
     for number, (vector, scenario) in enumerate(scenarios(design)):
@@ -77,7 +76,7 @@ def plan(design: Design) -> list[PlannedRun]:
             raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
         for iteration, seed in enumerate(seeds):
             whole = f"{text}seed: {seed}\n"
-            identity, timeout_s = run_id(whole, *files, kept), scenario.stop.timeout_s
+            identity, timeout_s = run_id(whole, *files), scenario.stop.timeout_s
             one = (identity, number, iteration, seed, vector.values, whole, folder, timeout_s, measurements)
             runs.append(PlannedRun(*one, design.keep))
     _refuse_twins(design, runs)

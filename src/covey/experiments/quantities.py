@@ -41,12 +41,12 @@ QUANTITIES: dict[str, Quantity] = {
     "kbytes_received": Quantity(
         "robot", ("kbytes_received_per_s",), "received by radio, or by its process [kB/s] (Yan et al. 2017)"
     ),
-    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (Yan 2017)"),
+    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (Yan et al.)"),
     "cpu_percent": Quantity(
-        "robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (Yan 2017)"
+        "robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (Yan et al.)"
     ),
     "ram_percent": Quantity(
-        "robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (Yan 2017)"
+        "robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (Yan et al.)"
     ),
     "explored_area": Quantity("team", ("explored_area_m2",), "area that the team has explored [m2]"),
     "explored_share_union": Quantity("team", ("explored_share_union",), "share that the team has explored"),

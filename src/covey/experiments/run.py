@@ -37,6 +37,7 @@ from covey.experiments.folder import (
 from covey.experiments.keeper import Keeper, keep, this_keeper
 from covey.experiments.plan import PlannedRun, environment, plan
 from covey.experiments.records import Design
+from covey.experiments.remeasure import measured
 from covey.experiments.row import ROW
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
@@ -216,6 +217,10 @@ class _Session:
             for run_id in [run_id for run_id, row in self.rows.items() if row["status"] in FAILURES]:
                 shutil.rmtree(folder / RUNS / run_id)
                 del self.rows[run_id]
+        again = [p for p in mine if p.run_id in self.rows and not self._is_measured(p)]
+        for one in again:
+            shutil.rmtree(folder / RUNS / one.run_id)
+            del self.rows[one.run_id]
         self.todo = [p for p in mine if p.run_id not in self.rows]
         self.progress = Progress(len(mine), len(self.rows), Counter(row["status"] for row in self.rows.values()))
         places = [folder / RUNS / one.run_id for one in self.todo]
@@ -224,7 +229,21 @@ class _Session:
                 self.progress.remarks.append(
                     f"{place.name} is damaged: it is now {aside.name}, and the run is done again"
                 )
+        if again:
+            self.progress.remarks.append(
+                f"{len(again)} runs are done again: what is left of their recordings does not hold the measurements "
+                "that the design asks for now; with keep: everything it would"
+            )
         self._next_table = 0.0
+
+    def _is_measured(self, one: PlannedRun) -> bool:
+        """Return whether a run holds what the design measures; one that failed has nothing to measure."""
+        if self.rows[one.run_id]["status"] in FAILURES:
+            return True
+        try:
+            return measured(self.folder / RUNS / one.run_id, one)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
 
     def run(self, executor: Executor, design: Design) -> None:
         """Have every run done that there is to do."""
