@@ -162,3 +162,11 @@ def test_every_metric_is_documented():
     for name in metrics.names():
         assert f"`{name}`" in page
         assert metrics.get(name).__doc__
+
+
+def test_no_metric_cites_a_number_that_readers_do_not_have():
+    import re
+
+    from covey.results.metrics import metrics
+
+    assert not [name for name in metrics.names() if re.search(r"\b00\d-\d+", metrics.get(name).__doc__ or "")]

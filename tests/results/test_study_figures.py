@@ -209,3 +209,30 @@ def test_words_are_places_on_an_axis_too():
     axes = fleet_metrics(table(), TERRAIN).axes[0]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["loop", "zigzag"]
     assert points(axes)[0][0][0][0] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["box", "heat", "fleet"])
+def test_long_names_along_an_axis_neither_overlap_nor_are_cut(kind):
+    names = ["nearest_frontier", "hungarian_assignment", "heuristic_conscientious_reactive", "cost_utility", r"$\frac$"]
+    rows = [
+        {"strategy": name, "world": world, "status": "reached", "timeout_s": 9.0, "exploration_time_s": 1.0 + seed}
+        for name in names
+        for world in ("loop", "a_world_with_a_long_name_of_its_own")
+        for seed in range(7)
+    ]
+    table = pl.DataFrame(rows)
+    if kind == "fleet":
+        picture = fleet_metrics(table, "strategy", "world", ["exploration_time_s"])
+    else:
+        picture = (box_plots if kind == "box" else heat_map)(table, "exploration_time_s", "strategy", "world")
+    picture.to_bytes("png")
+    width, height = picture.bbox.width, picture.bbox.height
+    axes = picture.axes[0]
+    boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert len(boxes) == len(names)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
+    for box in (*boxes, *(text.get_window_extent() for text in axes.get_yticklabels())):
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height

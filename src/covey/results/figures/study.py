@@ -88,10 +88,11 @@ def _panels(
     sizes = _sizes(most, _largest(scale))
     above = max(legend_height_in(style.PAGE_IN, handles, facet), legend_height_in(style.PAGE_IN, sizes, what))
     below = note_height_in(style.PAGE_IN, text)
-    rows = -(-len(metrics) // 2)
-    picture = style.Picture(style.PAGE_IN, above + rows * (_PANEL_IN + 0.45) + below)
+    rows, extra = -(-len(metrics) // 2), scale.fit(2.8)
+    high = _PANEL_IN + 0.45 + extra
+    picture = style.Picture(style.PAGE_IN, above + rows * high + below)
     for i, metric in enumerate(metrics):
-        left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + (rows - 1 - i // 2) * (_PANEL_IN + 0.45)
+        left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + extra + (rows - 1 - i // 2) * high
         axes = furniture.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
         scale.dress(axes, label(x))
         axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)

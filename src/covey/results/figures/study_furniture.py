@@ -39,6 +39,7 @@ _NAMES = {
 }
 _MARKERS = "os^DvPX*"
 _LINE_IN = 0.125
+_LONGEST = 36
 
 
 def label(column: str) -> str:
@@ -92,6 +93,16 @@ def written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else visible(str(value))
 
 
+def shortened(name: str) -> str:
+    """Return a name that is not longer than a figure has room for."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def name_width_in(names: Sequence[str]) -> float:
+    """Return how wide the longest of some names is at most, beside an axis [inch]."""
+    return 0.054 * max(len(shortened(name)) for name in names)
+
+
 class Scale:
     """The axis of a parameter: numbers stand at their value unless asked not to, other values side by side."""
 
@@ -102,10 +113,17 @@ class Scale:
         self.numeric = not side_by_side and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
         places = [self.place(v) for v in self.values]
         self.gap = float(np.min(np.diff(places))) if len(places) > 1 else 1.0
+        self.upright = False
 
     def place(self, value: Any) -> float:
         """Return where a value stands."""
         return float(value) if self.numeric else float(self.values.index(value))
+
+    def fit(self, width_in: float) -> float:
+        """Set names upright that do not fit side by side into a width; return how much room they take more [inch]."""
+        names = [written(v) for v in self.values]
+        self.upright = not self.numeric and name_width_in(names) + 0.08 > width_in / len(names)
+        return max(0.0, name_width_in(names) - 0.1) if self.upright else 0.0
 
     def shift(self, index: int, count: int, of_gap: float) -> float:
         """Return how far a facet stands beside its place, so that ``count`` of them do not hide each other.
@@ -130,7 +148,9 @@ class Scale:
         else:
             step = -(-len(places) // 30)
             places = places[::step]
-            axes.set_xticks(places, [written(v) for v in self.values[::step]])
+            axes.set_xticks(places, [shortened(written(v)) for v in self.values[::step]])
+            if self.upright:
+                axes.tick_params("x", labelrotation=90)
         axes.set_xlabel(text, fontsize=style.FONT, labelpad=1.5, color=style.INK)
         plain(axes)
 

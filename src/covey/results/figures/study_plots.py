@@ -18,8 +18,10 @@ from covey.results.figures.study_furniture import (
     label,
     legend,
     legend_height_in,
+    name_width_in,
     note,
     note_height_in,
+    shortened,
     written,
 )
 from covey.results.metrics import is_time_to_goal
@@ -53,6 +55,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     handles = [Line2D([], [], color=c, lw=1.5, label=written(n)) for c, n in zip(colors, names, strict=True)]
     title, handles = (None, []) if facet is None else (label(facet), handles)
     above = legend_height_in(width, handles, title)
+    below += scale.fit(width - 0.65)
     picture = style.Picture(width, below + 0.36 + _HEIGHT_IN + above)
     axes = furniture.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
     scale.dress(axes, label(x))
@@ -125,12 +128,14 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
         f"Median of the runs of each setting, {runs}. k/n: only k of n runs reached the goal; hatched: no median, less "
         "than half did."
     )
-    width = style.COLUMN_IN if len(xs) <= 10 else style.PAGE_IN
-    wide = width - 1.6
+    left = max(0.75, 0.35 + name_width_in([written(v) for v in ys]))
+    width = style.COLUMN_IN if len(xs) <= 10 and left < 1.2 else style.PAGE_IN
+    wide = width - left - 0.85
+    upright = name_width_in([written(v) for v in xs]) + 0.08 > wide / min(len(xs), 16)
     high = min(max(0.42 * len(ys), 1.1), 6.0)
-    below = note_height_in(width, text)
+    below = note_height_in(width, text) + (name_width_in([written(v) for v in xs]) if upright else 0.0)
     picture = style.Picture(width, below + 0.36 + high + 0.15)
-    axes = furniture.place_axes(picture, 0.75, below + 0.36, wide, high)
+    axes = furniture.place_axes(picture, left, below + 0.36, wide, high)
     cells = {key: sample(part, metric) for key, part in groups(table, [x, y])}
     medians = {key: found.quantile(0.5) for key, found in cells.items()}
     known = [m for m in medians.values() if m is not None]
@@ -141,8 +146,9 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
         _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, size)
     axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
     step = -(-len(xs) // 16)
-    axes.set_xticks(range(0, len(xs), step), [written(v) for v in xs[::step]])
-    axes.set_yticks(range(len(ys)), [written(v) for v in ys])
+    axes.set_xticks(range(0, len(xs), step), [shortened(written(v)) for v in xs[::step]])
+    axes.tick_params("x", labelrotation=90 if upright else 0)
+    axes.set_yticks(range(len(ys)), [shortened(written(v)) for v in ys])
     axes.set_xlabel(label(x), fontsize=style.FONT, labelpad=1.5, color=style.INK)
     axes.set_ylabel(label(y), fontsize=style.FONT, labelpad=2, color=style.INK)
     if known:
