@@ -9,6 +9,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import strategies
+import table4_contention
+
+from covey.scenario.load import load_scenario
 
 KEY = ("nearest_frontier", "cave1", 4, "20 m", 0)
 
@@ -80,3 +83,21 @@ def test_published_rows_are_read_as_they_were_written(tmp_path):
     assert strategies.read(tmp_path / "rows.jsonl") == [row]
     strategies.begin(tmp_path / "rows.jsonl", tmp_path / "other.csv")  # what is there stays
     assert strategies.read(tmp_path / "rows.jsonl") == [row]
+
+
+def test_a_second_of_costmaps_and_merging_is_charged_as_declared():
+    changes = {"stop.timeout_s": 2, **table4_contention.changes("as there", 2)}
+    simulation = load_scenario("maze", changes).build()
+    for _ in range(10):
+        simulation.step()
+    machines = simulation.computing.machines
+    before = [machines[robot].used_s for robot in range(2)]
+    table4_contention.charge(simulation, 2)
+    known = [int((belief.occupancy() >= 0).sum()) for belief in simulation.estimating.belief_of.values()]
+    assert min(known) > 1000
+    for robot, other in ((0, 1), (1, 0)):
+        costmaps = 5 * (800**2 + 60**2) * 7e-9
+        merged = known[other] / 5 * 2e-8
+        seconds = machines[robot].used_s - before[robot]
+        assert seconds == pytest.approx((costmaps + merged) / 0.15)
+    simulation.close()

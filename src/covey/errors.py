@@ -76,14 +76,18 @@ class ScenarioError(CoveyError):
         super().__init__("\n".join([*map(str, shown), *([f"… and {rest} more"] if rest > 0 else [])]))
 
 
-def printable(text: str) -> str:
+def printable(text: str, keep: str = "\n\t") -> str:
     """Return a text as a terminal may show it: characters that would move its cursor or change it are spelled out.
+
+    Args:
+        text: anything.
+        keep: characters that stay as they are.
 
     Examples:
         >>> printable("red: \x1b[31m")
         'red: \\x1b[31m'
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.experiments.cluster import job_script, open_cluster
 from covey.experiments.folder import RESULTS, RUNS, read_rows, refuse_others
 from covey.experiments.load import load_design, load_kept_design
@@ -16,7 +16,6 @@ from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
 from covey.experiments.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
-from covey.results.text import visible
 
 _FAILURES_SHOWN = 5
 
@@ -97,7 +96,7 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     )
     mark = "% " if form == "latex" else ""
     for path, one, other in differences(first, second):
-        print(visible(f"{mark}A and B differ in {path}: {one} / {other}"))
+        print(printable(f"{mark}A and B differ in {path}: {one} / {other}"))
     for sheet in compare_results(first, second, metrics):
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 
@@ -138,7 +137,7 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
         print(f"warning: {SEEDLESS}", file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
         said = f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}"
-        print(visible(said, keep="\n"), file=sys.stderr)
+        print(printable(said, keep="\n"), file=sys.stderr)
     if len(failures) > _FAILURES_SHOWN:
         print(f"and {len(failures) - _FAILURES_SHOWN} more; --retry-failed runs them again", file=sys.stderr)
     return NOT_REACHED if failures else REACHED

@@ -3,13 +3,12 @@
 import os
 
 from covey.cli.progress import clock
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.experiments.describe import as_text, short
 from covey.experiments.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.load import find_design, load_design
 from covey.experiments.plan import plan, scenarios
 from covey.experiments.quantities import OF_COMPUTERS
-from covey.results.text import visible
 from covey.scenario.records import Scenario
 
 
@@ -19,7 +18,7 @@ def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
         raise InvalidValueError(f"--jobs {jobs}: at least one run at a time")
     design = load_design(source, trusted_only=trusted_only)
     planned = plan(design)
-    print(visible(as_text(design), keep="\n"))
+    print(printable(as_text(design), keep="\n"))
     wanted = sorted({name for m in design.measurements for name in m.record if name in OF_COMPUTERS})
     if wanted and not any(map(has_computers, (scenario for _, scenario in scenarios(design)))):
         print(f"note: {' and '.join(wanted)} stay empty: the robots have no computers, and no processes of their own")
@@ -32,8 +31,8 @@ def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
 def show_design(source: str) -> None:
     """Print a design as a table, and its file."""
     path = find_design(source)
-    print(visible(f"# design {source} ({path})\n{as_text(load_design(source))}", keep="\n"))
-    text = visible(path.read_text(encoding="utf-8").rstrip(), keep="\n\t")
+    print(printable(f"# design {source} ({path})\n{as_text(load_design(source))}", keep="\n"))
+    text = printable(path.read_text(encoding="utf-8").rstrip())
     print(f"\n# its file\n{text}")
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from covey.results.text import visible
+from covey.errors import printable
 
 
 def print_names(kind: str, summaries: Mapping[str, str]) -> None:
@@ -17,7 +17,7 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
     if console.is_terminal:
         table = Table(title=kind, title_justify="left", box=None, show_header=False, pad_edge=False, padding=(0, 2))
         for name, summary in summaries.items():
-            table.add_row(Text(visible(name), "bold"), Text(visible(summary)))
+            table.add_row(Text(printable(name), "bold"), Text(printable(summary)))
         console.print(table, "")
     else:
         width = max(map(len, summaries), default=0)
@@ -40,7 +40,7 @@ def print_findings(findings: list[tuple[str, str, bool]]) -> int:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for subject, finding, well in findings:
         table.add_row(
-            "" if well else "[bold red]![/bold red]", Text(visible(subject)), Text(visible(finding, keep="\n"))
+            "" if well else "[bold red]![/bold red]", Text(printable(subject)), Text(printable(finding, keep="\n"))
         )
     Console(highlight=False).print(table)
     return 0 if all(well for _, _, well in findings) else 1
@@ -56,5 +56,5 @@ def shown(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if not isinstance(value, float):
-        return visible(str(value))
+        return printable(str(value))
     return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.experiments import describe, findings
 from covey.experiments.axes import Axes, Layout
 from covey.experiments.folder import FAILURES, REPORT, RUNS, Row
@@ -30,7 +30,6 @@ from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
 from covey.results.metrics import is_time_to_goal
 from covey.results.run import Run
-from covey.results.text import visible
 from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
@@ -321,7 +320,7 @@ def _href(folder: Path, run_id: str, out: Path) -> str:
 
 def _shown(value: Any) -> Any:
     """Return what the page shows for a value: of text, no characters that a browser would obey or hide."""
-    return visible(value, keep="\n\t") if type(value) is str else value
+    return printable(value) if type(value) is str else value
 
 
 def _picture(folder: Path) -> bytes | None:

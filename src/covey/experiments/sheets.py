@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from covey.results.text import in_latex, visible
+from covey.errors import printable
+from covey.results.text import in_latex
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,14 +53,14 @@ class Sheet:
         from rich.table import Table
 
         table = Table(
-            title=visible(self.title) or None,
-            caption=visible(self.caption) or None,
+            title=_one_line(self.title) or None,
+            caption=_one_line(self.caption) or None,
             box=None,
             pad_edge=False,
             padding=(0, 2),
         )
         table.title_justify = table.caption_justify = "left"
-        head, rows = tuple(map(visible, self.head)), [tuple(map(visible, row)) for row in self.rows]
+        head, rows = tuple(map(_one_line, self.head)), [tuple(map(_one_line, row)) for row in self.rows]
         for name, right in zip(head, self.numeric, strict=True):
             table.add_column(name, justify="right" if right else "left", overflow="fold")
         for row in rows:
@@ -119,6 +120,10 @@ def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
     yield page
 
 
+def _one_line(cell: str) -> str:
+    return printable(cell, keep="")
+
+
 def _breakable(cell: str) -> str:
     """Return a cell in LaTeX that may go on in the next line within a name or a path."""
     return re.sub(r"(\\_|[./:=])", r"\1\\allowbreak{}", in_latex(cell))
@@ -137,4 +142,4 @@ def text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return visible(str(value))
+    return _one_line(str(value))

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from covey.errors import printable
 from covey.experiments.folder import FAILURES
 from covey.experiments.row import Row
 from covey.experiments.run import Results
 from covey.experiments.sheets import PREAMBLE, Sheet
 from covey.experiments.table import parameters_of
 from covey.results import statistics
-from covey.results.text import in_cell, visible
+from covey.results.text import in_cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +71,7 @@ def as_csv(results: Results) -> str:
     """Return one row per run as CSV, in which no text is a formula for a spreadsheet."""
     import polars as pl
 
-    escaped = pl.col(pl.String).map_elements(lambda text: in_cell(visible(text)), return_dtype=pl.String)
+    escaped = pl.col(pl.String).map_elements(lambda text: in_cell(printable(text, keep="")), return_dtype=pl.String)
     return results.table.with_columns(escaped).rename(in_cell).write_csv()
 
 

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from covey.errors import printable
+
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -20,22 +22,7 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "µ": r"$\mu$",
     "…": r"\ldots{}",
 }
-_UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def visible(text: str, keep: str = "") -> str:
-    """Return text in which nothing moves a cursor, colours or reorders: such characters stand as their escapes.
-
-    Args:
-        keep: characters that stay as they are.
-
-    Examples:
-        >>> print(visible("red \\x1b[31m\\nnext"))
-        red \\x1b[31m\\nnext
-    """
-    seen = (c if c in keep or unicodedata.category(c) not in _UNSEEN else None for c in text)
-    return "".join(ascii(raw)[1:-1] if c is None else c for c, raw in zip(seen, text, strict=True))
 
 
 def in_latex(text: str) -> str:
@@ -45,7 +32,7 @@ def in_latex(text: str) -> str:
         >>> in_latex("50 % of $x^2$"), in_latex("é, 中")
         ('50 \\% of \\$x\\textasciicircum{}2\\$', 'é, U+4E2D')
     """
-    return "".join(_LATEX.get(c) or _latin(c) for c in visible(text))
+    return "".join(_LATEX.get(c) or _latin(c) for c in printable(text, keep=""))
 
 
 def in_cell(text: str) -> str:

@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.results.figures import style
 from covey.results.statistics.sample import levels
-from covey.results.text import visible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +89,7 @@ def entry(name: str, index: int, count: int) -> Line2D:
 
 def written(value: Any) -> str:
     """Return a value of a parameter as text."""
-    return f"{value:g}" if isinstance(value, float) else visible(str(value))
+    return f"{value:g}" if isinstance(value, float) else printable(str(value), keep="")
 
 
 def shortened(name: str) -> str:

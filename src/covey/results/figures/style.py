@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from covey.results.text import visible
+from covey.errors import printable
 
 ROBOTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5230", "#5D3A9B")
 INK, FAINT, GRID = "#1A1A1A", "#6B6B6B", "#D9D9D9"
@@ -42,7 +42,7 @@ class Picture(Figure):
         """Return the picture as ``png``, ``svg`` or ``pdf``."""
         for text in self._texts():
             text.set_parse_math(False)
-            text.set_text(visible(text.get_text(), keep="\n"))
+            text.set_text(printable(text.get_text(), keep="\n"))
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
         with _svg_lock:  # the salt of SVG ids can be given in no other way
