@@ -85,7 +85,7 @@ def printable(text: str, keep: str = "\n\t") -> str:
 
     Examples:
         >>> printable("red: \x1b[31m")
-        'red: \\x1b[31m'
+        'red: \\\\x1b[31m'
     """
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
