@@ -142,3 +142,15 @@ def test_a_disc_larger_than_the_world_fills_it_without_taking_memory_for_the_res
     assert patch is not None
     assert patch.mask.shape == (6, 8)
     assert patch.mask.all()
+
+
+def test_the_folder_of_a_patrol_can_be_read(tmp_path):
+    from covey.results.run import Run
+    from covey.scenario.build import build
+
+    text = f"world: {{empty_m: [9, 9]}}\n{ROBOT}mission: {{patrolling: {{waypoints_m: [[1, 1], [2, 1]]}}}}\n"
+    simulation = build(parse_scenario(text), folder=tmp_path / "run")
+    simulation.step()
+    simulation.close()
+    waypoints = Run(tmp_path / "run", incomplete=True).manifest["mission"]["waypoints_m"]
+    assert waypoints == [[1, 1], [2, 1]]

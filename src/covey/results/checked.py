@@ -6,15 +6,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from covey.errors import CoveyError, RunFolderError
 
 _SIGNS = (OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, RecursionError, MemoryError)
 _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error)
+
+_PAIR = Field(min_length=2, max_length=2)  # JSON knows no tuples
 
 
 class Shape(BaseModel):
@@ -35,8 +37,8 @@ class MissionFacts(Shape):
     """What a run was about."""
 
     kind: str
-    waypoints_m: list[tuple[float, float]] = []
-    edges: list[tuple[int, int]] = []
+    waypoints_m: list[Annotated[list[float], _PAIR]] = []
+    edges: list[Annotated[list[int], _PAIR]] = []
 
 
 class ManifestShape(Shape):
