@@ -20,7 +20,7 @@ class Open(_Trader):
     def __init__(self, robot, mates, *tour):
         team = Teammates(every_s=math.inf, forget_s=math.inf)
         team.mates = {name: Mate(0.0, Pose(0.0, 0.0, 0.0), None, {}) for name in mates}
-        super().__init__(team, 0.5, 1.0, 2.0, 10.0)
+        super().__init__(team, 0.5, 5.0, 1.0, 2.0, 10.0)
         self.robot, self.tour, self.queue = robot, list(tour), list(tour)
 
     def _worth(self, robot, goal):
@@ -125,5 +125,7 @@ def test_goals_are_offered_one_at_a_time_and_what_was_bought_is_not_offered_at_o
     for answer in (m for m in answers if m.payload[1]):
         sale = (answer.to, answer.payload[0])
         goal, buyer = offers[sale].payload[1], sold[sale]
-        later = [m for m in offers.values() if m.sender == buyer and answer.sent_s <= m.sent_s < answer.sent_s + 1.0]
+        later = [
+            m for m in offers.values() if m.sender == buyer and answer.sent_s <= m.sent_s < answer.sent_s + 1.0 - 1e-6
+        ]
         assert all(math.dist(goal, m.payload[1]) > 1e-9 for m in later)

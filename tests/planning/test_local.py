@@ -202,3 +202,13 @@ def test_the_velocity_in_a_lane_is_the_reciprocal_one_unless_somebody_comes():
         assert shift == lane(1.0, 0.2, *wanted[-2:], other, PARAMS[0], PARAMS[1])
         if not aside:
             assert (vx, vy) == reciprocal_velocity(0.8, 0.8 * 0.2, *wanted, other, PARAMS)
+
+
+def test_of_many_places_those_beside_a_listed_goal_are_told_apart_at_once():
+    listed = Blacklist(tolerance_m=1.0)
+    places = np.array([[[0.0, 0.0], [0.9, 0.0]], [[0.0, 1.1], [5.0, 5.5]]])
+    assert listed.clear(places).all()
+    listed.add((0.0, 0.0))
+    listed.add((5.0, 5.0))
+    assert listed.clear(places).tolist() == [[False, False], [True, False]]
+    assert listed.clear(places).tolist() == [[tuple(p) not in listed for p in row] for row in places.tolist()]

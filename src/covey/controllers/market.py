@@ -41,10 +41,10 @@ async def market(
     The seller's own profit, as its tour is when the auction closes, is the reserve. An auction closes when all that
     the seller hears have bid, or after ``auction_s``; the highest bid above the reserve is awarded the goal. Who is
     awarded it buys it if it is still worth the reserve to it, for meanwhile it may have bought another, and says so;
-    else the seller keeps it. What a robot has bought it does not offer in its next round of auctions. A bidder that
-    knows all around a goal says so, and the goal is dropped. Frontiers in nobody's tour are taken up by all who see
-    them; of two who hold the same goal, the one whom it costs more drops it. A robot without a goal takes the nearest
-    frontier that nobody is on the way to.
+    else the seller keeps it. What a robot has bought it does not offer for ``replan_s``. A bidder that knows all around
+    a goal says so, and the goal is dropped. Frontiers in nobody's tour are taken up by all who see them; of two who
+    hold the same goal, the one whom it costs more drops it. A robot without a goal takes the nearest frontier that
+    nobody is on the way to.
 
     It ends when it can reach no frontier. The goals of a partner that has been silent for ``forget_s`` are free again;
     a robot that hears nobody holds all goals and trades with nobody.
@@ -57,13 +57,13 @@ async def market(
         min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.frontiers.find_frontiers`.
         piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the tour is made anew and offered on the way [s].
+        replan_s: how often the tour is made anew on the way, and how long what was bought is not offered [s].
         forget_s: how long a partner that is not heard keeps its goals [s].
 
     References:
         R. Zlot, A. Stentz, M. B. Dias, S. Thayer: Multi-robot exploration controlled by a market economy. ICRA 2002.
     """
-    trader = _Trader(Teammates(forget_s=forget_s), auction_s, value_m_per_m2, info_radius_m, piece_m)
+    trader = _Trader(Teammates(forget_s=forget_s), auction_s, replan_s, value_m_per_m2, info_radius_m, piece_m)
     await explore(
         robot,
         trader.choose,
@@ -88,15 +88,18 @@ class _Auction:
 class _Trader:
     """A robot's tour, and its part in auctions: as the seller of its own goals, and as a bidder for those of others."""
 
-    def __init__(self, team: Teammates, auction_s: float, value: float, radius_m: float, piece_m: float):
-        self.team, self.auction_s, self.value, self.radius_m, self.piece_m = team, auction_s, value, radius_m, piece_m
+    def __init__(
+        self, team: Teammates, auction_s: float, replan_s: float, value: float, radius_m: float, piece_m: float
+    ):
+        self.team, self.auction_s, self.replan_s = team, auction_s, replan_s
+        self.value, self.radius_m, self.piece_m = value, radius_m, piece_m
         self.tour: list[Goal] = []
         self.queue: list[Goal] = []
         self._told: tuple[tuple[float, float, float], ...] = ()
         self._way: tuple[float, Any] = (-math.inf, None)
         self._auction: _Auction | None = None
         self._opened = 0
-        self._bought: list[Goal] = []
+        self._bought: list[tuple[Goal, float]] = []
 
     # -- the tour ---------------------------------------------------------------------------------------------------
 
@@ -120,8 +123,8 @@ class _Trader:
             self.tour = [(free or goals)[0][1:]]
         self.tour = ordered(self.tour, [self._way_to(robot, goal) for goal in self.tour])
         if mates and self._auction is None and not self.queue:
-            self.queue = [g for g in self.tour if all(math.dist(g, b) > _SAME_M for b in self._bought)]
-            self._bought = []
+            self._bought = [(g, until_s) for g, until_s in self._bought if robot.time < until_s - 1e-9]
+            self.queue = list(self.tour)
         self._price(robot)
         return self.tour[0]
 
@@ -188,7 +191,7 @@ class _Trader:
     def _open(self, robot: Robot) -> None:
         """Offer the next goal that is still in the tour."""
         goal = self._held(self.queue.pop(0))
-        if goal is not None:
+        if goal is not None and not self._rests(robot, goal):
             self._opened += 1
             self._auction = _Auction(self._opened, goal, robot.time + self.auction_s)
             robot.send((self._opened, goal), kind="offer")
@@ -199,7 +202,7 @@ class _Trader:
         if not late and (auction.awarded or not self.team.others(robot).keys() <= auction.bids.keys()):
             return
         self._auction, goal = None, self._held(auction.goal)
-        if not auction.awarded and goal is not None:
+        if not auction.awarded and goal is not None and not self._rests(robot, goal):
             reserve = self._worth(robot, goal) - self._costs(robot)[self.tour.index(goal)]
             if math.inf in auction.bids.values():
                 self.tour.remove(goal)
@@ -218,16 +221,19 @@ class _Trader:
 
     def _buy(self, robot: Robot, goal: Goal, price: float) -> bool:
         """Put a goal into the tour if it is worth more than the price; return whether the seller is rid of it."""
-        if self._held(goal) is not None:
-            return True
-        if not price + 1e-9 < (profit := self.bid(robot, goal)):
+        profit = math.inf if self._held(goal) is not None else self.bid(robot, goal)
+        if not price + 1e-9 < profit:
             return False
         if profit < math.inf:
             first = [self._way_to(robot, g) for g in self.tour]
             self.tour.insert(insertion(self.tour, first, goal, self._way_to(robot, goal))[1], goal)
-            self._bought.append(goal)
             self._price(robot)
+        self._bought.append((goal, robot.time + self.replan_s))
         return True
+
+    def _rests(self, robot: Robot, goal: Goal) -> bool:
+        """Return whether a goal was bought just now."""
+        return any(robot.time < until_s - 1e-9 and math.dist(goal, g) <= _SAME_M for g, until_s in self._bought)
 
     def _held(self, goal: Goal) -> Goal | None:
         """Return the goal of the tour that is this one, None when there is none."""
