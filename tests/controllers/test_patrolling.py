@@ -7,10 +7,9 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.meeting_patrol import Ledger, in_time, next_meeting
+from covey.controllers.meeting_patrol import in_time
 from covey.mapping.records import Mapping
 from covey.missions import Patrolling
-from covey.planning.meetings import Meeting, MeetingPlan, take_over
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 
@@ -65,34 +64,10 @@ def test_expected_idleness_earns_most_per_second_and_believes_announcements():
     assert er.choose(0, NEIGHBOURS, announced, travel, NOW) == 1
 
 
-def test_newer_news_of_a_part_wins_and_equal_news_goes_to_the_first_name():
-    a, b = Ledger(["r0", "r1", "r2"]), Ledger(["r0", "r1", "r2"])
-    a.give(2, "r0")
-    b.give(2, "r1")
-    b.give(1, "r2")
-    assert a.take(b.rows)
-    b.take(a.rows)
-    assert a.rows == b.rows == [("r0", 0), ("r2", 1), ("r0", 1)]
-    assert a.parts_of("r0") == [0, 2]
-    assert not a.take(b.rows)
-
-
-def test_meetings_are_attended_in_time_and_not_with_oneself():
-    plan = MeetingPlan(((0, 1), (1, 2), (2, 3)), (Meeting(1, (0, 1), 0), Meeting(2, (1, 2), 1)), 50.0, 100.0)
-    ledger, held = Ledger(["r0", "r1", "r2"]), {1: -np.inf, 2: -np.inf}
-    assert next_meeting(plan, ledger, "r1", held, 0.0) == (plan.meetings[0], 100.0)
-    assert next_meeting(plan, ledger, "r1", held | {1: 100.0}, 90.0) == (plan.meetings[1], 150.0)
-    assert next_meeting(plan, ledger, "r2", held, 160.0) == (plan.meetings[1], 250.0)
-    ledger.give(1, "r0")
-    assert next_meeting(plan, ledger, "r0", held, 0.0) == (plan.meetings[1], 150.0)
+def test_a_meeting_is_left_for_in_time():
     travel = np.full((4, 4), 20.0)
     assert in_time(travel, 0, 3, 1, 59.0, 100.0)
     assert not in_time(travel, 0, 3, 1, 60.0, 100.0)
-
-
-def test_parts_of_missing_robots_go_to_those_present_in_turn():
-    assert take_over([5, 1, 3], ["r2", "r0"]) == {1: "r0", 3: "r2", 5: "r0"}
-    assert take_over([1], []) == {}
 
 
 # A ring of six waypoints around a block of 4 x 2 m.

@@ -138,10 +138,9 @@ def test_meetings_of_three_parts_in_a_row():
     assert [(m.waypoint, m.parts) for m in plan.meetings] == [(2, (0, 1)), (4, (1, 2))]
     assert {m.colour for m in plan.meetings} == {0, 1}  # the middle robot cannot be at both
     # The ends: ceil(3 / 1) x 4 s; the middle ceil(3 / 2) x 4 s.
-    assert plan.interval_s == 12.0
-    assert plan.cycle_s == 24.0
-    first = next(m for m in plan.meetings if m.colour == 0)
-    assert [plan.time_s(first, t) for t in (0.0, 9.9, 10.0, 33.0, 34.0)] == [10.0, 10.0, 34.0, 34.0, 58.0]
+    assert plan.intervals_s == (12.0, 8.0, 12.0)
+    # Two colours, 12 s apart, make a cycle of 24 s.
+    assert [plan.times_s[k] for k in np.argsort([m.colour for m in plan.meetings])] == [(10.0, 34.0), (22.0, 46.0)]
 
 
 def test_colours_of_what_is_in_conflict_differ():

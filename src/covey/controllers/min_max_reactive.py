@@ -15,8 +15,9 @@ async def min_max_reactive(robot: Robot) -> None:
     then it walks at random. It knows the map and the waypoint graph and nothing of the others. It never ends.
 
     References:
-        MAEPS (2025), HeuristicConscientiousReactiveLogic.cs; there it stands for the rule of Portugal and Rocha, see
-        `heuristic_conscientious_reactive`.
+        C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
+        tolerance. Master thesis, Aalborg University, 2025; their program MAEPS, HeuristicConscientiousReactiveLogic.cs,
+        where it stands for the rule of Portugal and Rocha, see `heuristic_conscientious_reactive`.
     """
     graph = graph_of(robot)
     await patrol(robot, lambda at, last: choose(at, graph.neighbours[at], last, graph.distance[at], robot.random))

@@ -15,7 +15,9 @@ async def partitioned_patrol(robot: Robot) -> None:
     names, and needs no radio. The part of a partner that vanishes is left alone. It never ends.
 
     References:
-        MAEPS (2025), partitioned HCR. P. Kabelíková: Graph partitioning using spectral methods. 2006.
+        C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
+        tolerance. Master thesis, Aalborg University, 2025 (MAEPS, partitioned HCR). P. Kabelíková: Graph partitioning
+        using spectral methods. Master thesis, VSB Ostrava, 2006.
     """
     graph = graph_of(robot)
     parts = spectral_parts(graph.distance, len(robot.team))

@@ -31,7 +31,8 @@ async def wall_follower(robot: Robot, *, cell_m: float = 0.5, wall_cells: float 
         wall_cells: a wall nearer than so many cells is one [cells].
 
     References:
-        The left-hand rule as in MAEPS' WallFollower: MAES extended by patrolling, 2025, github.com/cs-24-sw-9-xx/MAEPS.
+        C. van Peet, M. Mogensen, S. Santhirasegaram: MAEPS, WallFollower (the left-hand rule), 2025,
+        github.com/cs-24-sw-9-xx/MAEPS.
     """
     if cell_m <= 0 or wall_cells <= 0:
         raise InvalidValueError(f"cell_m is {cell_m!r} and wall_cells {wall_cells!r}; both must be above 0")

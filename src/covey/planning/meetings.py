@@ -35,24 +35,22 @@ class MeetingPlan:
     Attributes:
         parts: waypoints of each part, shared ones included.
         meetings: in the order of their waypoints.
-        interval_s: time from one colour to the next [s].
+        intervals_s: how long each part needs between two of its meetings [s].
         start_s: time of colour 0 [s].
     """
 
     parts: tuple[tuple[int, ...], ...]
     meetings: tuple[Meeting, ...]
-    interval_s: float
+    intervals_s: tuple[float, ...]
     start_s: float
 
     @property
-    def cycle_s(self) -> float:
-        """Time between two meetings at the same waypoint [s]."""
-        return self.interval_s * (1 + max((m.colour for m in self.meetings), default=0))
-
-    def time_s(self, meeting: Meeting, after_s: float) -> float:
-        """Return the first time of a meeting that is later than ``after_s`` [s]."""
-        first = self.start_s + self.interval_s * meeting.colour
-        return first + self.cycle_s * max(0, math.floor((after_s - first) / self.cycle_s + 1e-9) + 1)
+    def times_s(self) -> tuple[tuple[float, float], ...]:
+        """The first and the second time of each meeting [s]; later ones are agreed on at meetings."""
+        interval = max(self.intervals_s)
+        cycle = interval * (1 + max((m.colour for m in self.meetings), default=0))
+        first = [self.start_s + interval * m.colour for m in self.meetings]
+        return tuple((time_s, time_s + cycle) for time_s in first)
 
 
 def plan_meetings(
@@ -61,8 +59,8 @@ def plan_meetings(
     """Return where and when the robots of neighbouring parts meet.
 
     Two parts that an edge joins get a common waypoint: of the edges between them the shortest, whose ends both go to
-    the part with fewer waypoints (ties: the later part). The interval is the longest time that any part needs between
-    two of its meetings: max of ceil(waypoints / meetings) x the longest way in it.
+    the part with fewer waypoints (ties: the later part). Between two of its meetings a part needs ceil(waypoints /
+    meetings) x the longest way in it; the longest of these times lies between two colours.
 
     Args:
         parts: waypoints of each part, disjoint, see `spectral_parts`.
@@ -86,12 +84,12 @@ def plan_meetings(
     shared = {v: who for v, who in sharing.items() if len(who) > 1}
     colour = welsh_powell({v: {w for w in shared if w != v and set(shared[w]) & set(shared[v])} for v in shared})
     meetings = tuple(Meeting(v, who, colour[v]) for v, who in shared.items())
-    interval = 0.0
+    intervals = []
     for p, m in enumerate(member):
         mine, own = sum(p in meeting.parts for meeting in meetings), sorted(m)
         longest = float(travel_s[np.ix_(own, own)].max(initial=0.0))
-        interval = max(interval, math.ceil(len(own) / max(1, mine)) * longest)
-    return MeetingPlan(tuple(tuple(sorted(m)) for m in member), meetings, interval, lead_s)
+        intervals.append(math.ceil(len(own) / max(1, mine)) * longest)
+    return MeetingPlan(tuple(tuple(sorted(m)) for m in member), meetings, tuple(intervals), lead_s)
 
 
 def welsh_powell(conflicts: dict[int, set[int]]) -> dict[int, int]:
@@ -106,20 +104,3 @@ def welsh_powell(conflicts: dict[int, set[int]]) -> dict[int, int]:
         used = {colour[w] for w in conflicts[v] if w in colour}
         colour[v] = next(c for c in range(len(used) + 1) if c not in used)
     return colour
-
-
-def take_over(missing: list[int], present: list[str]) -> dict[int, str]:
-    """Return who of the present takes which part whose robot is missing: the first the first, and round again.
-
-    Args:
-        missing: parts whose robots were absent twice in a row at this meeting.
-        present: robots that are here and agree on it.
-
-    Examples:
-        >>> take_over([4, 2], ["b", "a"])
-        {2: 'a', 4: 'b'}
-        >>> take_over([1, 2, 3], ["a"])
-        {1: 'a', 2: 'a', 3: 'a'}
-    """
-    names = sorted(present)
-    return {part: names[i % len(names)] for i, part in enumerate(sorted(missing))} if names else {}

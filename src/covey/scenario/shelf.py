@@ -55,7 +55,7 @@ def describe(name: str) -> str:
 def paper_of(item: Any) -> str:
     """Return authors and year of the first paper that the docstring of an object refers to; empty if there is none."""
     block = re.search(r"^References:\n(.*?)(?:\n\n|\Z)", _doc(item), re.MULTILINE | re.DOTALL)
-    found = block and re.match(r"\s*([^:]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
+    found = block and re.match(r"\s*([^:()\d]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
     if not found:
         return ""
     names = [author.removesuffix(" et al.").split()[-1] for author in found[1].split(",")]

@@ -1,0 +1,26 @@
+"""What the lists of names say."""
+
+import re
+
+from covey.controllers import controllers
+from covey.scenario.shelf import paper_of
+
+
+def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
+    papers = {name: paper_of(controllers.get(name)) for name in controllers.names()}
+    odd = [
+        paper for paper in papers.values() if paper and not re.fullmatch(r"[^\W\d][^()\d.]*( et al\.)? \d{4}", paper)
+    ]
+    assert not odd
+    assert papers["partitioned_patrol"] == "Peet et al. 2025"
+
+
+def test_a_reference_that_does_not_begin_with_authors_gives_no_paper():
+    def strategy(robot):
+        """Drive.
+
+        References:
+            A program (2025), its rule. P. Somebody: Something else. 2006.
+        """
+
+    assert paper_of(strategy) == ""
