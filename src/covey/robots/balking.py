@@ -32,7 +32,8 @@ class Balking:
             ground: where unsafe ground begins, in the body frame, float64 (k, 2) [m].
             near_m: how near such ground holds it up [m].
         """
-        if self.turning > 0.0:
+        here = self._looked is not None and math.dist(self._looked, (x, y)) < _HERE_M
+        if self.turning > 0.0 and here:  # also when the goal has been changed meanwhile
             self.turning -= abs(math.remainder(heading - self._heading, math.tau))
             self._heading = heading
             return "turns"
@@ -42,7 +43,7 @@ class Balking:
         ahead = math.cos(bearing) * ground[:, 0] + math.sin(bearing) * ground[:, 1]
         if not ((away < near_m) & (ahead > 0.7 * away)).any():
             return ""
-        if self._looked and math.dist(self._looked, (x, y)) < _HERE_M:
+        if here:
             return "gives up"
         self._looked, self.turning, self._heading = (x, y), math.tau, heading
         return "turns"

@@ -94,7 +94,6 @@ class Navigator:
         self._checked_version = -1
         self._narrow: list[list[float]] = []
         self._planned, self._waits, self._short, self._jammed = False, False, False, False
-        self._balking.turning = 0.0
         self._jams = 0
         self._plan_time, self._lost_s = -math.inf, math.inf
         self._beside, self._beside_until = (0.0, 0.0), -math.inf
@@ -266,6 +265,10 @@ class Navigator:
         if self._progress.expired(time_s, x, y):
             return self._finish("stuck")
         sign = math.copysign(1.0, left)
+        self._stall.expired(time_s, x, y)
+        balks = self._balk(x, y, heading, 0.0 if sign > 0.0 else math.pi, v, w, time_s, "stuck")
+        if balks is not None:
+            return balks
         speed = sign * min(approach_speed(abs(left), self._deceleration, self._reaction), self.limits.max_speed)
         if math.isinf(self.limits.deceleration) and self.limits.reaction < self.limits.period:
             speed = (left - v * self.limits.reaction) / self.limits.period  # it rolls on until the command acts
@@ -314,17 +317,26 @@ class Navigator:
                 else min(approach_speed(away, self._deceleration, self._reaction), 0.6 * self.limits.max_speed)
             )
             return self._drive(beside[0] - x, beside[1] - y, heading, v, w, speed, away, 0.0), "driving"
-        if self._count > self._walls or self._balking.turning:
-            ground, bearing = self._points[self._walls : self._count], math.atan2(ty - y, tx - x) - heading
-            near = float(self._avoidance[0]) + 0.1
-            balks = self._balking.step(x, y, heading, bearing, self._stall.waited(time_s), ground, near)
-            if balks == "gives up":
-                return self._finish("unreachable")
-            if balks == "turns":
-                self._stall.restart(time_s, x, y)
-                return self._safe(v, w, 0.0, 0.5 * self.limits.max_turn), "driving"
+        balks = self._balk(x, y, heading, math.atan2(ty - y, tx - x) - heading, v, w, time_s, "unreachable")
+        if balks is not None:
+            return balks
         speed = min(approach_speed(left + self._off, self._deceleration, self._reaction), self.limits.max_speed)
         return self._drive(tx - x, ty - y, heading, v, w, speed, left + 0.1, 1.0), "driving"
+
+    def _balk(
+        self, x: float, y: float, heading: float, bearing: float, v: float, w: float, time_s: float, end: State
+    ) -> tuple[Command, State] | None:
+        """Look around where ground that is not known to be good holds the robot up, and then end; None to drive on."""
+        if self._count == self._walls and not self._balking.turning > 0.0:
+            return None
+        ground, near = self._points[self._walls : self._count], float(self._avoidance[0]) + 0.1
+        what = self._balking.step(x, y, heading, bearing, self._stall.waited(time_s), ground, near)
+        if what == "gives up":
+            return self._finish(end)
+        if what == "turns":
+            self._stall.restart(time_s, x, y)
+            return self._safe(v, w, 0.0, 0.5 * self.limits.max_turn), "driving"
+        return None
 
     def _give_way(
         self, x: float, y: float, heading: float, left: float, belief: Any, time_s: float
