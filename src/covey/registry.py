@@ -3,8 +3,12 @@
 import ast
 import hashlib
 import importlib.util
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -70,12 +74,76 @@ def _installed(kind: str) -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=f"covey.{kind}"))
 
 
+@dataclass
+class Looking:
+    """What a command that only looks has met and not loaded.
+
+    Attributes:
+        unread: each ``./mine.py:Name``, and the folder that its path starts from.
+        stand_ins: those of them of which nothing is known without running them: robots, parts of the radio.
+        checks: whether the files and the names in them are looked for, too.
+    """
+
+    unread: dict[str, Path] = field(default_factory=dict)
+    stand_ins: list[str] = field(default_factory=list)
+    checks: bool = False
+
+
+_looking: ContextVar[Looking | None] = ContextVar("looking", default=None)
+
+
+@contextmanager
+def looking(*, checks: bool = False) -> Iterator[Looking]:
+    """Within the block no code of any file runs: what names some is read, and an `Unread` stands for the object."""
+    found = Looking(checks=checks)
+    token = _looking.set(found)
+    try:
+        yield found
+    finally:
+        _looking.reset(token)
+
+
+def is_looking() -> bool:
+    """Return whether this is within a block of `looking`."""
+    return _looking.get() is not None
+
+
+class Unread:
+    """Stands for the object of a file that has not been loaded."""
+
+    def __init__(self, reference: str):
+        self.reference = reference
+        self.__name__ = self.__qualname__ = reference
+
+    def __call__(self, *_args: Any, **_kws: Any) -> Any:
+        """Refuse to be used.
+
+        Raises:
+            InvalidValueError: always.
+        """
+        raise InvalidValueError(
+            f"{self.reference!r} is code of a file, which looking does not run; --trust lets it run (docs/trust.md)"
+        )
+
+
+def stand_in(reference: str) -> None:
+    """Note that something stands for what a file would give, of which nothing is known without running it."""
+    found = _looking.get()
+    if found is not None and reference not in found.stand_ins:
+        found.stand_ins.append(reference)
+
+
 def load_from_file(reference: str, folder: Path) -> Any:
-    """Return the object that ``./mine.py:Name`` names, the path being relative to ``folder``.
+    """Return the object that ``./mine.py:Name`` names, the path being relative to ``folder``; see also `looking`.
 
     Raises:
         InvalidValueError: the file does not exist, fails while it is loaded, or has no such name.
     """
+    if (found := _looking.get()) is not None:
+        if found.checks:
+            check_names(reference, folder)
+        found.unread[reference] = folder
+        return Unread(reference)
     file_name, _, attribute = reference.rpartition(":")
     path = (folder / file_name).resolve()
     if not file_name or not path.is_file():
@@ -91,8 +159,48 @@ def load_from_file(reference: str, folder: Path) -> Any:
         raise UnknownNameError(f"name in {path.name}", attribute, names) from None
 
 
+def check_names(reference: str, folder: Path) -> None:
+    """Check, without running anything, that ``./mine.py:Name`` is there, as far as that can be read.
+
+    Raises:
+        InvalidValueError: there is no such file, it is not Python, or it has no such name.
+    """
+    file_name, _, attribute = reference.rpartition(":")
+    path = (folder / file_name).resolve()
+    if not file_name or not path.is_file():
+        raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    try:
+        names = _bound(ast.parse(path.read_bytes()).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
+        raise InvalidValueError(f"{reference!r} cannot be read: {type(error).__name__}: {error}") from None
+    if attribute not in names and "*" not in names:
+        raise UnknownNameError(f"name in {path.name}", attribute, [n for n in names if not n.startswith("_")])
+
+
+def _bound(statements: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that statements bind; ``*`` among them where that cannot be told."""
+    found: set[str] = set()
+    for node in statements:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+        elif not isinstance(node, (ast.Expr, ast.Pass)):  # if, try, with and so on: what is in them
+            inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
+            found |= _bound(inner) | {"*"}
+    return found
+
+
 def load_file(path: Path) -> ModuleType:
-    """Return the module of a file, loaded once in a process, under a name that says which file it is."""
+    """Return the module of a file, loaded once in a process, under a name that says which file it is.
+
+    Raises:
+        InvalidValueError: within `looking`.
+    """
+    if is_looking():
+        raise InvalidValueError(f"{path} is code, which looking does not run")
     module_name = f"covey_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:
@@ -107,6 +215,14 @@ def load_file(path: Path) -> ModuleType:
             del sys.modules[module_name]
             raise
     return module
+
+
+def import_path() -> str:
+    """Return PYTHONPATH for another process of ours: it imports from where this one does, and from nowhere else.
+
+    Such a process starts with ``python -P``, which keeps the current folder out.
+    """
+    return os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))
 
 
 def code_of(path: Path) -> list[Path]:

@@ -20,7 +20,11 @@ Override = Annotated[
 ]
 TrustedOnly = Annotated[
     bool,
-    Parameter(negative=(), show_default=False, help="Refuse a scenario that names code of a file (./mine.py:Name)."),
+    Parameter(negative=(), show_default=False, help="Refuse what names code of a file (./mine.py:Name)."),
+]
+Trust = Annotated[
+    bool,
+    Parameter(negative=(), show_default=False, help="Run the code of files that it names, to know what it gives."),
 ]
 
 
@@ -59,6 +63,7 @@ def run(
     shard: str | None = None,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     retry_failed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    trust: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
     """Run a scenario, and write its run folder; or run a design, all that it asks for and has not been run yet.
 
@@ -94,6 +99,8 @@ def run(
         Design: only print what would run, or with --cluster the job script.
     retry_failed
         Design: run those again that failed before.
+    trust
+        Design, with --dry-run: run the code of files that it names, as to know its vectors.
     """
     of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
     of_scenarios["--commands"] = commands is not None
@@ -103,6 +110,7 @@ def run(
         "--shard": shard is not None,
         "--dry-run": dry_run,
         "--retry-failed": retry_failed,
+        "--trust": trust,
     }
     from covey.experiments.shipped import is_design
 
@@ -111,7 +119,17 @@ def run(
 
         _refuse(of_scenarios, f"is for scenarios, and {source} is a design")
         return run_design_command(
-            source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, trusted_only=trusted_only
+            source,
+            out,
+            seed,
+            jobs,
+            cluster,
+            shard,
+            dry_run,
+            retry_failed,
+            quiet,
+            trusted_only=trusted_only,
+            trust=trust,
         )
     from covey.cli.run import run_command
 
@@ -128,6 +146,7 @@ def results(
     *,
     format: Literal["table", "csv", "latex", "json"] = "table",  # noqa: A002
     out: Path | None = None,
+    trusted_only: TrustedOnly = False,
 ) -> int:
     """Print the results of a design, as far as its runs have ended.
 
@@ -142,7 +161,7 @@ def results(
     """
     from covey.cli.design import results_command
 
-    return results_command(source, format, out)
+    return results_command(source, format, out, trusted_only=trusted_only)
 
 
 @app.command
@@ -152,9 +171,10 @@ def check(
     *,
     overrides: Override = [],  # noqa: B006
     trusted_only: TrustedOnly = False,
+    trust: Trust = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> None:
-    """Check a scenario: read it, build its world, and place its robots; nothing is run or written.
+    """Check a scenario: read it, build its world, and place its robots; nothing is written, and no code of a file run.
 
     Of a design also the number of its runs, and how long they will take, from two runs that are tried out.
 
@@ -171,17 +191,15 @@ def check(
         from covey.cli.design_check import check_design
 
         _refuse({"-s": bool(overrides)}, f"is for scenarios, and {scenario} is a design")
-        return check_design(scenario, jobs, trusted_only)
+        return check_design(scenario, jobs, trusted_only, trust)
     _refuse({"--jobs": jobs is not None}, f"is for designs, and {scenario} is not one")
-    from covey.scenario.build import set_up
-    from covey.scenario.load import load_scenario
+    from covey.cli.looking import check_scenario
 
-    loaded = load_scenario(scenario, _changes(overrides, None), trusted_only=trusted_only)
-    print(f"{scenario}: good. {set_up(loaded).summary()}")
+    check_scenario(scenario, _changes(overrides, None), trusted_only, trust)
 
 
 @app.command
-def show(name: str, /) -> None:
+def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
     """Show all there is to know about a scenario, design, robot, sensor, link model, protocol or controller.
 
     Parameters
@@ -194,10 +212,10 @@ def show(name: str, /) -> None:
     if name in designs() or (Path(name).is_file() and is_design(name)):
         from covey.cli.design_check import show_design
 
-        return show_design(name)
+        return show_design(name, trusted_only)
     from covey.scenario.shelf import describe
 
-    print(describe(name))
+    print(describe(name, trusted_only=trusted_only))
 
 
 @app.command(name="list")
@@ -235,7 +253,14 @@ def new(name: str, /) -> None:
 
 
 @app.command
-def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg", "pdf"] = "png") -> None:  # noqa: A002
+def plot(
+    run: Path,
+    /,
+    *,
+    out: Path | None = None,
+    format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
+    trusted_only: TrustedOnly = False,
+) -> None:
     """Draw the pictures of a run again.
 
     Parameters
@@ -249,12 +274,14 @@ def plot(run: Path, /, *, out: Path | None = None, format: Literal["png", "svg",
     """
     from covey.cli.run import draw
 
-    for path in draw(run, out, format):
+    for path in draw(run, out, format, trusted_only=trusted_only):
         print(path)
 
 
 @app.command
-def report(source: str, /, *, results: Path | None = None, out: Path | None = None) -> None:
+def report(
+    source: str, /, *, results: Path | None = None, out: Path | None = None, trusted_only: TrustedOnly = False
+) -> None:
     """Write the report of a design as far as its runs have ended: one HTML page, LaTeX tables, and figures.
 
     Parameters
@@ -268,7 +295,7 @@ def report(source: str, /, *, results: Path | None = None, out: Path | None = No
     """
     from covey.cli.design import report_command
 
-    report_command(source, results, out)
+    report_command(source, results, out, trusted_only=trusted_only)
 
 
 @app.command
@@ -279,6 +306,7 @@ def compare(
     *,
     metrics: Annotated[list[str], Parameter(name=["--metric", "-m"], negative=(), show_default=False)] = [],  # noqa: B006
     format: Literal["table", "latex"] = "table",  # noqa: A002
+    trusted_only: TrustedOnly = False,
 ) -> None:
     """Compare the results of two designs, or of one under two versions, setting by setting, with tests.
 
@@ -295,7 +323,7 @@ def compare(
     """
     from covey.cli.design import compare_command
 
-    compare_command(a, b, metrics, format)
+    compare_command(a, b, metrics, format, trusted_only=trusted_only)
 
 
 @app.command

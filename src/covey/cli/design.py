@@ -16,6 +16,8 @@ from covey.experiments.plan import plan
 from covey.experiments.records import Design
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
 from covey.experiments.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
+from covey.experiments.vectors import is_known
+from covey.registry import Looking, looking
 
 _FAILURES_SHOWN = 5
 
@@ -30,19 +32,24 @@ def run_design_command(
     dry_run: bool,
     retry_failed: bool,
     quiet: bool,
+    *,
     trusted_only: bool = False,
+    trust: bool = False,
 ) -> int:
     """Run a design, print where its results are, and return the exit code."""
-    design = load_design(source, trusted_only=trusted_only)
-    if seed is not None:
-        design = design.with_seed(seed)
     if cluster is not None and jobs is not None:
         raise InvalidValueError("--jobs is for this machine; how many run at a time on a cluster, its workers decide")
-    folder = design_folder(design) if out is None else out
+    if trust and not dry_run:
+        raise InvalidValueError("--trust is for --dry-run; a run runs the code that it names, without --trusted-only")
     part = None if shard is None else parse_shard(shard)
-    if dry_run:
-        print(_what_would_run(design, folder) if cluster is None else job_script(cluster))
-        return REACHED
+    with looking() if dry_run and not trust else nullcontext(Looking()) as seen:
+        design = load_design(source, trusted_only=trusted_only)
+        if seed is not None:
+            design = design.with_seed(seed)
+        folder = design_folder(design) if out is None else out
+        if dry_run:
+            print(_what_would_run(design, folder, seen) if cluster is None else job_script(cluster))
+            return REACHED
     progress = nullcontext() if quiet else DesignProgress()
     try:
         with nullcontext() if cluster is None else open_cluster(cluster) as executor, progress as bar:
@@ -64,9 +71,11 @@ def run_design_command(
     return _report(results, folder, quiet)
 
 
-def results_command(source: str, form: Literal["table", "csv", "latex", "json"], out: Path | None) -> int:
+def results_command(
+    source: str, form: Literal["table", "csv", "latex", "json"], out: Path | None, *, trusted_only: bool
+) -> int:
     """Print the results of a design so far."""
-    folder = _folder(source, out)
+    folder = _folder(source, out, trusted_only)
     results = _read(folder)
     if len(results.rows) < results.planned:
         print(f"{len(results.rows)} of {results.planned} runs have ended", file=sys.stderr)
@@ -74,21 +83,25 @@ def results_command(source: str, form: Literal["table", "csv", "latex", "json"],
     return REACHED
 
 
-def report_command(source: str, results: Path | None, out: Path | None) -> None:
+def report_command(source: str, results: Path | None, out: Path | None, *, trusted_only: bool) -> None:
     """Write the report of a design and print where it is."""
     from covey.experiments.report import write_report
 
-    found = _read(_folder(source, results))
-    design = load_kept_design(found.folder) if Path(source).is_dir() else load_design(source)
-    written = write_report(design, found, out)
+    found = _read(_folder(source, results, trusted_only))
+    with looking():
+        if Path(source).is_dir():
+            design = load_kept_design(found.folder, trusted_only=trusted_only)
+        else:
+            design = load_design(source, trusted_only=trusted_only)
+        written = write_report(design, found, out)
     print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures beside it")
 
 
-def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"]) -> None:
+def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"], *, trusted_only: bool) -> None:
     """Print what differs between two sets of results."""
     from covey.experiments.compare import compare_results, differences
 
-    first, second = (_read(_folder(source, None)) for source in (a, b))
+    first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))
     print(
         f"A = {first.folder}, B = {second.folder}\n"
         if form == "table"
@@ -101,10 +114,15 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 
 
-def _folder(source: str, out: Path | None) -> Path:
+def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
     """Return the folder of results of a design, given by its file, its name, or that folder."""
     folder = out or Path(source)
-    return folder if out is not None or folder.is_dir() else design_folder(load_design(source))
+    with looking():
+        if out is None and not folder.is_dir():
+            return design_folder(load_design(source, trusted_only=trusted_only))
+        if trusted_only:
+            load_kept_design(folder, trusted_only=True)
+        return folder
 
 
 def _read(folder: Path) -> Results:
@@ -117,8 +135,13 @@ def _read(folder: Path) -> Results:
     return results
 
 
-def _what_would_run(design: Design, folder: Path) -> str:
+def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
     refuse_others(folder, design)
+    if not is_known(design) or seen.stand_ins:
+        raise InvalidValueError(
+            f"what would run depends on what {', '.join(seen.unread)} gives, which looking does not run; with --trust "
+            "it is run, and the runs are counted"
+        )
     planned = {p.run_id for p in plan(design)}
     there = len(read_rows(folder, planned))
     return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"

@@ -1,7 +1,9 @@
 """`covey check DESIGN` and `covey show DESIGN`."""
 
 import os
+from contextlib import nullcontext
 
+from covey.cli.looking import say_unread
 from covey.cli.progress import clock
 from covey.errors import InvalidValueError, printable
 from covey.experiments.describe import as_text, short
@@ -9,29 +11,43 @@ from covey.experiments.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.load import find_design, load_design
 from covey.experiments.plan import plan, scenarios
 from covey.experiments.quantities import OF_COMPUTERS
+from covey.experiments.vectors import is_known
+from covey.registry import Looking, looking
 from covey.scenario.records import Scenario
 
 
-def check_design(source: str, jobs: int | None, trusted_only: bool) -> None:
+def check_design(source: str, jobs: int | None, trusted_only: bool, trust: bool) -> None:
     """Print a design as a table, and how many runs it is and how long they will take."""
+    with nullcontext(Looking()) if trust else looking(checks=True) as seen:
+        _check_design(source, jobs, trusted_only, seen)
+
+
+def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looking) -> None:
     if jobs is not None and jobs < 1:
         raise InvalidValueError(f"--jobs {jobs}: at least one run at a time")
     design = load_design(source, trusted_only=trusted_only)
+    if not is_known(design):
+        print(as_text(design))
+        return say_unread(seen)
     planned = plan(design)
     print(printable(as_text(design), keep="\n"))
     wanted = sorted({name for m in design.measurements for name in m.record if name in OF_COMPUTERS})
     if wanted and not any(map(has_computers, (scenario for _, scenario in scenarios(design)))):
         print(f"note: {' and '.join(wanted)} stay empty: the robots have no computers, and no processes of their own")
     print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
+    if seen.unread:
+        return say_unread(seen)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for line in _lines(estimate(design), jobs or cores):
         print(line)
 
 
-def show_design(source: str) -> None:
+def show_design(source: str, trusted_only: bool) -> None:
     """Print a design as a table, and its file."""
     path = find_design(source)
-    print(printable(f"# design {source} ({path})\n{as_text(load_design(source))}", keep="\n"))
+    with looking():
+        shown = as_text(load_design(source, trusted_only=trusted_only))
+    print(printable(f"# design {source} ({path})\n{shown}", keep="\n"))
     text = printable(path.read_text(encoding="utf-8").rstrip())
     print(f"\n# its file\n{text}")
 

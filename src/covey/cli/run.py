@@ -15,10 +15,13 @@ from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.again import scenario_of
+from covey.registry import looking
 from covey.results.run import Run
 from covey.scenario.folders import check_folder, fresh_folder
+from covey.scenario.load import parse_scenario
 from covey.scenario.run import run_scenario
 
+_EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # of a run that no file describes
 SLOWEST = 1e-3
 """Simulated seconds per second of wall time; at less, one step would take minutes."""
 
@@ -61,13 +64,20 @@ def run_command(
     return REACHED if run.status == "reached" else NOT_REACHED
 
 
-def draw(folder: Path, out: Path | None, kind: Literal["png", "svg", "pdf"]) -> list[Path]:
+def draw(
+    folder: Path, out: Path | None, kind: Literal["png", "svg", "pdf"], *, trusted_only: bool = False
+) -> list[Path]:
     """Write the pictures of a run and return their paths.
 
     Raises:
         RunFolderError: the folder holds no finished run, or cannot be written.
+        ScenarioError: the run was one of a scenario that names code of a file, and ``trusted_only`` is set.
     """
-    return _draw_all(Run(folder), out, kinds=(kind,))
+    run = Run(folder)
+    with looking():
+        if trusted_only:
+            parse_scenario(run.manifest.get("scenario") or _EMPTY, file=str(folder), trusted_only=True)
+        return _draw_all(run, out, kinds=(kind,))
 
 
 def parse_speed(text: str) -> float | Literal["max"]:

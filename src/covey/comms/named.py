@@ -8,7 +8,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.records import Record
-from covey.registry import Registry, load_from_file
+from covey.registry import Registry, Unread, load_from_file, stand_in
 
 T = TypeVar("T", bound="Named")
 
@@ -63,6 +63,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     registry = base.registry
     try:
         target = _find(str(name), registry, info.context or {})
+        if isinstance(target, Unread):
+            return _unread(base, str(name), parameters or {})
         if callable(target) and not isinstance(target, type) and not parameters:
             return base.of_function(target, str(name))
         if not (isinstance(target, type) and issubclass(target, base)):
@@ -84,6 +86,21 @@ def _find(name: str, registry: Registry[Any], context: dict[str, Any]) -> Any:
     if context.get("trusted_only"):
         raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
     return load_from_file(name, Path(context.get("folder", ".")))
+
+
+def _unread(base: type[T], name: str, given: Any) -> T:
+    """Return a record that stands for one that a file names, which has not been loaded."""
+
+    kind: Any = base
+
+    class NotLoaded(kind):
+        def in_file(self, parameters: dict[str, Any]) -> Any:
+            return {name: given} if given else name
+
+    stand_in(name)
+    record: Any = NotLoaded()
+    record._reference = name
+    return record
 
 
 def _below(error: ValidationError, name: str, record: type[Record]) -> ValidationError:

@@ -22,6 +22,7 @@ from covey.experiments.execute import host
 from covey.experiments.folder import Row, new_row, publish, read_row, sweep, work_folder
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Limits
+from covey.registry import import_path
 
 _POLL_S = 0.5
 _LOG_BYTES = 20_000
@@ -167,11 +168,11 @@ class _Child:
     def __init__(self) -> None:
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "covey.experiments.child"],
+            [sys.executable, "-P", "-m", "covey.experiments.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            env=os.environ | _ONE_THREAD | {"PYTHONPATH": import_path()},
             text=True,
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C in the terminal is for the runner alone

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError
 from covey.experiments.folder import DESIGN, read_plan
-from covey.experiments.plan import scenarios
+from covey.experiments.plan import base_scenario, scenarios
 from covey.experiments.records import Design
 from covey.experiments.shipped import designs
+from covey.experiments.vectors import is_known
 from covey.scenario.from_file import read_file
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.shipped import find_file
@@ -32,16 +33,18 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
     return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
 
 
-def load_kept_design(folder: Path) -> Design:
+def load_kept_design(folder: Path | str, *, trusted_only: bool = False) -> Design:
     """Load the design that a folder of results holds; its paths start where those of its own file did.
 
     Raises:
         RunFolderError: there is no design in the folder.
         ScenarioError: as `load_design`.
     """
+    folder = Path(folder)
     path = folder / DESIGN
     content, file = read_file(path, path)
-    return parse_design(content, file=file, folder=read_plan(folder).get("folder") or folder)
+    started = read_plan(folder).get("folder") or folder
+    return parse_design(content, file=file, folder=started, trusted_only=trusted_only)
 
 
 def parse_design(
@@ -75,7 +78,7 @@ def parse_design(
         checked = _rest(document.data, error, context)
     if checked is not None:
         try:
-            scenarios(checked)
+            scenarios(checked) if is_known(checked) else base_scenario(checked)
         except CoveyError as error:
             problems += error.problems if isinstance(error, ScenarioError) else [Problem(str(error), file)]
     if design is None or problems:

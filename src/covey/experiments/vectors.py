@@ -14,7 +14,7 @@ from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError, 
 from covey.experiments.parameters import MAX_VECTORS, Choice, Range, choices
 from covey.experiments.records import Design, LatinHypercube, Listed, Sobol
 from covey.random import generator
-from covey.registry import load_from_file
+from covey.registry import is_looking, load_from_file
 from covey.scenario.yaml12 import Path, parse_yaml
 
 MAX_BYTES = 10_000_000
@@ -67,6 +67,21 @@ def vectors(design: Design) -> list[Vector]:
         raise ScenarioError([design.document.problem("there is no vector", ("vectors",))])
     unique = {_key(vector.values): vector for vector in reversed(found)}
     return list(reversed(unique.values()))
+
+
+def is_known(design: Design) -> bool:
+    """Return whether the vectors of a design are known: those that code makes are not when a command only looks.
+
+    Raises:
+        ScenarioError: the code is not there.
+    """
+    if not is_looking() or not isinstance(design.vectors, str) or ".py:" not in design.vectors:
+        return True
+    try:
+        load_from_file(design.vectors, design.folder)
+    except CoveyError as error:
+        raise ScenarioError([design.document.problem(f"vectors: {error}", ("vectors",))]) from None
+    return False
 
 
 def _factorial(design: Design) -> list[Vector]:

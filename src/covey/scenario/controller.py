@@ -37,7 +37,9 @@ class ControllerReference(Record):
     @property
     def program(self) -> Program:
         """The controller as a simulation takes it."""
-        return Program(self.target, self.parameters)
+        if not self.reference:
+            return Program(self.target, self.parameters)
+        return Program(self.target, _checked_parameters(self.reference, self.target, self.parameters))
 
     def plain(self) -> Any:
         """Return what stands in a file for it.
@@ -74,7 +76,8 @@ def _from_mapping(value: dict[str, Any], context: dict[str, Any]) -> dict[str, A
         target = _find(name, context)
     except CoveyError as error:
         raise located([(("name",), str(error), name)]) from None
-    return {"target": target, "reference": name, "parameters": _checked_parameters(name, target, parameters)}
+    _checked_parameters(name, target, parameters)  # they stay as they were written: so they can be told without it
+    return {"target": target, "reference": name, "parameters": parameters}
 
 
 def _find(name: str, context: dict[str, Any]) -> Any:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from covey.registry import import_path
+
 _HALF = "import gc; gc.disable(); from covey.scenario.rehearsal import think_for_parent; think_for_parent()"
 
 
@@ -28,8 +30,8 @@ def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
 
     helper = None
     if _processors() > 1:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COVEY_CACHE_DIR": str(cache_root())}
-        command = [sys.executable, "-c", _HALF]
+        environment = os.environ | {"PYTHONPATH": import_path(), "COVEY_CACHE_DIR": str(cache_root())}
+        command = [sys.executable, "-P", "-c", _HALF]
         null = subprocess.DEVNULL
         helper = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=null, stderr=null)
     collects = gc.isenabled()

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationInfo
 
 from covey.errors import CoveyError, InvalidValueError
-from covey.registry import load_from_file
+from covey.registry import Unread, load_from_file, stand_in
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
 from covey.scenario.messages import located
@@ -41,6 +41,9 @@ def _found(name: Any, context: dict[str, Any]) -> RobotModel:
     if context.get("trusted_only"):
         raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
     found = load_from_file(name, Path(context.get("folder", ".")))
+    if isinstance(found, Unread):
+        stand_in(name)
+        return catalogue.get("disc")()
     model = found() if callable(found) else found
     if not isinstance(model, RobotModel):
         raise InvalidValueError(f"{name!r} gives {type(model).__name__}; it must give a RobotModel")

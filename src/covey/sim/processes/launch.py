@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from covey.errors import InvalidValueError
+from covey.registry import import_path
 
 KEY_VARIABLE = "COVEY_AUTHKEY"
 """Environment variable with the key that the simulator and the processes share, in hexadecimal digits."""
@@ -13,10 +14,9 @@ KEY_VARIABLE = "COVEY_AUTHKEY"
 
 def start_process(address: tuple[str, int], authkey: bytes, name: str) -> "subprocess.Popen[bytes]":
     """Start the process of a robot, and return it; it comes in at an address."""
-    paths = [path or os.getcwd() for path in sys.path]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), KEY_VARIABLE: authkey.hex()}
+    environment = os.environ | {"PYTHONPATH": import_path(), KEY_VARIABLE: authkey.hex()}
     code = "from covey.sim.processes.serving import main; main()"
-    command = [sys.executable, "-c", code, address[0], str(address[1]), name]
+    command = [sys.executable, "-P", "-c", code, address[0], str(address[1]), name]
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 
 

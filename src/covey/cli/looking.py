@@ -1,0 +1,26 @@
+"""What commands that only look have in common: they run no code of any file, and say which."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from covey.registry import Looking, looking
+from covey.scenario.build import set_up
+from covey.scenario.load import load_scenario
+
+
+def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, trust: bool) -> None:
+    """Print that a scenario is good, as far as that is seen."""
+    with nullcontext(Looking()) if trust else looking(checks=True) as seen:
+        loaded = load_scenario(source, changes, trusted_only=trusted_only)
+        if seen.stand_ins:
+            print(f"{source}: good as far as it is read; its robots have not been placed.")
+        else:
+            print(f"{source}: good. {set_up(loaded).summary()}")
+        say_unread(seen)
+
+
+def say_unread(seen: Looking) -> None:
+    """Print what has not been run, and how it can be."""
+    if seen.unread:
+        print(f"not run: {', '.join(seen.unread)}; with --trust it is, and what it gives is checked")

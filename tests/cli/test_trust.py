@@ -1,0 +1,178 @@
+"""In which ways code of a file can run: with the commands that run, when nobody refuses it; with none that looks."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from covey import registry
+from covey.cli import BAD_INPUT, NOT_REACHED, REACHED, main
+
+CODE = """
+from pathlib import Path
+Path(__file__).with_name("it_ran").write_text("")
+from covey.robots.catalogue import disc as bot
+from covey.comms.links import LinkModel
+from covey.comms.protocols import Protocol
+
+async def go(robot, v=0.5):
+    await robot.sleep(9.0)
+
+def heard(distance_m, through_walls_m):
+    return distance_m < 5
+
+class Link(LinkModel):
+    pass
+
+class Plain(Protocol):
+    pass
+
+def make(design):
+    return [{"robots.a.count": 1}]
+"""
+
+WAYS = {
+    "controller": {"robots": [{"name": "a", "controller": "./mine.py:go"}]},
+    "controller with parameters": {"robots": [{"name": "a", "controller": {"name": "./mine.py:go", "v": 1}}]},
+    "robot": {"robots": [{"name": "a", "robot": "./mine.py:bot"}]},
+    "robot with changes": {"robots": [{"name": "a", "robot": {"base": "./mine.py:bot", "radius_m": 0.2}}]},
+    "radio": {"radio": {"links": ["./mine.py:Link"]}},
+    "function of a radio": {"radio": {"links": ["./mine.py:heard"]}},
+    "protocol": {"radio": {"protocol": "./mine.py:Plain"}},
+    "parameter of a radio": {"radio": {"links": [{"wall_length": {"function": "./mine.py:heard"}}]}},
+}
+SCENARIO = {"world": {"empty_m": [6, 6]}, "robots": [{"name": "a"}], "stop": {"timeout_s": 0.2}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CODE)
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("covey_user_mine")]:
+        del sys.modules[name]
+
+
+def ran(folder):
+    """Whether the code has run; it may run anew afterwards."""
+    mark = folder / "it_ran"
+    found = mark.exists()
+    mark.unlink(missing_ok=True)
+    for name in [name for name in sys.modules if name.startswith("covey_user_mine")]:
+        del sys.modules[name]
+    return found
+
+
+def write(folder, way):
+    """Write a scenario that names the code, and a design of it."""
+    scenario = SCENARIO | WAYS.get(way, {})
+    design = {"design": "d", "scenario": scenario, "iterations": 1, "parameters": {"robots.a.count": [1]}}
+    if way == "vectors":
+        design |= {"vectors": "./mine.py:make"}
+    (folder / "s.yaml").write_text(json.dumps(scenario))
+    content = {key: value for key, value in design.items() if key != "design"}
+    (folder / "d.yaml").write_text("design: d\n" + "".join(f"{k}: {json.dumps(v)}\n" for k, v in content.items()))
+
+
+@pytest.mark.parametrize("way", [*WAYS, "vectors"])
+def test_looking_runs_no_code_and_running_does(way, folder, capsys):
+    write(folder, way)
+    for command in ("check d.yaml", "show d.yaml", "run d.yaml --dry-run", "check s.yaml", "show s.yaml"):
+        assert main(command.split()) in (REACHED, BAD_INPUT), command
+        assert not ran(folder), command
+        captured = capsys.readouterr()
+        if command.startswith("check") and not (way == "vectors" and "s.yaml" in command):
+            assert "not run: ./mine.py:" in captured.out
+            assert "with --trust it is" in captured.out
+    for command in ("check d.yaml --trust", "run d.yaml --dry-run --trust"):
+        assert main(command.split()) == REACHED, command
+        assert ran(folder), command
+    if way != "vectors":
+        assert main(["run", "s.yaml", "--no-pictures", "--out", "out"]) == NOT_REACHED
+        assert ran(folder)
+        assert main(["plot", "out"]) == REACHED
+        assert not ran(folder)
+
+
+@pytest.mark.parametrize("way", [*WAYS, "vectors"])
+def test_trusted_only_refuses_every_way_for_every_command(way, folder, capsys):
+    write(folder, way)
+    sources = {"d.yaml": ("run", "check", "show", "report", "results"), "s.yaml": ("run", "check", "show")}
+    pairs = [(command, source) for source, commands in sources.items() for command in commands]
+    for command, source in pairs[:5] if way == "vectors" else pairs:
+        assert main([command, source, "--trusted-only"]) == BAD_INPUT, (command, source)
+        assert "would run code of a file, which --trusted-only refuses" in capsys.readouterr().err
+    assert main(["compare", "d.yaml", "d.yaml", "--trusted-only"]) == BAD_INPUT
+    assert not ran(folder)
+
+
+def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, capsys):
+    write(folder, "controller")
+    assert main(["run", "d.yaml", "--out", "out", "-q", "--jobs", "1"]) == REACHED
+    assert ran(folder)
+    (run,) = (folder / "out" / "runs").iterdir()
+    for command in (["run", str(run), "--out", "again"], ["plot", str(run)], ["results", "out"], ["report", "out"]):
+        assert main([*command, "--trusted-only"]) == BAD_INPUT, command
+        assert "--trusted-only refuses" in capsys.readouterr().err
+        assert not ran(folder)
+    for command in (["results", "out"], ["report", "out"], ["compare", "out", "out"]):
+        assert main(command) == REACHED
+        assert not ran(folder)
+
+
+def test_a_dry_run_counts_what_has_been_run_though_it_runs_no_code(folder, capsys):
+    write(folder, "controller with parameters")  # v: 1 for a parameter that is a float
+    assert main(["run", "d.yaml", "--out", "out", "-q", "--jobs", "1"]) == REACHED
+    capsys.readouterr()
+    assert main(["run", "d.yaml", "--out", "out", "--dry-run"]) == REACHED
+    assert "1 runs: 1 have ended already, 0 would run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("./mine.py:goo", "unknown name in mine.py 'goo', did you mean 'go'?"),
+        ("./none.py:go", "no file 'none.py'"),
+        ("./broken.py:go", "cannot be read: SyntaxError"),
+    ],
+)
+def test_check_reads_whether_the_code_is_there(reference, said, folder, capsys):
+    (folder / "broken.py").write_text("def go(:\n")
+    (folder / "s.yaml").write_text(json.dumps(SCENARIO | {"robots": [{"controller": reference}]}))
+    assert main(["check", "s.yaml"]) == BAD_INPUT
+    assert said in capsys.readouterr().err
+    assert not ran(folder)
+
+
+def test_names_that_only_running_would_tell_are_let_through(folder):
+    (folder / "late.py").write_text(
+        "if len('a'):\n    from os import *\ntry:\n    A = B = 1\nexcept ImportError:\n    pass\n"
+    )
+    for name in ("A", "B", "anything"):
+        registry.check_names(f"./late.py:{name}", folder)
+
+
+def test_children_import_nothing_from_the_current_folder(folder, tmp_path_factory):
+    """As a stranger's folder may hold a json.py: neither workers nor robots' processes nor the compiling one take it."""
+    cache = tmp_path_factory.mktemp("cache")
+    for name in ("json", "queue", "pickle", "numpy", "covey", "gc", "threading"):
+        (folder / f"{name}.py").write_text(
+            "from pathlib import Path\nPath(__file__).with_name('it_ran').write_text('')\n"
+        )
+    write(folder, "")
+    (folder / "p.yaml").write_text(json.dumps(SCENARIO | {"execution": {"controllers": "processes"}}))
+    covey = [sys.executable, "-P", "-m", "covey", "run"]
+    for arguments in (["d.yaml", "-q", "--jobs", "1"], ["p.yaml", "-q", "--no-pictures"]):
+        done = subprocess.run([*covey, *arguments], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode in (REACHED, NOT_REACHED), done.stderr
+        assert not (folder / "it_ran").exists(), arguments
+    compiling = "from covey.scenario import rehearsal; rehearsal.meet = rehearsal.move = rehearsal.think = lambda: None; rehearsal.compile_all()"
+    subprocess.run(
+        [sys.executable, "-P", "-c", compiling],
+        check=True,
+        env=os.environ | {"COVEY_CACHE_DIR": str(cache)},
+        timeout=120,
+    )
+    assert not (folder / "it_ran").exists()
