@@ -182,3 +182,58 @@ def test_what_users_compile_themselves_stays_as_it_was():
     assert matrices(a) == pytest.approx((a @ a.T).sum() + np.linalg.norm(a))
     with pytest.raises(ValueError, match="negative"):
         refuses(-1)
+
+
+CACHE = "import os, sys; from covey.kernel import cache_root; root = cache_root(); print(root, flush=True)"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_cache_folder_that_others_may_write_into_is_not_used(mode, tmp_path):
+    """As code that somebody planted in it would run."""
+    shared = tmp_path / "cache"
+    shared.mkdir()
+    shared.chmod(mode)
+    done = subprocess.run(
+        [sys.executable, "-c", CACHE],
+        env=HERE | {"COVEY_CACHE_DIR": str(shared)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    used = Path(done.stdout.strip())
+    assert used != shared
+    assert "others may write into" in done.stderr
+    assert not used.exists()  # it has gone with the process
+    assert not any(shared.iterdir())
+
+
+@pytest.mark.parametrize("mode", [None, 0o755, 0o700])
+def test_a_cache_folder_is_the_users_alone(mode, tmp_path):
+    own = tmp_path / "cache"
+    if mode is not None:
+        own.mkdir()
+        own.chmod(mode)
+    done = subprocess.run(
+        [sys.executable, "-c", CACHE],
+        env=HERE | {"COVEY_CACHE_DIR": str(own)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(own)
+    assert own.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives folders away")
+def test_a_cache_folder_of_another_user_is_not_used(tmp_path):
+    (tmp_path / "cache").mkdir(mode=0o700)
+    os.chown(tmp_path / "cache", 12345, 12345)
+    done = subprocess.run(
+        [sys.executable, "-c", CACHE],
+        env=HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "user 12345 owns" in done.stderr
+    assert done.stdout.strip() != str(tmp_path / "cache")

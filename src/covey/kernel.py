@@ -5,8 +5,11 @@ is kept under the hash of the function and of all that it is compiled with: the 
 that it uses, at any depth, wherever they stand; and in a folder for the versions and the processor.
 """
 
+import atexit
+import errno
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -93,21 +96,48 @@ def _cache_file(compiled: Any) -> Any:
 
 @cache
 def cache_root() -> Path:
-    """Return the folder of all compiled kernels; a temporary one, with a warning, when it cannot be written."""
+    """Return the folder of all compiled kernels, which is the user's alone: what lies in it is run.
+
+    Where it cannot be, it is a temporary one, with a warning, which goes with this process.
+    """
     root = Path(os.environ.get("COVEY_CACHE_DIR") or platformdirs.user_cache_path("covey"))
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_shared(root)
         tempfile.TemporaryFile(dir=root).close()
     except OSError as error:
         fallback = Path(tempfile.mkdtemp(prefix="covey-cache-"))
+        atexit.register(_remove, fallback, os.getpid())
+        os.environ["COVEY_CACHE_DIR"] = str(fallback)  # the processes that this one starts compile nothing again
         warnings.warn(
-            f"cannot write the cache folder {root} ({error.strerror}); compiling into {fallback} for this process "
-            "only. Set COVEY_CACHE_DIR to a writable folder to keep it.",
+            f"cannot use the cache folder {root} ({error.strerror}); compiling into {fallback} for this process "
+            "only. Set COVEY_CACHE_DIR to a folder of yours alone to keep it.",
             RuntimeWarning,
             stacklevel=2,
         )
         return fallback
     return root
+
+
+def _refuse_shared(root: Path) -> None:
+    """Raise `PermissionError` when others own a folder or may write into it; close it to those who may only read."""
+    if not hasattr(os, "geteuid"):
+        return
+    for folder in (root, root / "kernels"):
+        if not folder.exists():
+            continue
+        found = folder.stat()
+        if found.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, f"user {found.st_uid} owns {folder}, and could have put code there")
+        if found.st_mode & 0o022:
+            raise PermissionError(errno.EPERM, f"others may write into {folder}: empty it, then chmod 700")
+    if root.stat().st_mode & 0o777 != 0o700:
+        root.chmod(0o700)
+
+
+def _remove(folder: Path, pid: int) -> None:
+    if os.getpid() == pid:  # and not in a process that was forked from it
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache

@@ -212,3 +212,64 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CoveyError, match=r"pip install 'covey\[cluster\]'"), open_cluster("tcp://127.0.0.1:9"):
         pass
+
+
+def listening():
+    """Return address and port of all that this process listens on."""
+    found = psutil.Process().net_connections(kind="tcp")
+    return {(one.laddr.ip, one.laddr.port) for one in found if one.status == psutil.CONN_LISTEN}
+
+
+def test_a_dry_run_listens_nowhere(tmp_path, monkeypatch):
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    bound = []
+    monkeypatch.setattr(socket.socket, "bind", lambda _self, address: bound.append(address))
+    assert "#SBATCH -p short" in job_script(str(tmp_path / "slurm.yaml"))
+    assert not bound
+
+
+def test_the_scheduler_of_a_study_listens_where_it_was_told_and_talks_to_nobody_without_its_key(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    a_command(tmp_path / "bin", monkeypatch, "true", name="scancel")
+    a_command(tmp_path / "bin", monkeypatch, "echo Submitted batch job 1")
+    monkeypatch.setattr(cluster, "_await_worker", lambda *_: None)
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    before = listening()
+    with open_cluster(str(tmp_path / "slurm.yaml")) as executor:
+        address = executor._client.scheduler.address
+        opened = listening() - before
+        assert opened
+        assert {ip for ip, _ in opened} == {"127.0.0.1"}
+        assert address.startswith("tls://127.0.0.1:")
+        for stranger in (address, address.replace("tls", "tcp")):
+            security = distributed.security.Security.temporary() if stranger == address else None
+            with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+                distributed.Client(stranger, security=security, timeout=2, set_as_default=False)
+    assert listening() - before == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ssh: {hosts: []}", "ssh.hosts: write the names of at least two hosts"),
+        ("ssh: {hosts: node1}", "ssh.hosts: write the names"),
+        ("ssh: {hosts: [1, 2]}", "ssh.hosts: write the names"),
+        ("ssh: {}", "ssh.hosts: write the names"),
+        ("slurm: {cores: 1, memory: 1GB}", "say by which network the workers reach this machine"),
+    ],
+)
+def test_cluster_files_of_odd_shapes_are_bad_input(text, said, tmp_path, capsys):
+    (tmp_path / "cluster.yaml").write_text(text)
+    (tmp_path / "design.yaml").write_text("design: d\nscenario: hello\n")
+    command = ["run", str(tmp_path / "design.yaml"), "--cluster", str(tmp_path / "cluster.yaml"), "--dry-run"]
+    assert main(command) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_trusted_only_refuses_a_cluster_file_that_runs_commands(tmp_path, capsys):
+    lines = "slurm: {cores: 1, memory: 1GB, interface: lo, job_script_prologue: ['touch it_ran']}"
+    (tmp_path / "cluster.yaml").write_text(lines)
+    (tmp_path / "design.yaml").write_text("design: d\nscenario: hello\n")
+    command = ["run", str(tmp_path / "design.yaml"), "--cluster", str(tmp_path / "cluster.yaml"), "--trusted-only"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 2
+    assert "slurm.job_script_prologue may run commands, which --trusted-only refuses" in capsys.readouterr().err

@@ -52,7 +52,10 @@ def run_design_command(
             return REACHED
     progress = nullcontext() if quiet else DesignProgress()
     try:
-        with nullcontext() if cluster is None else open_cluster(cluster) as executor, progress as bar:
+        with (
+            nullcontext() if cluster is None else open_cluster(cluster, trusted_only=trusted_only) as executor,
+            progress as bar,
+        ):
             observer = (lambda progress: None) if bar is None else bar.observe
             results = run_design(
                 design,

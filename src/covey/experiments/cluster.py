@@ -2,12 +2,12 @@
 
 ::
 
-    slurm: {cores: 8, memory: 16GB, walltime: "04:00:00", queue: short}    # or pbs, sge, lsf, htcondor
+    slurm: {cores: 8, memory: 16GB, walltime: "04:00:00", queue: short, interface: eth0}    # or pbs, sge, lsf, htcondor
     jobs: 10
 
-    ssh: {hosts: [localhost, node1, node2]}
+    ssh: {hosts: [node0, node1, node2]}
 
-    sge: {cores: 8, memory: 16GB, parallel_environment: smp}
+    sge: {cores: 8, memory: 16GB, parallel_environment: smp, interface: eth0}
 
 What stands under the name of the system are the options of its class in ``dask_jobqueue``, or of
 ``dask.distributed.SSHCluster``; ``parallel_environment`` is Covey's. All machines see the folder of the design under
@@ -20,6 +20,7 @@ import math
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from covey.errors import CoveyError, InvalidValueError, ScenarioError
+from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
 from covey.records import Record
 from covey.scenario.messages import problems_of
 from covey.scenario.yaml12 import parse_yaml
@@ -72,11 +73,12 @@ class ClusterFile(Record):
 
 
 @contextmanager
-def open_cluster(target: str) -> Iterator[Executor]:
+def open_cluster(target: str, *, trusted_only: bool = False) -> Iterator[Executor]:
     """Yield an executor that has runs executed by the workers of a cluster.
 
     Args:
         target: address of a Dask scheduler such as ``tcp://node1:8786``, or path of a cluster file.
+        trusted_only: refuse a cluster file with options that run commands.
 
     Raises:
         CoveyError: nobody answers at the address, the file is bad, or the queueing system takes no jobs.
@@ -86,12 +88,14 @@ def open_cluster(target: str) -> Iterator[Executor]:
         try:
             client = distributed.Client(target, timeout=_ANSWER_S)
         except (OSError, ValueError) as error:
-            raise CoveyError(f"--cluster {target}: no Dask scheduler answers there: {error}") from None
+            raise MachineError(f"--cluster {target}: no Dask scheduler answers there: {error}") from None
         with client:
             yield client.get_executor()
         return
     file = read_cluster_file(target)
-    with _started(target, file) as cluster, distributed.Client(cluster) as client:
+    if trusted_only:
+        _refuse_commands(target, file)
+    with _keys(file) as security, _started(target, file, security) as cluster, distributed.Client(cluster) as client:
         if file.ssh is None:
             _submit(target, cluster, file.jobs)
             _await_worker(client, file.jobs)
@@ -118,10 +122,10 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
     try:
         cluster.sync(submitted)
     except TimeoutError:
-        raise CoveyError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
+        raise MachineError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
     except (RuntimeError, ValueError, OSError) as error:
         said = " ".join(str(error).split())
-        raise CoveyError(
+        raise MachineError(
             f"{path}: {command} took no job: {said}; --dry-run shows the script of a job, to submit it by hand"
         ) from None
 
@@ -148,10 +152,16 @@ def job_script(target: str) -> str:
         raise InvalidValueError(f"--dry-run: {target} is a running scheduler; no job is submitted for it")
     file = read_cluster_file(target)
     if file.ssh is not None:
-        scheduler, *workers = file.ssh.get("hosts", ())
+        scheduler, *workers = file.ssh["hosts"]
         return f"scheduler on {scheduler}, workers on {', '.join(workers)}, over SSH"
-    with _started(target, file) as cluster:
-        return cluster.job_script()
+    name, options = file.system
+    try:  # a job alone: nothing listens for it
+        options = _of_queue(name, options, _made_for_the_run())
+        job = getattr(_package("dask_jobqueue"), _JOBQUEUES[name]).job_cls
+        mine = {key: value for key, value in options.items() if key not in _OF_THE_SCHEDULER}
+        return job("tls://<address of the scheduler>", name="worker", **mine).job_script()
+    except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
+        raise InvalidValueError(f"{target}: {name}: {error}") from error
 
 
 def is_address(target: str) -> bool:
@@ -181,6 +191,10 @@ def read_cluster_file(path: str) -> ClusterFile:
     except ValidationError as error:
         raise ScenarioError([*document.problems, *problems_of(error, document, ClusterFile)]) from None
     problems = list(document.problems)
+    hosts = None if file.ssh is None else file.ssh.get("hosts")
+    if file.ssh is not None and not _are_hosts(hosts):
+        message = "ssh.hosts: write the names of at least two hosts, of which the first is the scheduler's; given: "
+        problems.append(document.problem(f"{message}{hosts!r:.60}", ("ssh",)))
     if len(file.systems) != 1:
         given = " and ".join(file.systems) or "none"
         problems.append(document.problem(f"name one of {', '.join(_JOBQUEUES)} and ssh; given: {given}", ()))
@@ -189,19 +203,103 @@ def read_cluster_file(path: str) -> ClusterFile:
     return file
 
 
-def _started(path: str, file: ClusterFile) -> Any:
+def _are_hosts(hosts: Any) -> bool:
+    names = hosts if isinstance(hosts, list) else []
+    return len(names) > 1 and all(isinstance(name, str) and name.strip() for name in names)
+
+
+@contextmanager
+def _keys(file: ClusterFile) -> Iterator[Any]:
+    """Yield what Dask needs so that scheduler and workers talk to each other alone, with keys that go after the block.
+
+    They are in a folder of this user's alone, among those that the workers see.
+    """
+    if file.ssh is not None:
+        yield None
+        return
+    shared = Path(str(file.system[1].get("shared_temp_directory") or Path.cwd())).expanduser()
+    security = _package("distributed.security").Security
+    made = security.temporary().get_tls_config_for_role("worker")
+    with tempfile.TemporaryDirectory(prefix=".covey-keys-", dir=shared) as folder:
+        paths = {name: Path(folder) / name for name in ("ca_file", "key", "cert")}
+        for name, path in paths.items():
+            path.touch(mode=0o600)
+            path.write_text(made[name])
+        pairs = {f"tls_{role}_{name}": str(paths[name]) for role in _ROLES for name in ("key", "cert")}
+        yield security(require_encryption=True, tls_ca_file=str(paths["ca_file"]), **pairs)
+
+
+def _started(path: str, file: ClusterFile, security: Any) -> Any:
     """Return the cluster that a file asks for; nothing has been submitted to a queue yet."""
     name, options = file.system
     try:
         if name == "ssh":
-            return _package("distributed").SSHCluster(**options)
-        if name == "sge":
-            options = _of_sge(options)
-        any_port = {"scheduler_options": {"dashboard_address": ":0"}}  # another study may have the usual one
+            return _package("distributed").SSHCluster(**_of_ssh(options))
+        options = _of_queue(name, options, security)
         kind = getattr(_package("dask_jobqueue"), _JOBQUEUES[name])
-        return kind(**{"job_cls": _bounded(kind.job_cls)} | any_port | options)
+        return kind(**{"job_cls": _bounded(kind.job_cls)} | options)
     except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
         raise InvalidValueError(f"{path}: {name}: {error}") from error
+
+
+_ROLES = ("client", "scheduler", "worker")
+_QUIET = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+_OF_THE_SCHEDULER = ("scheduler_options", "shared_temp_directory", "silence_logs", "n_workers")
+_HARMLESS = (
+    *("cores", "memory", "processes", "disk", "walltime", "queue", "account", "project", "interface", "death_timeout"),
+    *("parallel_environment", "resource_spec", "job_cpu", "job_mem", "shared_temp_directory", "hosts"),
+)
+
+
+def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, Any]:
+    """Return the options of a queueing system with what keeps strangers out: one network, and keys of this run alone.
+
+    Raises:
+        ValueError: it is not said by which network the workers reach this machine.
+    """
+    import dask.config
+
+    found = _of_sge(options) if name == "sge" else dict(options)
+    scheduler = _QUIET | (found.pop("scheduler_options", None) or {})
+    interface = found.get("interface") or dask.config.get(f"jobqueue.{name}.interface", None)
+    if not interface and not {"host", "interface"} & scheduler.keys():
+        raise ValueError(
+            "say by which network the workers reach this machine, as in interface: eth0 (ip -brief address lists "
+            "them; lo where all workers run here)"
+        )
+    found |= {"scheduler_options": scheduler, "security": security, "protocol": "tls://"}
+    return found
+
+
+def _made_for_the_run() -> Any:
+    """Return what stands for the keys in a script that is only shown."""
+    keys = {f"tls_{name}": f"<{name} made for the run>" for name in ("ca_file", "worker_key", "worker_cert")}
+    return _package("distributed.security").Security(require_encryption=True, **keys)
+
+
+def _of_ssh(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of SSH hosts with the scheduler on the network that its name is of, and no other.
+
+    Raises:
+        ValueError: the first host is this one under a name that the others cannot reach.
+    """
+    local = ("localhost", "127.0.0.1", "::1")
+    first, *others = options["hosts"]
+    scheduler = _QUIET | {"host": first} | (options.get("scheduler_options") or {})
+    if first in local and not set(others) <= set(local) and scheduler["host"] == first:
+        raise ValueError(f"hosts: the others do not reach {first!r}; name this machine as they do")
+    return options | {"scheduler_options": scheduler}
+
+
+def _refuse_commands(path: str, file: ClusterFile) -> None:
+    """Raise `InvalidValueError` for options of a cluster file that may run commands or load code."""
+    name, options = file.system
+    wrong = [key for key in options if key not in _HARMLESS]
+    if wrong:
+        raise InvalidValueError(
+            f"{path}: {name}.{wrong[0]} may run commands, which --trusted-only refuses; it lets through: "
+            f"{', '.join(_HARMLESS)}"
+        )
 
 
 def _bounded(job: type) -> type:

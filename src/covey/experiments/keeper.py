@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from covey.errors import CoveyError
+from covey.errors import CoveyError, MachineError
 from covey.experiments.child import IDLE_S
 from covey.experiments.execute import host
 from covey.experiments.folder import Row, new_row, publish, read_row, sweep, work_folder
@@ -151,10 +151,10 @@ class Keeper:
                 self._drop()
                 raise Abandoned("no more runs")
             if answer is None:
-                raise CoveyError(f"a worker process could not start:\n{self._drop()}")
+                raise MachineError(f"a worker process could not start:\n{self._drop()}")
             if answer["ready"] != environment:
                 self._drop()
-                raise CoveyError(
+                raise MachineError(
                     f"{host()['name']} has other sources of Covey or other versions of its packages than those that "
                     "the runs were planned with; install the same everywhere, and run the same command again"
                 )
