@@ -1,6 +1,7 @@
 """Messages: what a robot sends is copied at once, has a kind, and a size in bytes."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -9,6 +10,8 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 
+LARGEST_BYTES = 16 * 2**20
+"""How large a payload may be [bytes]: some minutes of a fast radio."""
 HEADER_BYTES = 28
 """What the network adds to a payload: an IPv4 header of 20 and a UDP header of 8 bytes (RFC 791, RFC 768)."""
 _UNCHANGING = (int, float, str, bytes, np.generic)
@@ -41,14 +44,14 @@ class Message:
     number: int
 
 
-def copied(value: Any) -> tuple[Any, int]:
-    """Return a deep copy of a payload, and its size in bytes.
+def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
+    """Return a deep copy of a payload, and its size in bytes, which may be at most ``room``.
 
     A number or None counts as 8 bytes, a truth value as 1, text and bytes as their length and 2, an array as its
     memory and 8, a container as its items and 2.
 
     Raises:
-        InvalidValueError: the payload holds something that is no plain data, such as a robot.
+        InvalidValueError: the payload holds something that is no plain data, such as a robot, or is larger.
 
     Examples:
         >>> copied({"goal": (1.0, 2.0), "free": True})
@@ -59,26 +62,49 @@ def copied(value: Any) -> tuple[Any, int]:
     if isinstance(value, (bool, np.bool_)):
         return value, 1
     if isinstance(value, str):
-        return value, 2 + len(value.encode())
+        return value, _fits(2 + len(value.encode(errors="surrogatepass")), room)
     if isinstance(value, bytes):
-        return value, 2 + len(value)
+        return value, _fits(2 + len(value), room)
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return value.copy(), 8 + value.nbytes
+        size = _fits(8 + value.nbytes, room)
+        return value.copy(), size
     if isinstance(value, (tuple, list, set, frozenset)):
-        parts = [copied(v) for v in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-        items, size = [p[0] for p in parts], 2 + sum(p[1] for p in parts)
+        items, size = _all(sorted(value) if isinstance(value, (set, frozenset)) else value, room)
         named = isinstance(value, tuple) and hasattr(value, "_fields")
         return type(value)(*items) if named else type(value)(items), size
     if isinstance(value, dict):
-        keys, values = copied(list(value)), copied(list(value.values()))
-        return dict(zip(keys[0], values[0], strict=True)), keys[1] + values[1] - 2
+        keys, size = _all(list(value), room)
+        values, more = _all(list(value.values()), room - size + 2)
+        return dict(zip(keys, values, strict=True)), size + more - 2
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: copied(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return type(value)(**{k: p[0] for k, p in parts.items()}), 2 + sum(p[1] for p in parts.values())
+        names = [field.name for field in dataclasses.fields(value)]
+        parts, size = _all([getattr(value, name) for name in names], room)
+        return type(value)(**dict(zip(names, parts, strict=True))), size
     raise InvalidValueError(
         f"a {type(value).__name__} cannot be sent; send numbers, text, bytes, arrays, poses, dataclasses of such, "
         "and tuples, lists, sets and dicts of them"
     )
+
+
+def _all(values: Sequence[Any], room: int) -> tuple[list[Any], int]:
+    """Return copies of the items of a container, and the size of it."""
+    _fits(2 + len(values), room)
+    copies, size = [], 2
+    for value in values:
+        copy, more = copied(value, room - size)
+        copies.append(copy)
+        size += more
+        if size > room:
+            _fits(size, room)
+    return copies, size
+
+
+def _fits(size: int, room: int) -> int:
+    if size > room:
+        raise InvalidValueError(
+            f"a message is larger than {LARGEST_BYTES >> 20} MiB; send less, or in parts over several steps"
+        )
+    return size
 
 
 def again(value: Any) -> Any:

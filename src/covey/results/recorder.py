@@ -73,7 +73,7 @@ class Recorder:
         self._attitude = attitude
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         self._scratch = Scratch() if folder is None else None
-        self.folder = Path(folder) if folder is not None else self._scratch.path  # pyright: ignore
+        self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
         self._lock = claim(self.folder, overwrite)
         self._tables: dict[str, Table] = {}
         self._is_open = False

@@ -119,7 +119,11 @@ def twists_of(answer: Any, view: Any) -> dict[str, np.ndarray]:
         ControllerError: twists of a wrong shape, or not finite.
     """
     views, answers = (view, answer) if isinstance(view, dict) else ({view.name: view}, {view.name: answer})
-    twists = {name: np.asarray(answers[name], float) for name in views}
+    given = {name: np.asarray(answers[name]) for name in views}
+    for name, part in given.items():
+        if part.dtype.kind not in "biuf":
+            raise ControllerError(f"group {name!r} needs twists that are numbers; got {part.dtype}")
+    twists = {name: part.astype(float) for name, part in given.items()}
     for name, part in twists.items():
         shape = (views[name].count, 3)
         if part.shape != shape or not np.isfinite(part).all():

@@ -14,7 +14,7 @@ from covey.comms.board import Board, Notices
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message, copied
 from covey.comms.tags import TagReading
-from covey.errors import InvalidValueError, UnknownNameError
+from covey.errors import InvalidValueError, UnknownNameError, printable
 from covey.geometry import Pose
 from covey.mapping.belief import Belief
 from covey.mapping.frontiers import Frontiers, find_frontiers
@@ -365,7 +365,7 @@ class Robot:
 
     def note(self, text: str) -> None:
         """Say something that the event log and the pictures show."""
-        self.text = str(text)
+        self.text = printable(str(text))
 
     def finish(self) -> None:
         """Declare the task done: the robot stands still from now on."""

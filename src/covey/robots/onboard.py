@@ -15,11 +15,14 @@ from covey.robots.motions import STILL, Twist, Waiting
 class Sequential:
     """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
 
-    def __init__(self, robot: Robot, start: Callable[[Robot], Coroutine[Waiting, Any, Any]]):
-        self._coroutine = start(robot.face)
+    def __init__(self, program: Program):
+        self._program = program
+        self._coroutine: Coroutine[Waiting, Any, Any] | None = None
         self._waiting: Waiting | None = None
 
     def step(self, robot: Robot) -> None:
+        if self._coroutine is None:
+            self._coroutine = self._program.bound()(robot.face)
         robot._move()
         waiting, motion, outcome = self._waiting, robot._motion, None
         if waiting is not None:
@@ -40,16 +43,20 @@ class Sequential:
             robot._move()
 
     def close(self) -> None:
-        self._coroutine.close()
+        if self._coroutine is not None:
+            self._coroutine.close()
 
 
 class Reactive:
     """Runs controllers that are called once per step."""
 
-    def __init__(self, robot: Robot, call: Callable[[Robot], Any]):
-        self._call = call
+    def __init__(self, program: Program):
+        self._program = program
+        self._call: Callable[[Robot], Any] | None = None
 
     def step(self, robot: Robot) -> None:
+        if self._call is None:
+            self._call = self._program.bound()
         self._call(robot.face)
         robot._move()
 
@@ -68,7 +75,7 @@ class Onboard:
         self._remember = robot.history.steps.append if program.sees is None else None
         if program.sees is not None:
             robot.face = Declared(robot, program.name, program.sees)
-        self._runner = (Sequential if program.is_sequential else Reactive)(robot, program.bound())
+        self._runner = (Sequential if program.is_sequential else Reactive)(program)
         self._run = self._runner.step
 
     def step(self) -> Twist:

@@ -1,5 +1,7 @@
 """Deciding: each controller acts on its handle, a group controller on arrays; a failure stops that robot alone."""
 
+import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
@@ -57,6 +59,7 @@ class Deciding:
         self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
         self.computing = computing
         self.watchdog = Watchdog(step_budget_s)
+        self._process = os.getpid()
         self.failures: list[Failure] = []
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
         self.onboard: dict[int, Onboard] = {}
@@ -118,22 +121,24 @@ class Deciding:
         collided = self._gather(collided)
         views: dict[str, GroupView] = {}
         silent = self.failed | self.down
-        with self.watchdog:
-            for group, first in zip(self.groups, self.starts, strict=False):
-                if step % group.control_every != group.phase or group.program is None:
-                    continue
-                members = range(int(first), int(first) + len(group.start))
-                if group.program.scope == "robot":
-                    commands[members.start : members.stop] = self._decide_each(group, members, time_s, collided, silent)
-                elif members[0] not in self.failed:
-                    view = self._view(group, members, time_s, collided)
-                    if group.program.scope == "team":
-                        views[group.name] = view
-                    else:
-                        self._decide_groups({group.name: members}, group.program, view, commands)
-                self._had(group, members)
-            if views:
-                self._decide_team(views, commands)
+        self.watchdog.ready()
+        for group, first in zip(self.groups, self.starts, strict=False):
+            if step % group.control_every != group.phase or group.program is None:
+                continue
+            members = range(int(first), int(first) + len(group.start))
+            if group.program.scope == "robot":
+                commands[members.start : members.stop] = self._decide_each(group, members, time_s, collided, silent)
+            elif members[0] not in self.failed:
+                view = self._view(group, members, time_s, collided)
+                if group.program.scope == "team":
+                    views[group.name] = view
+                else:
+                    self._decide_groups({group.name: members}, group.program, view, commands)
+            self._had(group, members)
+        if views:
+            self._decide_team(views, commands)
+        if os.getpid() != self._process:  # a controller that forked goes on in one process only
+            os._exit(0)
         for i in self.computing.machines:
             if i in self.onboard and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
@@ -156,10 +161,17 @@ class Deciding:
         """Say where to record more about the controllers than what they do: there is nothing."""
 
     def close(self) -> None:
-        """End every controller."""
+        """End every controller; what its ``finally`` blocks raise is a warning."""
+        for i, onboard in self.onboard.items():
+            try:
+                with self.watchdog:
+                    onboard.close()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                what = f"{type(error).__name__}: {error}"
+                warnings.warn(f"the controller of {self.robots[i].name} failed when it was ended: {what}", stacklevel=2)
         self.watchdog.close()
-        for onboard in self.onboard.values():
-            onboard.close()
 
     def _board(self, index: int, name: str, group: Group, seed: int, period_s: float) -> None:
         start = self.estimating.in_own_frames([index], self.estimating.pose[[index]])
@@ -181,24 +193,34 @@ class Deciding:
     ) -> list[Twist]:
         """Let the controller of each robot of a group act, but for the silent ones; return their twists."""
         part = slice(members.start, members.stop)
-        poses = map(_pose, self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist())
+        poses = self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
         onboards = [self.onboard[i] for i in members]
         newest, older = self._newest(group, part.start, [onboard.robot for onboard in onboards])
         times = [tuple(s.substep * self.sensing.clock.substep_s for s in come) for come in self._come[group.name]]
         touches, machines, watchdog = collided[part].tolist(), self.computing.machines, self.watchdog
-        twists = []
-        for i, onboard, pose, touch, seen, missed in zip(members, onboards, poses, touches, newest, older, strict=True):
-            twist = STILL
-            if i not in silent:
-                robot = onboard.robot
-                robot.pose, robot.time, robot.collided, robot._seen = pose, time_s, touch, seen
-                robot._times, robot._older = times, missed
-                watchdog.started = monotonic()
-                try:
-                    twist = self._compute(i, onboard) if i in machines else onboard.step()
-                except Exception as error:
-                    self._fail((i,), error)
-            twists.append(twist)
+        shown = list(zip(members, onboards, poses, touches, newest, older, strict=True))
+        twists, began, k = [STILL] * len(shown), [0.0] * len(shown), 0
+        while k < len(shown):
+            try:
+                while k < len(shown):
+                    i, onboard, pose, touch, seen, missed = shown[k]
+                    if i not in silent:
+                        robot = onboard.robot
+                        robot.pose, robot.time, robot.collided, robot._seen = _pose(pose), time_s, touch, seen
+                        robot._times, robot._older = times, missed
+                        watchdog.started = began[k] = monotonic()
+                        twists[k] = self._compute(i, onboard) if i in machines else onboard.step()
+                    k += 1
+                watchdog.rest()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                watchdog.rest()
+                late = isinstance(error, StepBudgetError) and watchdog.overdue in began
+                failed = began.index(watchdog.overdue) if late else k  # an interruption may come a little later
+                twists[failed] = STILL
+                self._fail((members[failed],), error)
+                k = max(k, failed + 1)
         return twists
 
     def _newest(
@@ -246,14 +268,18 @@ class Deciding:
         self._decide_groups(members, program, views, commands)
 
     def _decide_groups(self, members: dict[str, range], program: Program, view: Any, commands: np.ndarray) -> None:
-        if program not in self._calls:
-            self._calls[program] = program.bound()
-        self.watchdog.started = monotonic()
         try:
+            self.watchdog.started = monotonic()
+            if program not in self._calls:
+                self._calls[program] = program.bound()
             twists = twists_of(self._calls[program](view), view)
             for name, part in members.items():
                 commands[part.start : part.stop] = twists[name]
-        except Exception as error:
+            self.watchdog.rest()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.watchdog.rest()
             for part in members.values():
                 commands[part.start : part.stop] = 0.0
             self._fail(tuple(i for part in members.values() for i in part), error)
@@ -285,7 +311,7 @@ class Deciding:
             return known
         return {name: known[name] for name in sees if name in known}
 
-    def _fail(self, robots: tuple[int, ...], error: Exception) -> None:
+    def _fail(self, robots: tuple[int, ...], error: BaseException) -> None:
         self.failed.update(robots)
         self.failures.append(Failure(robots, error, text_of(error), isinstance(error, StepBudgetError)))
 

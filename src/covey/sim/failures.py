@@ -3,18 +3,20 @@
 import traceback
 from dataclasses import dataclass
 
+from covey.errors import printable
+
 
 @dataclass(frozen=True)
 class Failure:
     """A controller that failed: which robots stop, what was raised, and whether wall time decided it."""
 
     robots: tuple[int, ...]
-    error: Exception
+    error: BaseException
     text: str
     by_wall_time: bool
 
 
-def text_of(error: Exception) -> str:
+def text_of(error: BaseException) -> str:
     """Return the last of the traceback below the frame that caught an error, the same in whichever process."""
     below = error.__traceback__.tb_next if error.__traceback__ is not None else None
-    return "".join(traceback.format_exception(type(error), error, below)[-6:])
+    return printable("".join(traceback.format_exception(type(error), error, below)[-6:]))

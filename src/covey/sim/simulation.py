@@ -9,7 +9,7 @@ import numpy as np
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.mapping.elevation import ElevationBelief
 from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
@@ -391,7 +391,7 @@ class Simulation:
 
     def _observe(self) -> None:
         for i, x, y, content in self.talking.events:
-            self._event("tag_left", i, x=x, y=y, text=str(content)[:80])
+            self._event("tag_left", i, x=x, y=y, text=printable(str(content)[:80]))
         for aligning in self.sharing.aligning:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]

@@ -1,50 +1,95 @@
-"""The watchdog: a controller that never comes back is interrupted after its budget of wall time."""
+"""The watchdog: a controller that does not come back, or takes all memory, is interrupted."""
 
 import ctypes
+import signal
+import sys
 import threading
 import time
 
+import psutil
 from numba.core import event
 
 from covey.errors import ControllerError
+
+MOST_BYTES = 2**30
+"""How much memory a controller may take in one step [bytes]; looked at when a step takes long."""
+_TRIES = 3  # interruptions after which it is said that there is no interrupting it
 
 
 class StepBudgetError(ControllerError):
     """The controller used up its wall-time budget for one step; the run is no longer repeatable."""
 
+    def __init__(self, message: str = "it did not come back within its wall time for one step (step_budget_s)"):
+        super().__init__(message)
+
+
+class StepMemoryError(StepBudgetError):
+    """The controller took more memory in one step than `MOST_BYTES`."""
+
+    def __init__(self, message: str = f"it took more than {MOST_BYTES >> 20} MiB of memory in one step"):
+        super().__init__(message)
+
 
 class Watchdog:
     """Raises `StepBudgetError` inside the watched thread when one call lasts longer than ``budget_s`` of wall time.
 
-    It can stop any Python code, also a loop that never yields; a call into compiled code is stopped when it returns.
-    The time that numba takes to compile a kernel on its first call does not count.
+    It can stop any Python code, also a loop that never yields, and in the main thread what waits for the system: a
+    sleep, a lock, a file. A call into compiled code is stopped when it returns. The time that numba takes to compile a
+    kernel on its first call does not count. ``with watchdog:`` watches one call; who makes many sets ``started`` before
+    each, and calls `rest` after the last, where an interruption that comes late is still expected.
 
     Attributes:
         started: when the call began that is watched, by `time.monotonic` [s]; None when there is none.
+        overdue: the ``started`` of the call that was interrupted last.
     """
 
     def __init__(self, budget_s: float):
         self.budget_s = budget_s
         self.started: float | None = None
+        self.overdue: float | None = None
+        self._again: float | None = None
+        self._tries = 0
+        self._call: float | None = None
+        self._bytes = 0
         self._thread_id = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
+        self._wakes_sleepers = False
         self._listener = _Restarter(self)
         event.register("numba:compile", self._listener)
 
     def __enter__(self) -> "Watchdog":
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
-            self._thread.start()
-        self._thread_id = threading.get_ident()
+        self.ready()
         self.started = time.monotonic()
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        with self._lock:
-            self.started = None
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)  # one that came too late
+        self.rest()
+
+    def ready(self) -> None:
+        """Prepare to watch calls of this thread."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
+            self._thread.start()
+            main = threading.current_thread() is threading.main_thread()
+            if main and hasattr(signal, "SIGURG") and signal.getsignal(signal.SIGURG) is signal.SIG_DFL:
+                signal.signal(signal.SIGURG, _look_up)  # ends what waits for the system, when there is an interruption
+                self._wakes_sleepers = True
+        self._thread_id = threading.get_ident()
+
+    def rest(self) -> None:
+        """Watch nothing, and interrupt nothing any more, not even what took too long until now."""
+        while True:
+            try:
+                with self._lock:
+                    self.started = None
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self._thread_id), None
+                    )  # it came too late
+                return
+            except StepBudgetError:
+                continue
 
     @property
     def is_compiling(self) -> bool:
@@ -56,15 +101,45 @@ class Watchdog:
         if not self._wake.is_set():
             self._wake.set()
             event.unregister("numba:compile", self._listener)
+            if self._wakes_sleepers and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGURG, signal.SIG_DFL)
 
     def _watch(self) -> None:
+        process = psutil.Process()
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
+            started = self.started
+            if started is None:
+                continue
+            held = process.memory_info().rss
+            if started != self._call:
+                self._call, self._bytes = started, held
             with self._lock:
-                if self.started is not None and time.monotonic() - self.started > self.budget_s:
-                    self.started = time.monotonic()  # a controller that catches it is interrupted again
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(self._thread_id), ctypes.py_object(StepBudgetError)
-                    )
+                if self.started == started and time.monotonic() - started > self.budget_s:
+                    self._interrupt(StepBudgetError)
+                elif self.started == started and held - self._bytes > MOST_BYTES:
+                    self._interrupt(StepMemoryError)
+
+    def _interrupt(self, why: type[StepBudgetError]) -> None:
+        self._tries = self._tries + 1 if self.started == self._again else 1
+        if self._tries == 1:
+            self.overdue = self.started
+        self.started = self._again = self._call = time.monotonic()  # a controller that catches it is interrupted again
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
+        if self._wakes_sleepers:
+            signal.pthread_kill(self._thread_id, signal.SIGURG)
+        if self._tries == _TRIES:
+            frame = sys._current_frames().get(self._thread_id)
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "somewhere"
+            print(
+                f"covey: a controller is in {where} and cannot be interrupted there; end the run with Ctrl-C, and let "
+                "controllers run in processes of their own, which can be ended: execution: {controllers: processes}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def _look_up(*_: object) -> None:
+    """Do nothing: that a signal came is enough for Python to raise the interruption that waits."""
 
 
 class _Restarter(event.Listener):

@@ -65,11 +65,11 @@ class RobotAboard:
         self._take(parts)
         robot, failure = self.robot, None
         before = [message.number for message in self.mailbox.inbox]
-        with self._watchdog:
-            try:
+        try:
+            with self._watchdog:
                 command = self.onboard.step()
-            except Exception as error:
-                command, failure = STILL, (text_of(error), isinstance(error, StepBudgetError))
+        except BaseException as error:
+            command, failure = STILL, (text_of(error), isinstance(error, StepBudgetError))
         left = {message.number for message in self.mailbox.inbox}
         taken = [number for number in before if number not in left]
         shown = (robot.text, robot.status)
@@ -151,12 +151,12 @@ class GroupAboard:
         """Let the controller act on what its robots see; answer their twists by group."""
         views = {shown[0]: GroupView(*shown) for shown in parts[0]}
         view = views if self._program.scope == "team" else next(iter(views.values()))
-        with self._watchdog:
-            try:
+        try:
+            with self._watchdog:
                 self._call = self._call or self._program.bound()
                 twists = twists_of(self._call(view), view)
-            except Exception as error:
-                return None, (text_of(error), isinstance(error, StepBudgetError)), None
+        except BaseException as error:
+            return None, (text_of(error), isinstance(error, StepBudgetError)), None
         return list(twists.values()), None, None
 
     def close(self) -> None:

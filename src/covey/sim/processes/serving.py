@@ -82,7 +82,7 @@ def _born(wire: Wire, data: dict[str, Any]) -> tuple[Any, Watchdog, OwnUse]:
 
 def _answer(wire: Wire, aboard: Any) -> None:
     """Answer letters until the end."""
-    does = {MAP: aboard.map, DECIDE: aboard.decide}
+    does, process = {MAP: aboard.map, DECIDE: aboard.decide}, os.getpid()
     while True:
         letter = wire.receive()
         assert letter is not None
@@ -92,6 +92,8 @@ def _answer(wire: Wire, aboard: Any) -> None:
         before = time.process_time()
         try:
             answer = does[letter.kind](letter.parts)
+            if os.getpid() != process:  # a controller that forked goes on in one process only
+                os._exit(0)
             wire.send(letter.kind, answer, time.process_time() - before)
         except WireError:
             raise

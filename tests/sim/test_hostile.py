@@ -1,0 +1,198 @@
+"""Controllers that misbehave stop their own robot, and nothing else."""
+
+import asyncio
+import os
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import covey
+
+_OTHERS = []
+
+
+async def square(robot):
+    await robot.sleep(0.3)
+
+
+def stops_only_itself(controller, match, robots=2, budget_s=0.3, **options):
+    """Run a controller on the second of two robots; return the run."""
+
+    def mixed(robot):
+        if robot.name == "robot1":
+            return controller(robot)
+
+    sim = covey.Simulation(
+        covey.World.empty(6, 6), robots=robots, controller=mixed, step_budget_s=budget_s, seed=1, **options
+    )
+    for _ in range(4):
+        sim.step()
+    assert sim.deciding.failed == {1}
+    run = sim.close()
+    events = run.events.filter(run.events["kind"] == "controller_failed")
+    assert events["robot"].to_list() == ["robot1"]
+    assert match in events["text"][0]
+    assert run.status == "stopped"
+    assert len(run.times) == 4
+    return run
+
+
+def raises(error):
+    def controller(robot):
+        raise error
+
+    return controller
+
+
+class Odd(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(0), SystemExit("bye"), GeneratorExit(), asyncio.CancelledError(), Odd("odd"), MemoryError()]
+)
+def test_whatever_a_controller_raises_stops_its_own_robot(error):
+    stops_only_itself(raises(error), type(error).__name__)
+
+
+def test_a_controller_that_cannot_be_made_stops_its_own_robot():
+    class Broken:
+        def __init__(self):
+            raise ValueError("no such file: gains.csv")
+
+        def step(self, robot):
+            pass
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=Broken)
+    sim.step()
+    assert "gains.csv" in sim.deciding.failures[0].text
+    sim.close()
+
+
+def test_an_error_while_a_controller_is_ended_is_told_and_the_run_is_kept():
+    async def untidy(robot):
+        try:
+            while True:
+                await robot.sleep(1.0)
+        finally:
+            raise RuntimeError("cannot clean up")
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=untidy)
+    sim.step()
+    with pytest.warns(UserWarning, match=r"robot0 failed when it was ended: RuntimeError: cannot clean up"):
+        run = sim.close()
+    assert len(run.times) == 1
+
+
+def test_a_loop_without_end_in_finally_is_interrupted():
+    async def stubborn(robot):
+        try:
+            while True:
+                await robot.sleep(1.0)
+        finally:
+            while True:
+                pass
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=stubborn, step_budget_s=0.2)
+    sim.step()
+    with pytest.warns(UserWarning, match="did not come back"):
+        sim.close()
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="sleeps end in the main thread")
+def test_a_sleep_and_a_wait_for_a_thread_are_interrupted():
+    def sleeps(robot):
+        time.sleep(3600)
+
+    def waits(robot):
+        threading.Event().wait()
+
+    for controller in (sleeps, waits):
+        begin = time.monotonic()
+        stops_only_itself(controller, "did not come back")
+        assert time.monotonic() - begin < 10
+
+
+def test_a_recursion_that_takes_all_memory_is_interrupted():
+    def deep(robot, held=None):
+        held = []
+        while True:
+            held.append(bytearray(2**24))
+
+    stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
+
+
+def test_a_change_of_folder_does_not_lose_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def wanders(robot):
+        os.chdir(tmp_path / "elsewhere")
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=wanders, folder="mine")
+    for _ in range(3):
+        sim.step()
+    run = sim.close()
+    assert run.folder == tmp_path / "mine"
+    assert (tmp_path / "mine" / "metrics.json").is_file()
+
+
+def test_text_that_is_not_utf_8_is_spelled_out():
+    def odd(robot):
+        robot.note("\udcff and \x1b[2J")
+        raise ValueError("not \ud800 text")
+
+    run = stops_only_itself(odd, r"not \ud800 text")
+    assert r"\udcff and \x1b[2J" in run.events["text"].to_list()
+
+
+def test_commands_that_are_complex_are_refused_by_name():
+    @covey.controller(scope="group")
+    def spins(group):
+        return np.full((group.count, 3), 0.1 + 2j)
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=2, controller=spins)
+    sim.step()
+    assert "needs twists that are numbers; got complex128" in sim.deciding.failures[0].text
+    sim.close()
+
+
+@pytest.mark.parametrize(
+    "payload", [np.broadcast_to(np.int8(0), 2**40), "x" * 2**25, bytes(2**25), [[0.0] * 2**11] * 2**11, [None] * 2**24]
+)
+def test_a_message_too_large_is_refused_before_it_is_copied(payload):
+    def talks(robot):
+        robot.send(payload)
+
+    stops_only_itself(talks, "larger than 16 MiB", budget_s=60.0)
+
+
+def test_near_its_budget_a_controller_never_ends_the_run():
+    def near(robot):
+        until = time.monotonic() + 0.02
+        while time.monotonic() < until:
+            pass
+
+    for _ in range(15):
+        sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=near, step_budget_s=0.02)
+        for _ in range(3):
+            sim.step()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert len(sim.close().times) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_a_controller_that_forks_goes_on_once():
+    def forks(robot):
+        if robot.time == 0.0 and os.fork() == 0:
+            return
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=forks)
+    for _ in range(3):
+        sim.step()
+    assert len(sim.close().times) == 3
+    assert os.wait()[1] == 0
