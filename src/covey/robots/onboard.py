@@ -21,8 +21,9 @@ class Sequential:
         self._waiting: Waiting | None = None
 
     def step(self, robot: Robot) -> None:
-        if self._coroutine is None:
-            self._coroutine = self._program.bound()(robot.face)
+        coroutine = self._coroutine
+        if coroutine is None:
+            coroutine = self._coroutine = self._program.bound()(robot.face)
         robot._move()
         waiting, motion, outcome = self._waiting, robot._motion, None
         if waiting is not None:
@@ -32,7 +33,7 @@ class Sequential:
             if outcome is None:
                 return
         try:
-            waiting = self._coroutine.send(outcome)
+            waiting = coroutine.send(outcome)
         except StopIteration:
             robot.finish()
             return

@@ -216,8 +216,8 @@ class Deciding:
                 raise
             except BaseException as error:
                 watchdog.rest()
-                late = isinstance(error, StepBudgetError) and watchdog.overdue in began
-                failed = began.index(watchdog.overdue) if late else k  # an interruption may come a little later
+                overdue = watchdog.overdue if isinstance(error, StepBudgetError) else None
+                failed = began.index(overdue) if overdue in began and overdue else k  # it may come a little later
                 twists[failed] = STILL
                 self._fail((members[failed],), error)
                 k = max(k, failed + 1)
