@@ -1,6 +1,6 @@
 """Twenty runs that start at the same time, into folders that nobody named, and into one: nothing may be lost.
 
-    python attacks/starts.py [NUMBER]
+    python -m attacks.starts [NUMBER]
 
 Prints how many runs of each kind are whole, and fails when that is not all of the first kind and one of the second.
 """

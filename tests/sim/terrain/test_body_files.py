@@ -17,7 +17,7 @@ from covey.world.world import World
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from fuzz.mjcf import cart
+from attacks.mjcf import cart
 
 
 def physics_of(tmp_path, text):

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 from random import Random
 
-from fuzz.bounded import main
-from fuzz.scenarios import said
-from fuzz.strange import NUMBERS
+from attacks.bounded import main
+from attacks.scenarios import said
+from attacks.strange import NUMBERS
 
 WHEEL = '<body name="{0}" pos="0 {1} 0.1"><joint name="{0}" type="{2}" axis="0 1 0"/>{3}</body>'
 GEOM = '<geom type="cylinder" size="0.1 0.02" euler="90 0 0"/>'
@@ -107,4 +107,4 @@ def warm() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main("fuzz.mjcf", len(FILES)))
+    sys.exit(main("attacks.mjcf", len(FILES)))

@@ -1,4 +1,4 @@
-"""The fuzzers of ``fuzz/``, small: no traceback, no hang, no more memory than there may be."""
+"""The attacks of ``attacks/``, small: no traceback, no hang, no more memory than there may be."""
 
 import sys
 from pathlib import Path
@@ -7,14 +7,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import bounded
+from attacks import bounded
 
 
 @pytest.mark.parametrize(("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4)])
 def test_whatever_is_given_is_taken_or_refused_in_words(module, cases):
     if module == "mjcf":
         pytest.importorskip("mujoco")
-    outcome = bounded.run_cases(f"fuzz.{module}", range(cases))
+    outcome = bounded.run_cases(f"attacks.{module}", range(cases))
     assert not outcome.failures, str(outcome)
     assert outcome.counts.total() == cases
 

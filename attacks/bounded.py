@@ -56,7 +56,7 @@ def run_cases(module: str, numbers: Iterable[int]) -> Outcome:
     context = multiprocessing.get_context("spawn")
     while left:
         ours, theirs = context.Pipe()
-        with tempfile.TemporaryDirectory(prefix="covey-fuzz-") as folder:
+        with tempfile.TemporaryDirectory(prefix="covey-attack-") as folder:
             child = context.Process(target=_child, args=(module, theirs, folder), daemon=True)
             child.start()
             theirs.close()
@@ -103,7 +103,7 @@ def _where(child: Any) -> str:
     """Let the child say where it is, and return that."""
     os.kill(child.pid, 10)  # SIGUSR1
     time.sleep(0.5)
-    said = Path(tempfile.gettempdir(), f"covey-fuzz-{child.pid}.txt")
+    said = Path(tempfile.gettempdir(), f"covey-attack-{child.pid}.txt")
     lines = said.read_text().splitlines() if said.exists() else []
     said.unlink(missing_ok=True)
     return " at " + " < ".join(line.strip().rpartition("/")[2] for line in lines[1:12])
@@ -121,7 +121,7 @@ def _child(module: str, pipe: Any, folder: str) -> None:
     import faulthandler
     import signal
 
-    said = Path(folder).parent / f"covey-fuzz-{os.getpid()}.txt"
+    said = Path(folder).parent / f"covey-attack-{os.getpid()}.txt"
     with said.open("w") as stream:
         faulthandler.register(signal.SIGUSR1, stream, all_threads=False)
         os.chdir(folder)
@@ -161,7 +161,7 @@ def _memory_mb() -> tuple[float, float]:
 
 
 def main(module: str, cases: int) -> int:
-    """Run a fuzzer from the command line, and print what became of its cases."""
+    """Run an attack from the command line, and print what became of its cases."""
     parser = argparse.ArgumentParser(description=importlib.import_module(module).__doc__)
     parser.add_argument("cases", type=int, nargs="?", default=cases, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first; a case is its number, every time")
@@ -172,4 +172,4 @@ def main(module: str, cases: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit("run one of the others, such as  python -m fuzz.scenarios 100")
+    sys.exit("run one of the others, such as  python -m attacks.scenarios 100")

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from fuzz.bounded import main
-from fuzz.strange import strange
+from attacks.bounded import main
+from attacks.strange import strange
 
 Path_ = tuple[Any, ...]
 BUILT, STEPS = 0.1, 2
@@ -179,4 +179,4 @@ _MORE = (
 
 
 if __name__ == "__main__":
-    sys.exit(main("fuzz.scenarios", 1000))
+    sys.exit(main("attacks.scenarios", 1000))

@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from fuzz.bounded import main
-from fuzz.scenarios import said
-from fuzz.strange import NUMBERS, strange
+from attacks.bounded import main
+from attacks.scenarios import said
+from attacks.strange import NUMBERS, strange
 
 
 def case(number: int) -> str:
@@ -177,4 +177,4 @@ _SOURCES: dict[str, Callable[[Random], bytes]] = {
 
 
 if __name__ == "__main__":
-    sys.exit(main("fuzz.maps", 1000))
+    sys.exit(main("attacks.maps", 1000))

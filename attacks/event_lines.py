@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 import yaml
-from fuzz.bounded import main
-from fuzz.scenarios import changed_data, said
-from fuzz.strange import strange
+from attacks.bounded import main
+from attacks.scenarios import changed_data, said
+from attacks.strange import strange
 
 EACH, STEPS = 10, 2
 """So many lines are typed into each run, and so many steps follow each."""
@@ -95,4 +95,4 @@ def _line(random: Random) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main("fuzz.event_lines", 300))
+    sys.exit(main("attacks.event_lines", 300))
