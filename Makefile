@@ -21,7 +21,7 @@ test: $(VENV)/.installed
 lowest:
 	rm -rf .lowest && $(PYTHON) -m venv .lowest
 	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
-		| sed "s/>=/==/" > .lowest/requirements.txt
+		| sed "s/>=/==/; s/,<.*//" > .lowest/requirements.txt
 	.lowest/bin/pip install --quiet --disable-pip-version-check -r .lowest/requirements.txt pytest hypothesis
 	.lowest/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	.lowest/bin/python -m pytest -W default tests/test_covey.py tests/test_kernel.py tests/scenario \

@@ -23,18 +23,21 @@ import llvmlite
 import numba
 import numpy
 import platformdirs
+from numba.core import cgutils, types
 from numba.core import config as _numba_config
-from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.extending import intrinsic
 
 config: Any = _numba_config
 
 # Threads only where a caller asks for them, and never TBB: with some system libraries each region leaks.
 config.THREADING_LAYER = "omp"
 
-if numba.__version__.startswith("0.68."):  # they reach into numba; other versions take twice as long to compile
-    from covey.compiling import hasten, load_overload
-    from covey.linking import link_late
+HASTENED = numba.__version__.startswith("0.68.")
+"""Whether kernels compile in half of the time, by what `covey.compiler` replaces inside the numba that it knows."""
+
+if HASTENED:
+    from covey.compiler import hasten, link_late, load_overload
 
     hasten()
     link_late()
@@ -73,6 +76,24 @@ def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
         return numba.njit(forceinline=inline, **options)(function)
     finally:
         config.CACHE_DIR = saved
+
+
+def _bare(_context, array):
+    """Return a view that is not reference counted: counting, which is atomic, would cost more than a robot's step.
+
+    The caller must hold the array as long as the view lives.
+    """
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), codegen
+
+
+bare: Any = intrinsic(_bare)
 
 
 def is_compiled(*functions: Any) -> bool:

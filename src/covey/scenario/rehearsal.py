@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
     Args:
         check: called first, while the second process starts; what it raises ends both.
     """
-    from covey.kernel import cache_root
+    from covey.kernel import HASTENED, cache_root
 
+    if not HASTENED:
+        print(f"compiling takes twice as long as with numba 0.68; this is {version('numba')}", file=sys.stderr)
     helper = None
     if _processors() > 1:
         environment = os.environ | {"PYTHONPATH": import_path(), "COVEY_CACHE_DIR": str(cache_root())}

@@ -1,13 +1,10 @@
 """One control step of a whole team in the plane, all substeps in one compiled call."""
 
 import math
-from typing import Any
 
 import numpy as np
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from covey.kernel import kernel
+from covey.kernel import bare, kernel
 from covey.sim.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
 from covey.sim.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, respond, saturate, sinc
 
@@ -17,24 +14,6 @@ HYSTERESIS_M = 2e-3
 _APART = math.cos(math.radians(10.0))  # points of a wall in directions nearer to each other are one contact
 _SLIP = 1.05
 """A contact may move a body this many times as far as it drives."""
-
-
-def _bare(_context, array):
-    """Return a view that is not reference counted: counting, which is atomic, would cost more than a robot's step.
-
-    The caller must hold the array as long as the view lives.
-    """
-
-    def codegen(context, builder, signature, args):
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
-        return view._getvalue()
-
-    return array(array), codegen
-
-
-bare: Any = intrinsic(_bare)
 
 
 @kernel
