@@ -1,20 +1,34 @@
-.PHONY: demo test lowest check lock clean
+.PHONY: demo terrain test lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
+# what running needs
 $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info < (3, 14), "Covey needs Python 3.11 to 3.13, this is %d.%d; name another one: make PYTHON=python3.11 ..." % sys.version_info[:2]'
+	@echo "Installing Covey and the packages that it needs into $(VENV) (1 GB on disk; a few minutes)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) install -r requirements.lock
+	$(PIP) install --no-deps --editable .
+	@touch $@
+
+# what developing needs besides: tests, checks, and every extra
+$(VENV)/.developing: $(VENV)/.installed requirements-dev.lock
+	@echo "Adding the development tools to $(VENV) (0.5 GB on disk)"
+	$(PIP) install -r requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/.installed
 	$(BIN)/covey run maze
+	@echo "Next: . $(BIN)/activate    (from then on, in this terminal, the command is covey)"
 
-test: $(VENV)/.installed
+# MuJoCo, for physics: terrain
+terrain: $(VENV)/.installed
+	$(PIP) install --constraint requirements-dev.lock --editable '.[terrain]'
+
+test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n 2
 
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
@@ -27,7 +41,7 @@ lowest:
 	.lowest/bin/python -m pytest -W default tests/test_covey.py tests/test_kernel.py tests/scenario \
 		tests/sim/test_simulation.py tests/results/test_run.py tests/results/test_metrics.py tests/results/test_figures.py
 
-check: $(VENV)/.installed
+check: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
@@ -36,8 +50,11 @@ check: $(VENV)/.installed
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
 	.lock/bin/pip install --quiet --upgrade "pip>=25.1"
+	.lock/bin/pip install --quiet .
+	.lock/bin/pip freeze --exclude covey > requirements.lock
 	.lock/bin/pip install --quiet . --group dev
-	.lock/bin/pip freeze --exclude covey | grep -v "^pip==" > requirements.lock
+	.lock/bin/pip freeze --exclude covey > requirements-dev.lock
+	! grep -vxFf requirements-dev.lock requirements.lock  # the tools changed no version
 	rm -rf .lock
 
 clean:
