@@ -34,7 +34,8 @@ def mujoco() -> Any:
     try:
         module = importlib.import_module("mujoco")
     except ImportError as error:
-        raise CoveyError("physics: terrain needs MuJoCo; install it with: pip install 'covey[terrain]' (in a clone of Covey: make terrain)") from error
+        how = "pip install 'covey[terrain]' (in a clone of Covey: make terrain)"
+        raise CoveyError(f"physics: terrain needs MuJoCo; install it with: {how}") from error
     if module.get_mju_user_warning() is None:
         module.set_mju_user_warning(lambda text: None)  # else it writes a log into the current folder
     return module
