@@ -31,6 +31,7 @@ class Looker:
         self.looks = False
         self._since_s = math.inf
         self._seen_s = np.empty((0, 0))
+        self._newest = -1  # the step of the last sight
 
     def sees_ahead(self, robot: Robot, driver: Driver) -> tuple[float, float] | None:
         """Turn to what lies ahead on the way and is not seen; return its place [m] once looking there did not help."""
@@ -63,7 +64,10 @@ class Looker:
         last_seen = robot.map.last_seen
         if self._seen_s.shape != last_seen.shape:
             self._seen_s = np.full(last_seen.shape, -math.inf)
-        self._seen_s[(last_seen >= 0) & (last_seen == last_seen.max())] = robot.time
+        newest = int(last_seen.max())
+        if newest > self._newest:  # else nothing has been seen since
+            self._newest = newest
+            self._seen_s[last_seen == newest] = robot.time
 
 
 class Margin:
