@@ -9,16 +9,34 @@ pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is no
 FILE = Path(__file__).parents[2] / "benchmarks" / "cliffs.py"
 
 
-@pytest.mark.parametrize(
-    ("place", "strategy"),
-    [("trench", "minpos"), ("cliff", "leap_of_faith"), ("cliff", "look_before_leap"), ("dug", "nearest_frontier")],
-)
-def test_no_robot_is_lost_at_a_drop_that_it_cannot_see(place, strategy):
+@pytest.fixture(scope="module")
+def cliffs():
     spec = importlib.util.spec_from_file_location("cliffs", FILE)
     assert spec is not None
     assert spec.loader is not None
-    cliffs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cliffs)
-    row = cliffs.run(place, strategy, 0, 25.0)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("place", "strategy"),
+    [("static", "minpos"), ("static", "leap_of_faith"), ("static", "look_before_leap"), ("ahead", "nearest_frontier")],
+)
+def test_no_robot_is_lost_at_a_drop_that_it_cannot_see(cliffs, place, strategy):
+    row = cliffs.run(place, strategy, 0)
     assert row["lost"] == 0
-    assert row["explored"] > 0.2  # they did go there
+    assert row["way_m"] > 4.0 * row["robots"]  # they did go there
+    assert (row["dug_s"] is None) == (place == "static")
+
+
+def test_a_crater_is_dug_on_the_way_of_a_robot_and_3_m_or_more_from_all(cliffs):
+    sim = cliffs.simulation("ahead", "nearest_frontier", 1, 20.0)
+    while (at := cliffs.crater_at(sim, "ahead")) is None:
+        sim.step()
+    x, y, heading = sim.state.pose.T
+    sim.close()
+    away, bearing = ((at[0] - x) ** 2 + (at[1] - y) ** 2) ** 0.5, cliffs.np.arctan2(at[1] - y, at[0] - x)
+    assert away.min() - cliffs.RADIUS_M == pytest.approx(3.0)  # from a robot to the rim
+    nearest = away.argmin()
+    assert bearing[nearest] == pytest.approx(heading[nearest])
