@@ -285,3 +285,26 @@ def test_rules_by_hand(rule):
 def test_beliefs_on_other_grids_are_refused():
     with pytest.raises(InvalidValueError, match="different grids"):
         team()[0].merge(team()[1])
+
+
+@pytest.mark.parametrize(("count", "rule"), [(500, "probabilistic"), (500, "maximum"), (60, "maximum")])
+def test_what_hundreds_of_robots_saw_adds_up(count, rule):
+    team = Beliefs([f"r{i}" for i in range(count)], (3.0, 3.0), (0.0, 0.0), Mapping(resolution_m=0.2), rule=rule)
+    members, angles = np.arange(count), np.array([0.0, 0.5 * np.pi])
+    poses = np.tile([0.5, 0.5, 0.0], (count, 1))
+    faces = np.where(members % 7 == 3, 2.3, 1.1)  # every seventh looks through where the others see a wall
+    for step in range(12):
+        ranges = np.column_stack((faces, np.full(count, 1.5)))
+        team.update(members, poses, ranges, angles, (0.0, 0.0, 0.0), 10.0, step)
+    own = np.array([team[i].own for i in range(count)], np.int64)
+    assert own.max() == 70  # 3.5 / 0.05, as sure as one can be
+    total = own.sum(axis=0)
+    everybody = np.ones((count, count), bool)
+    team.share(everybody)
+    team.update(members[:1], poses[:1], ranges[:1], angles, (0.0, 0.0, 0.0), 10.0, 12)  # on top of what is shared
+    states = merged(rule, own[0], list(own[1:]))
+    for robot in (0, 3, count - 1):
+        assert (team[robot].occupancy() == states).all()
+        assert (team[robot].log_odds == total).all()
+    if count == 500:
+        assert total.max() == 70 * 500 > np.iinfo(np.int16).max

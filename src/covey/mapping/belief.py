@@ -25,7 +25,7 @@ from covey.mapping.news import News
 from covey.mapping.records import EVIDENCE_STEP, Mapping
 from covey.mapping.rules import RULES, Rule
 from covey.mapping.shared_maps import SharedMap, SharedMaps
-from covey.mapping.tiles import TILE, TILE_CELLS, Team, empty_store
+from covey.mapping.tiles import MOST_ROBOTS, TILE, TILE_CELLS, Team, empty_store
 
 _LAST_STAMP = 65535
 
@@ -49,7 +49,7 @@ class Beliefs(SharedMaps):
         clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
 
     Raises:
-        InvalidValueError: no robot, no area, or so many robots that the sum of their evidence would overflow.
+        InvalidValueError: no robot, no area, or too many robots.
     """
 
     def __init__(
@@ -66,16 +66,16 @@ class Beliefs(SharedMaps):
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
-        n, most = len(self.names), tiles.most_robots(rule, max(abs(units(b)) for b in bounds))
-        if not 0 < n <= most:
-            raise InvalidValueError(f"{n} robots cannot share beliefs; 1 to {most} can")
+        n = len(self.names)
+        if not 0 < n <= MOST_ROBOTS:
+            raise InvalidValueError(f"{n} robots cannot share beliefs; 1 to {MOST_ROBOTS} can")
         if not all(math.isfinite(s) and s > 0 for s in size_m):
             raise InvalidValueError(f"the size of a belief is {tuple(size_m)!r}; it must be two positive lengths in m")
         resolution = self.mapping.resolution_m
         columns, rows = (TILE * math.ceil(round(s / resolution, 6) / TILE) for s in size_m)
         shape = n, rows // TILE * (columns // TILE)
         self._rule = RULES.index(rule)
-        self._store = empty_store(n)
+        self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
         self._team = Team(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
@@ -326,9 +326,9 @@ class Belief(SharedMap):
 
     @property
     def log_odds(self) -> np.ndarray:
-        """int16 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
+        """int32 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
         store, team = self.beliefs._store, self.beliefs._team
-        total = np.zeros((len(team.own[0]), TILE_CELLS), np.int16)
+        total = np.zeros((len(team.own[0]), TILE_CELLS), np.int32)
         for robot, slots in enumerate(store.parts[team.node[self.robot]].T):
             total += store.evidence[team.own[self.robot] if robot == self.robot else slots]
         return self.beliefs._rows(total)

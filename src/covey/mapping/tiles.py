@@ -19,7 +19,11 @@ TILE = 32
 TILE_CELLS = TILE * TILE
 
 _GREEDY, _MAXIMUM = RULES.index("greedy_fill"), RULES.index("maximum")
-_OCCUPIED = 256  # what an occupied cell adds to a node under the rule "maximum"; a free one adds 1
+MOST_ROBOTS = 32767
+"""Robots that can share beliefs: their sums have 32 bits, and news tell them apart by 16."""
+_OCCUPIED = (
+    65536  # what an occupied cell adds to a node under the rule "maximum", more than all robots; a free one adds 1
+)
 
 
 class Store(NamedTuple):
@@ -30,7 +34,7 @@ class Store(NamedTuple):
         version: int32 (slots,), which publication of its robot a slot came with; 0 = not published yet.
         size: int32 (slots,), bytes of the published slot when encoded; 0 = not known yet.
         seen: uint16 (pages, 1024), when cells were seen by one robot; 0 = never.
-        joined: int16 (nodes, 1024), what the versions of a node add up to.
+        joined: int16 or int32 (nodes, 1024), what the versions of a node add up to; see `empty_store`.
         parts: int32 (nodes, n), the slot of each robot's version; 0 = none.
         table: int32 (a power of two,), the nodes by a hash of their parts.
         free_slots, free_nodes: int32, what can be used, in this order.
@@ -75,19 +79,22 @@ class Team(NamedTuple):
     mapped_pose: np.ndarray
 
 
-def most_robots(rule: Rule, largest: int) -> int:
-    """Return how many robots' evidence, each up to ``largest`` units, can be added up in a node."""
-    return {"probabilistic": 32767 // largest, "greedy_fill": 32767, "maximum": 32767 // _OCCUPIED}[rule]
+def empty_store(robots: int, rule: Rule, largest: int) -> Store:
+    """Return a store that holds the empty slot, page and node alone.
 
-
-def empty_store(robots: int) -> Store:
-    """Return a store that holds the empty slot, page and node alone."""
+    Args:
+        robots: how many.
+        rule: how their evidence is added up; ``largest``: the most units that the evidence of one can be. Where
+            16 bits hold the sum of all, sums have 16, for half of the memory; else 32.
+    """
+    sum_of_all = {"probabilistic": robots * largest, "greedy_fill": largest, "maximum": robots * _OCCUPIED}[rule]
+    fits = sum_of_all <= np.iinfo(np.int16).max
     return Store(
         np.zeros((1, TILE_CELLS), np.int8),
         np.zeros(1, np.int32),
         np.zeros(1, np.int32),
         np.zeros((1, TILE_CELLS), np.uint16),
-        np.zeros((1, TILE_CELLS), np.int16),
+        np.zeros((1, TILE_CELLS), np.int16 if fits else np.int32),
         np.zeros((1, robots), np.int32),
         np.zeros(2, np.int32),
         np.zeros(0, np.int32),
@@ -260,11 +267,11 @@ def show(own, published, joined, before, occupancy, top, left, rule):
     """Write the states of one tile into a map; return whether any changed.
 
     Args:
-        own, published: int8 (1024,); joined: int16 (1024,), see `state_of`.
-        before: int16 (1024,): rows in which this has the signs of ``joined`` need no look; empty: look at all.
+        own, published: int8 (1024,); joined: int16 or int32 (1024,), see `state_of`.
+        before: as ``joined``: rows in which this has the signs of ``joined`` need no look; empty: look at all.
         occupancy: int8 (rows, columns); the tile begins at row ``top``, column ``left``.
     """
-    turned = 0
+    turned, sized = 0, joined.dtype.type  # no wider than it must be, for the vector unit
     for i in range(TILE):
         at = slice(i * TILE, i * TILE + TILE)
         a, b, c = own[at], published[at], joined[at]
@@ -277,7 +284,7 @@ def show(own, published, joined, before, occupancy, top, left, rule):
         row = occupancy[top + i, left : left + TILE]
         if rule == 0:
             for k in range(TILE):
-                total = np.int16(c[k] - np.int16(b[k]) + np.int16(a[k]))
+                total = sized(c[k] - sized(b[k]) + sized(a[k]))
                 now = np.int8(100 if total > 0 else (0 if total < 0 else -1))
                 turned |= now ^ row[k]
                 row[k] = now
