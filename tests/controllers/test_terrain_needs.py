@@ -29,7 +29,7 @@ def team_of(name):
 @pytest.mark.parametrize("name", sorted(set(controllers.names()) - STAY))
 def test_each_controller_drives_a_robot_with_a_wedge_or_is_refused_by_name(name):
     if name in LOOK:
-        with pytest.raises(covey.CoveyError, match=f"'{name}' looks at a lidar.*'skid_steer' carries only wedge"):
+        with pytest.raises(covey.CoveyError, match=f"'{name}' needs (map|lidar).*'skid_steer' has only wedge"):
             team_of(name)
         return
     sim = team_of(name)
@@ -42,5 +42,5 @@ def test_each_controller_drives_a_robot_with_a_wedge_or_is_refused_by_name(name)
 
 def test_a_scenario_says_that_a_strategy_misses_its_sensor():
     text = "{world: {generate: hills, size_m: [20, 20]}, robots: [{robot: skid_steer, controller: lvd}]}"
-    with pytest.raises(covey.CoveyError, match="'lvd' looks at a lidar, but 'skid_steer' carries only wedge"):
+    with pytest.raises(covey.CoveyError, match="'lvd' needs lidar, but 'skid_steer' has only wedge"):
         parse_scenario(text)

@@ -174,7 +174,7 @@ def check(
     trust: Trust = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> None:
-    """Check a scenario: read it, build its world, and place its robots; nothing is written, and no code of a file run.
+    """Check a scenario: make all ready as run does, but take no step; nothing is written, and no code of a file run.
 
     Of a design also the number of its runs, and how long they will take, from two runs that are tried out.
 

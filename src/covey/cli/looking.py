@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from covey.registry import Looking, looking
-from covey.scenario.build import set_up
+from covey.scenario.build import try_out
 from covey.scenario.load import load_scenario
 
 
@@ -16,7 +16,7 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
         if seen.stand_ins:
             print(f"{source}: good as far as it is read; its robots have not been placed.")
         else:
-            print(f"{source}: good. {set_up(loaded).summary()}")
+            print(f"{source}: good. {try_out(loaded).summary()}")
         say_unread(seen)
 
 

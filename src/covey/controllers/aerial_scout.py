@@ -17,7 +17,7 @@ _OLD_S = 30.0  # what it saw longer ago it looks at again while robots are on th
 _NEAR_M = 1.0  # this near to a place the scout has seen it, or never will
 
 
-@controller("aerial_scout", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"))
+@controller("aerial_scout", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
 class AerialScout:
     """Map from the air: what is asked for first, then the corridor from the team to its objective, then all else.
 

@@ -11,7 +11,9 @@ from covey.robots.model import inscribed_radius
 _LISTEN_S = 1.5
 
 
-@controller("boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"))
+@controller(
+    "boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"), needs=("map",)
+)
 async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
     """Cut the map into cells that can be swept up and down, cover the nearest one that nobody has begun, and so on.
 

@@ -17,7 +17,7 @@ _NEARER_M, _NEWS_CELLS = 0.3, 20
 """What a robot must at least come nearer to a goal, or know more, to count as going on."""
 
 
-@controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+@controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def connected(
     robot: Robot,
     *,

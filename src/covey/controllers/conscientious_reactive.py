@@ -7,7 +7,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("conscientious_reactive", sees=("pose", "map", "waypoints"))
+@controller("conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def conscientious_reactive(robot: Robot) -> None:
     """Go on to the neighbouring waypoint whose last visit by this robot itself is longest ago.
 

@@ -9,7 +9,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("cost_utility", sees=("pose", "map", "shared_map", "radio"))
+@controller("cost_utility", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def cost_utility(
     robot: Robot,
     *,

@@ -11,7 +11,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("cyclic_patrol", sees=("pose", "map", "waypoints"))
+@controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"] = "christofides") -> None:
     """Go round one closed tour through all waypoints for ever, entering it as far behind the next robot as possible.
 

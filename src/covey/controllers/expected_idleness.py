@@ -9,7 +9,7 @@ from covey.robots.handle import Robot
 _VISIT = "visit"
 
 
-@controller("expected_idleness", sees=("pose", "map", "waypoints", "radio"))
+@controller("expected_idleness", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
 async def expected_idleness(robot: Robot) -> None:
     """Go on to the neighbouring waypoint with the largest idleness at arrival per second of way.
 

@@ -6,7 +6,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("fftnf", sees=("pose", "map", "shared_map", "radio", "neighbours"))
+@controller("fftnf", sees=("pose", "map", "shared_map", "radio", "neighbours"), needs=("map",))
 async def fftnf(
     robot: Robot, *, alpha: float = 8.0, beta: float = 8.0, tile_m: float = 1.0, forget_s: float = 60.0
 ) -> None:

@@ -8,7 +8,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("first_frontier", sees=("pose", "map", "shared_map"))
+@controller("first_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
 async def first_frontier(robot: Robot, *, min_cells: int = 1, definition: str = "maes", replan_s: float = 60.0) -> None:
     """Go to the first frontier cell in storage order until it is no frontier any more; then to the next.
 

@@ -14,7 +14,7 @@ from covey.robots.handle import Robot
 _DEADLOCK_S = 5.0
 
 
-@controller("greed", sees=("pose", "map", "shared_map"))
+@controller("greed", sees=("pose", "map", "shared_map"), needs=("map",))
 async def greed(robot: Robot, *, tile_m: float = 1.0) -> None:
     """Go to the open place beside the nearest unseen one, counted in steps over the own map, again and again.
 

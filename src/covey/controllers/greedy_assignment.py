@@ -6,7 +6,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("greedy_assignment", sees=("pose", "map", "shared_map", "radio"))
+@controller("greedy_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def greedy_assignment(
     robot: Robot,
     *,

@@ -7,7 +7,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("heuristic_conscientious_reactive", sees=("pose", "map", "waypoints"))
+@controller("heuristic_conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def heuristic_conscientious_reactive(robot: Robot) -> None:
     """Go on to the neighbouring waypoint with the largest sum of idleness and nearness, each as a share of the largest.
 

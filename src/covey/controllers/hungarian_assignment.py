@@ -6,7 +6,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("hungarian_assignment", sees=("pose", "map", "shared_map", "radio"))
+@controller("hungarian_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def hungarian_assignment(
     robot: Robot,
     *,

@@ -6,7 +6,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("iterative_assignment", sees=("pose", "map", "shared_map", "radio"))
+@controller("iterative_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def iterative_assignment(
     robot: Robot,
     *,

@@ -21,7 +21,7 @@ _FRESH_S = 2.0
 """A bidder computes its ways anew after this time [s]."""
 
 
-@controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+@controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def market(
     robot: Robot,
     *,

@@ -14,7 +14,7 @@ _HERE, _AGREED = "meeting", "parts"
 _TELL_S = 1.0
 
 
-@controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"))
+@controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
 async def meeting_patrol(robot: Robot, *, grace_s: float = 10.0) -> None:
     """Patrol the own part, meet the robots of the neighbouring parts in turn, and take over from those who stay away.
 

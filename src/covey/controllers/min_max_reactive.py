@@ -7,7 +7,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("min_max_reactive", sees=("pose", "map", "waypoints"))
+@controller("min_max_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def min_max_reactive(robot: Robot) -> None:
     """Go on to the neighbouring waypoint with the least sum of freshness and way, both scaled to 0 ... 1.
 

@@ -25,7 +25,7 @@ _STAND_S = 4.0
 """A goal is given up after so long at the same place [s]."""
 
 
-@controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+@controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def minotaur(robot: Robot, *, door_m: float = 2.0, reach_m: float = 7.0) -> None:
     """Explore room by room: spiral along the walls at the distance the sensor reaches, then look for the rest.
 

@@ -6,7 +6,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("minpos", sees=("pose", "map", "shared_map", "radio"))
+@controller("minpos", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def minpos(
     robot: Robot,
     *,

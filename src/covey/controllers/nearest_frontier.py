@@ -8,7 +8,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("nearest_frontier", sees=("pose", "map", "shared_map"))
+@controller("nearest_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
 async def nearest_frontier(
     robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
 ) -> None:

@@ -17,7 +17,7 @@ _NEAR_M = 2.0
 """Views are looked for within this distance of the frontiers [m]."""
 
 
-@controller("next_best_view", sees=("pose", "map", "shared_map"))
+@controller("next_best_view", sees=("pose", "map", "shared_map"), needs=("map",))
 async def next_best_view(
     robot: Robot,
     *,

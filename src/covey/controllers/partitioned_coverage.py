@@ -12,7 +12,11 @@ _LISTEN_S = 2.0
 _SMALL = 20.0
 
 
-@controller("partitioned_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"))
+@controller(
+    "partitioned_coverage",
+    sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
+    needs=("map",),
+)
 async def partitioned_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
     """Divide the place by the length of the way from each robot, and cover the own part up and down.
 

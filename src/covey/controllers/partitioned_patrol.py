@@ -7,7 +7,7 @@ from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
 
-@controller("partitioned_patrol", sees=("pose", "map", "waypoints"))
+@controller("partitioned_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def partitioned_patrol(robot: Robot) -> None:
     """Patrol one part of the waypoints, from each to each of them, as the heuristic conscientious reactive robot does.
 

@@ -18,7 +18,7 @@ _LEAST_GAIN_M2 = 0.2
 """Points with less of the unknown [m2] within half the radius are no frontier any more, as in the authors' filter."""
 
 
-@controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"))
+@controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def rrt_frontier(
     robot: Robot,
     *,

@@ -34,7 +34,7 @@ _AIM = math.radians(1.5)
 _AHEAD = 40
 
 
-@controller("ssb", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+@controller("ssb", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) -> None:
     """Drive over every tile: in spirals along what is solid or covered, then on to the next place left behind.
 

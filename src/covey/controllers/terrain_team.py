@@ -45,7 +45,7 @@ class _Goal(NamedTuple):
     text: str
 
 
-@controller("terrain_team", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"))
+@controller("terrain_team", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
 class TerrainTeam:
     """Obey the order on the notice board: go to the objective and stand around it in formation, mapping on the way.
 

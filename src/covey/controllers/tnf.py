@@ -17,7 +17,7 @@ _KEEP_M = 1.0
 _HERE_M = 0.3
 
 
-@controller("tnf", sees=("pose", "map", "shared_map", "neighbours"))
+@controller("tnf", sees=("pose", "map", "shared_map", "neighbours"), needs=("map",))
 async def tnf(robot: Robot, *, alpha: float = 8.0, beta: float = 8.0, tile_m: float = 1.0) -> None:
     """Go to the frontier of the highest utility: information + distance - coordination (`utility`).
 

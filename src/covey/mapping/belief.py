@@ -24,7 +24,7 @@ from covey.mapping import evidence, tile_code, tiles
 from covey.mapping.news import News
 from covey.mapping.records import EVIDENCE_STEP, Mapping
 from covey.mapping.rules import RULES, Rule
-from covey.mapping.shared_maps import SharedMap, SharedMaps
+from covey.mapping.shared_maps import SharedMap, SharedMaps, check_memory
 from covey.mapping.tiles import MOST_ROBOTS, TILE, TILE_CELLS, Team, empty_store
 
 _LAST_STAMP = 65535
@@ -49,7 +49,7 @@ class Beliefs(SharedMaps):
         clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
 
     Raises:
-        InvalidValueError: no robot, no area, or too many robots.
+        InvalidValueError: no robot, no area, too many robots, or maps too large for the memory.
     """
 
     def __init__(
@@ -73,13 +73,15 @@ class Beliefs(SharedMaps):
             raise InvalidValueError(f"the size of a belief is {tuple(size_m)!r}; it must be two positive lengths in m")
         resolution = self.mapping.resolution_m
         columns, rows = (TILE * math.ceil(round(s / resolution, 6) / TILE) for s in size_m)
+        kept = range(n) if kept is None else kept
+        check_memory(len(kept), n, (rows, columns))
         shape = n, rows // TILE * (columns // TILE)
         self._rule = RULES.index(rule)
         self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
         self._team = Team(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
-            occupancy=_unknown((n, rows, columns), range(n) if kept is None else kept),
+            occupancy=_unknown((n, rows, columns), kept),
             changed=np.zeros(shape, np.int64),
             version=np.zeros(n, np.int64),
             mapped_pose=np.full((n, 3), np.nan),

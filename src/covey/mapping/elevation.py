@@ -27,7 +27,7 @@ from covey.mapping.elevation_versions import TileVersion
 from covey.mapping.footing import ground_points
 from covey.mapping.news import News
 from covey.mapping.records import ElevationMapping
-from covey.mapping.shared_maps import SharedMap, SharedMaps, read_only
+from covey.mapping.shared_maps import SharedMap, SharedMaps, check_memory, read_only
 from covey.mapping.tiles import TILE
 
 _LEAST_VARIANCE = 1e-12  # of a measurement without noise [m^2]
@@ -53,7 +53,7 @@ class Elevations(SharedMaps):
         measured: int64 (n,), how many measurements of vertices each took in.
 
     Raises:
-        InvalidValueError: no robot, or no vertices.
+        InvalidValueError: no robot, no vertices, or maps too large for the memory.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Elevations(SharedMaps):
                 "all of these must be positive"
             )
         n, (rows, columns) = len(self.names), (TILE * -(-side // TILE) for side in shape)
+        check_memory(n, n, (rows, columns))
         size, tiles = (n, rows, columns), (n, rows // TILE * (columns // TILE))
         self._team = Team(
             own=np.zeros(size, EVIDENCE),

@@ -7,10 +7,26 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import psutil
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.mapping.news import News
+
+
+def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
+    """Check that so many maps of some rows and columns have room, before it is taken.
+
+    Raises:
+        InvalidValueError: the machine has not so much memory left.
+    """
+    needed, memory = maps * math.prod(shape) + 8 * robots**2, psutil.virtual_memory()
+    if needed > memory.available:
+        raise InvalidValueError(
+            f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take {needed / 1e9:.3g} GB, more than is left "
+            f"of the {memory.total / 1e9:.3g} GB of this machine; take fewer robots, a coarser mapping.resolution_m, "
+            "or less world"
+        )
 
 
 class SharedMaps(ABC):

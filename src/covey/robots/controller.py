@@ -34,7 +34,8 @@ def controller(
         sees: what it may look at. A controller of one robot: words of `covey.robots.declared.WORDS` and sensors by
             name; None is everything. A group or team controller: ``"full"`` (the truth, too) or names of fields:
             ``pose`` (the estimate; alone when None), ``collided``, and sensors by name.
-        needs: kinds of sensors of which each robot must carry one at least; none: it does without.
+        needs: of these each robot must have one at least: kinds of sensors, ``map`` (a mapping and a sensor for it),
+            ``waypoints`` (a patrolling mission); none: it does without.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees, needs=needs)(name)
@@ -82,7 +83,7 @@ class Program:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Kinds of sensors of which each robot must carry one at least."""
+        """What each robot must have one of at least, see `controller`."""
         return getattr(self.factory, "covey_needs", ())
 
     @property

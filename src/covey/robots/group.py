@@ -54,8 +54,7 @@ class Group:
                 f"group {self.name!r} localizes by odometry, but its robot {self.robot.name!r} has no odometry sensor; "
                 "add {kind: odometry} to its sensors, or choose localization truth or noise"
             )
-        mapping = self.robot.mapping
-        if self.known_map and (mapping is None or not any(s.kind in mapping.uses for s in self.robot.sensors)):
+        if self.known_map and not self.robot.maps:
             raise InvalidValueError(
                 f"group {self.name!r} is to know the map, but its robot {self.robot.name!r} keeps none; "
                 "give it a lidar and `mapping`, or leave known_map out"

@@ -107,6 +107,11 @@ class RobotModel(Record):
         return self.discs_m or ((0.0, 0.0, self.radius_m or 0.0),)
 
     @property
+    def maps(self) -> bool:
+        """Whether it has a mapping, and a sensor for it."""
+        return self.mapping is not None and any(sensor.kind in self.mapping.uses for sensor in self.sensors)
+
+    @property
     def outer_radius_m(self) -> float:
         """Radius of the circle around the centre that holds the whole body [m]."""
         return max(math.hypot(x, y) + radius for x, y, radius in self.body_discs)

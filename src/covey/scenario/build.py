@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.comms.radio import radios_of
-from covey.errors import CoveyError, Problem, ScenarioError
+from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.missions.records import mission_of
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.recent import Recent
 from covey.registry import code_of
+from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
@@ -80,7 +81,29 @@ def build(
     Raises:
         ScenarioError: all that is wrong with the world and with the start poses.
     """
-    ready, execution = set_up(scenario), scenario.execution
+    return _begun(scenario, set_up(scenario), folder=folder, overwrite=overwrite, observers=tuple(observers))
+
+
+def try_out(scenario: Scenario) -> SetUp:
+    """Set a scenario up and build its simulation as `build` does, but with robots that stand still, and let it go.
+
+    No controller is called, no process starts, and nothing is left.
+
+    Raises:
+        CoveyError: as `build`.
+    """
+    ready = set_up(scenario)
+    still = ControllerReference.model_validate("still")
+    groups = tuple(group.model_copy(update={"controller": still}) for group in ready.groups)
+    here = scenario.execution.model_copy(update={"controllers": "in_process"})
+    simulation = _begun(scenario.model_copy(update={"execution": here}), replace(ready, groups=groups))
+    simulation.deciding.close()
+    simulation._recorder.abandon("tried out")
+    return ready
+
+
+def _begun(scenario: Scenario, ready: SetUp, **recorded: Any) -> "Simulation":
+    execution = scenario.execution
     from covey.robots.group import Group  # after the checks, since these load the kernels
     from covey.sim.simulation import Simulation
 
@@ -97,35 +120,36 @@ def build(
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
-    return Simulation(
-        ready.world,
-        groups,
-        seed=scenario.seed,
-        step_s=execution.step_s,
-        substep_s=execution.substep_s,
-        physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
-        mission=mission_of(scenario.mission),
-        stop=scenario.stop,
-        radio=scenario.radio,
-        share_maps=scenario.share_maps,
-        tags=scenario.tags,
-        events=scenario.events,
-        faults=scenario.faults,
-        on_controller_error=execution.on_controller_error,
-        step_budget_s=execution.step_budget_s,
-        compute=execution.compute,
-        costs=execution.costs,
-        pose_every=execution.pose_every,
-        links_every_s=execution.links_every_s,
-        log_messages=execution.log_messages,
-        controllers=execution.processes if execution.controllers == "processes" else "in_process",
-        observers=tuple(observers),
-        name=scenario.name,
-        folder=folder,
-        overwrite=overwrite,
-        scenario_yaml=_text(scenario),
-        inputs=inputs(scenario),
-    )
+    try:
+        return Simulation(
+            ready.world,
+            groups,
+            seed=scenario.seed,
+            step_s=execution.step_s,
+            substep_s=execution.substep_s,
+            physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
+            mission=mission_of(scenario.mission),
+            stop=scenario.stop,
+            radio=scenario.radio,
+            share_maps=scenario.share_maps,
+            tags=scenario.tags,
+            events=scenario.events,
+            faults=scenario.faults,
+            on_controller_error=execution.on_controller_error,
+            step_budget_s=execution.step_budget_s,
+            compute=execution.compute,
+            costs=execution.costs,
+            pose_every=execution.pose_every,
+            links_every_s=execution.links_every_s,
+            log_messages=execution.log_messages,
+            controllers=execution.processes if execution.controllers == "processes" else "in_process",
+            name=scenario.name,
+            scenario_yaml=_text(scenario),
+            inputs=inputs(scenario),
+            **recorded,
+        )
+    except MemoryError as error:
+        raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None
 
 
 def set_up(scenario: Scenario) -> SetUp:

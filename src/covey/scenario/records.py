@@ -18,7 +18,7 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
-from covey.sim.checks import known_starts_needed, sensors_needed
+from covey.sim.checks import known_starts_needed, needed
 from covey.sim.events import WorldEvent
 from covey.sim.fault_records import AnyFault
 from covey.sim.processes.record import Processes
@@ -212,7 +212,7 @@ class Scenario(FromFile):
                 message = f"{period_s:g} s is not a multiple of the step of {step:g} s"
                 errors.append((("share_maps", name), message, period_s))
         team = [(group.controller.program, group.robot) for group in self.robots]
-        errors += [(*found, None) for found in sensors_needed(team)]
+        errors += [(*found, None) for found in needed(team, mission_of(self.mission).kind == "patrolling")]
         if self.share_maps and self.share_maps.start_poses == "unknown":
             groups = [(group.controller.program, group.known_map) for group in self.robots]
             errors += [(*found, None) for found in known_starts_needed(groups, mission_of(self.mission).kind)]

@@ -166,19 +166,34 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
         yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
 
 
-def sensors_needed(groups: Sequence[tuple[Program | None, RobotModel]]) -> Iterator[FoundInTeam]:
-    """Yield which controllers look at sensors that their robots do not carry; groups by controller and robot."""
+def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:
+    """Yield which controllers need what their robots do not have; groups by controller and robot.
+
+    Args:
+        groups: controller and robot of each.
+        waypoints: whether the mission gives some.
+    """
     for i, (program, robot) in enumerate(groups):
-        kinds = [sensor.kind for sensor in robot.sensors]
-        if program is not None and program.needs and not set(program.needs) & set(kinds):
-            what = f"{program.name!r} looks at a {' or a '.join(program.needs)}, but {robot.name!r} carries only"
-            message = f"{what} {', '.join(kinds) or 'no sensors'}; add one, or choose another controller"
+        has = [sensor.kind for sensor in robot.sensors] or ["no sensors"]
+        has += ["map"] * robot.maps + ["waypoints"] * waypoints
+        if program is not None and program.needs and not set(program.needs) & set(has):
+            hint = _REMEDIES.get(program.needs[0], "add one")
+            message = (
+                f"{program.name!r} needs {' or '.join(program.needs)}, but {robot.name!r} has only {', '.join(has)}; "
+                f"{hint}, or choose another controller"
+            )
             yield ("robots", i, "controller"), message
 
 
-def check_sensors(groups: Sequence[Any]) -> None:
-    """Raise `InvalidValueError` when a controller looks at a sensor that its robots do not carry."""
-    for path, message in sensors_needed([(g.program, g.robot) for g in groups]):
+_REMEDIES = {
+    "map": "give it `mapping` and a sensor for it",
+    "waypoints": "let the mission be {patrolling: {...}}",
+}
+
+
+def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
+    """Raise `InvalidValueError` when a controller needs what its robots do not have; see `needed`."""
+    for path, message in needed([(g.program, g.robot) for g in groups], waypoints):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 

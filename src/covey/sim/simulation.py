@@ -19,7 +19,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.checks import check_sensors, check_unknown_starts
+from covey.sim.checks import check_needed, check_unknown_starts
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -140,7 +140,7 @@ class Simulation:
         self.physics = physics_of(physics, world, self.model, self.state, substep_s)
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
-        check_sensors(self.groups)
+        check_needed(self.groups, self.tracker is not None and self.tracker.waypoints is not None)
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:

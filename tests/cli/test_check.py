@@ -1,0 +1,64 @@
+"""`covey check` says what `covey run` would say, runs nothing of it, and leaves nothing."""
+
+import sys
+
+import pytest
+
+from covey.cli import BAD_INPUT, REACHED, main
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.xml").write_text(
+        "<mujoco><worldbody><body><joint name='left' type='ball'/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("world: {empty_m: [50, 50], resolution_m: 0.5}\n"
+         "robots: [{robot: {base: maes, mapping: {resolution_m: 0.001}}, count: 200, controller: tnf}]",
+         "maps of 200 robots, 51008 x 51008 cells each, take 520 GB"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: maes, count: 900}]", "of 900 robots have room here"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: {base: maes, mapping: null}, controller: tnf}]",
+         "'tnf' needs map, but 'maes' has only"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: maes, controller: cyclic_patrol}]",
+         "'cyclic_patrol' needs waypoints, but 'maes' has only"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: maes, controller: cyclic_patrol}]\n"
+         "mission: {patrolling: {waypoints_m: [[0, 0], [30, 0]]}}", "the waypoint [30.0, 0.0] cannot be reached"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: {base: disc, sensors: [{kind: lidar, rate_hz: 500}]}}]",
+         "500 Hz is more than one sample"),
+        ("world: {empty_m: [6, 6]}\nrobots: [{robot: skid_steer, controller: terrain_team}]",
+         "maps the ground, but the world has none"),
+        ("world: {generate: flat, size_m: [20, 20]}\nrobots: [{robot: {base: skid_steer, "
+         "chassis: {kind: file, file: ball.xml, left: [left], right: [left], "
+         "wheel_radius_m: 0.1, half_track_m: 0.2, max_torque_n_m: 5}}}]",
+         "joint 'left' of"),
+    ],
+    ids=["maps", "crowd", "no map", "no waypoints", "a waypoint outside", "fast sensor", "no ground", "a ball joint"],
+)  # fmt: skip
+def test_what_a_run_would_refuse_is_said_by_check_in_the_same_words(text, said, folder, capsys):
+    if "ball.xml" in text:
+        pytest.importorskip("mujoco")
+    (folder / "mine.yaml").write_text(text)
+    assert main(["check", "mine.yaml"]) == BAD_INPUT
+    by_check = capsys.readouterr().err
+    assert main(["run", "mine.yaml", "--no-pictures", "-q", "--out", "out"]) == BAD_INPUT
+    assert said in by_check
+    assert by_check.strip().splitlines()[-1] == capsys.readouterr().err.strip().splitlines()[-1]
+
+
+def test_check_calls_no_controller_and_leaves_nothing(folder, capsys):
+    (folder / "mine.py").write_text("raise SystemExit('it ran')\n\ndef go(robot):\n    pass\n")
+    (folder / "mine.yaml").write_text(
+        "world: {empty_m: [6, 6]}\nrobots: [{robot: maes, count: 3, controller: ./mine.py:go}]\n"
+        "execution: {controllers: processes}"
+    )
+    before = sorted(folder.iterdir())
+    assert main(["check", "mine.yaml"]) == REACHED
+    assert "mine.yaml: good. 3 robot (maes)" in capsys.readouterr().out
+    assert sorted(folder.iterdir()) == before
+    assert "mine" not in sys.modules
