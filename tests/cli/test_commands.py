@@ -132,3 +132,22 @@ def test_version_and_doctor(capsys):
     assert code in (0, 1)
     for subject in ("Python", "numba threading layer", "kernel cache", "ffmpeg", "this folder"):
         assert subject in out
+
+
+@pytest.mark.parametrize("command", ["run", "check", "show", "results", "report", "plot"])
+@pytest.mark.parametrize("ending", ["", ".yaml"])
+def test_a_name_that_no_file_can_have_is_bad_input(command, ending, capsys, folder):
+    code, _, err = covey(capsys, command, "x" * 300 + ending)
+    assert code == BAD_INPUT
+    assert "xxxx" in err
+    assert "Traceback" not in err
+
+
+def test_a_design_that_names_a_file_that_cannot_be_is_bad_input(capsys, folder):
+    (folder / "d.yaml").write_text(
+        f"design: d\nscenario: {'x' * 300}.yaml\nparameters: {{}}\niterations: 1\nmetrics: [exploration_cost_m]\n"
+    )
+    code, _, err = covey(capsys, "run", "d.yaml")
+    assert code == BAD_INPUT
+    assert "xxxx" in err
+    assert "Traceback" not in err

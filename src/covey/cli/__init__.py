@@ -1,5 +1,6 @@
 """The command line: each command parses, calls one public function, and prints what it returns."""
 
+import errno
 import gc
 import os
 import sys
@@ -37,12 +38,17 @@ def _main(arguments: Sequence[str] | None) -> int:
     except CoveyError as error:
         print(_printable(str(error)), file=sys.stderr)
         return FAILED if isinstance(error, (ControllerError, MachineError)) else BAD_INPUT
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REACHED
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        print(f"{_printable(str(error.filename))[:60]!r}… is too long for the name of a file", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _printable(text: str) -> str:

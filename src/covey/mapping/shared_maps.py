@@ -23,9 +23,9 @@ def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
     needed, memory = maps * math.prod(shape) + 8 * robots**2, psutil.virtual_memory()
     if needed > memory.available:
         raise InvalidValueError(
-            f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take {needed / 1e9:.3g} GB, more than is left "
-            f"of the {memory.total / 1e9:.3g} GB of this machine; take fewer robots, a coarser mapping.resolution_m, "
-            "or less world"
+            f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take {needed / 1e9:.3g} GB, more than is "
+            f"left of the {memory.total / 1e9:.3g} GB of this machine; take fewer robots, coarser maps "
+            "(mapping.resolution_m), or less world"
         )
 
 

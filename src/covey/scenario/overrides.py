@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
 from covey.robots.controller import parameters_of
 from covey.scenario.controller import ControllerReference
-from covey.scenario.messages import problems_of
+from covey.scenario.messages import coercions, problems_of
 from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import Document, parse_yaml
 
@@ -108,19 +108,22 @@ class _Editor:
 
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         labels = {key: self._label((*path, key)) for key in values}
+        order = sorted(set(labels.values()))
+        places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # a line for each label
+        document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
         try:
-            return type(node).model_validate(values, context=self.context)
+            record = type(node).model_validate(values, context=self.context)
+            found = list(coercions(values, record, document))
         except ValidationError as error:
-            order = sorted(set(labels.values()))
-            places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # a line for each label
-            document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
-            for problem in problems_of(error, document, type(node)):
-                label = order[problem.line]
-                place, colon, message = problem.message.partition(": ")
-                self.problems.append(Problem(message if colon and place in label else problem.message, label))
+            record, found = node, problems_of(error, document, type(node))
         except CoveyError as error:
             self._report(path, str(error))
-        return node
+            return node
+        for problem in found:
+            label = order[problem.line]
+            place, colon, message = problem.message.partition(": ")
+            self.problems.append(Problem(message if colon and place in label else problem.message, label))
+        return record
 
     def _label(self, path: tuple[str, ...]) -> str:
         """Return the change that comes nearest to ``path``, as it was typed."""

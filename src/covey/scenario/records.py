@@ -1,6 +1,5 @@
 """The records of a scenario: the world, the team, the radio and when the run ends."""
 
-import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -143,8 +142,6 @@ class Execution(Record):
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
         ratio = self.step_s / self.substep_s
-        if ratio == math.inf:
-            raise located([(("substep_s",), f"is no period; given: {self.substep_s}", self.substep_s)])
         if ratio < 1 - 1e-9 or abs(ratio - round(ratio)) > 1e-9 * ratio:
             near = max(1, round(ratio)) * self.substep_s
             message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
