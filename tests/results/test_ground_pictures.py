@@ -5,7 +5,8 @@ import pytest
 from PIL import Image
 
 import covey
-from covey.results.figures import on_ground, save_all
+from covey.results.figures import on_ground, save_all, style
+from covey.results.figures.landscape import MEASURED_COLOR
 from covey.robots.catalogue import skid_steer
 from covey.world.ground import Ground
 
@@ -42,3 +43,16 @@ def test_a_run_in_the_plane_has_none_of_them():
     assert on_ground.belief_curve(plain) is None
     assert on_ground.perspective(plain) is None
     assert not list(on_ground.film(plain))
+
+
+def marked(image):
+    """How many pixels have the hue of the markers of what is mapped."""
+    pixels = np.asarray(image.convert("RGB")).astype(int)
+    return int((np.abs(pixels - style.rgb(MEASURED_COLOR)).max(axis=-1) < 40).sum())
+
+
+def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
+    first, *_, last = on_ground.film(run, 6)
+    assert marked(last) > marked(first) > 20
+    pixels = np.asarray(last.convert("RGB")).astype(int)
+    assert (pixels[..., 2] > pixels[..., 0] + 12).mean() < 0.4  # sky, and markers, are bluer than the ground

@@ -16,7 +16,7 @@ from covey.results.figures.landscape import (
     markers,
     truth_map,
 )
-from covey.results.figures.landscape_film import film_frames, overlooking
+from covey.results.figures.landscape_film import film_frames, overlooking, shots
 from covey.results.figures.relief import SUN, hill_shade, shaded, tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, still
 from covey.results.landscape import Believed
@@ -100,13 +100,46 @@ def test_what_is_behind_a_ridge_is_hidden():
     assert not near(still(altitude, ground.frame, camera, bodies=[behind], dots=[dots]), RED).any()
 
 
-def test_robots_that_are_far_away_are_discs_of_a_few_pixels():
+@pytest.mark.parametrize("heading", [0.0, 1.5, 3.0, -1.2])
+@pytest.mark.parametrize("wide_m", [6.0, 250.0])
+def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading, wide_m):
     ground = flat(size_m=(200, 200))
-    camera = Camera.over((0, 0, 0), 250.0, size=(320, 200))
-    robot = Bodies(np.array([[0.0, 0.0, 0.1, 0, 0, 0]]), (0.3, 0.2, 0.1), [RED])
-    red = near(still(ground.altitude, ground.frame, camera, bodies=[robot]), RED)
-    assert 20 <= red.sum() <= 60  # pi 3.5^2 = 38
-    np.testing.assert_allclose(np.argwhere(red).mean(axis=0) + 0.5, (100, 160), atol=1.0)
+    camera = Camera.over((0, 0, 0), wide_m, elevation_deg=50.0, size=(320, 200))
+    robot = Bodies(np.array([[0.0, 0.0, 0.1, 0, 0, heading]]), (0.3, 0.2, 0.1), [RED])
+    picture = still(ground.altitude, ground.frame, camera, bodies=[robot])
+    bare = still(ground.altitude, ground.frame, camera)
+    body = np.abs(picture.astype(int) - bare).max(axis=-1) > 8
+    red, white = body & near(picture, RED), body & (np.ptp(picture, axis=-1) < 40)
+    assert 60 <= body.sum() <= 400  # a box 12 pixels long at least, 8 wide, seen from above
+    assert min(red.sum(), white.sum()) >= 10
+    np.testing.assert_allclose(np.argwhere(body).mean(axis=0) + 0.5, (100, 160), atol=4.0)
+    ahead = camera.project(np.array([[0.0, 0, 0], [0.01 * math.cos(heading), 0.01 * math.sin(heading), 0]]))[0]
+    way = ahead[1] - ahead[0]
+    to_nose = (np.argwhere(white).mean(axis=0) - np.argwhere(red).mean(axis=0))[::-1]
+    assert to_nose @ way > 0.7 * np.linalg.norm(to_nose) * np.linalg.norm(way)
+
+
+def test_a_camera_fills_its_picture_with_what_it_is_to_see():
+    points = np.array([[0.0, 0, 1], [30, 2, 4], [12, -6, 0], [5, 9, 2]])
+    for size in ((640, 400), (300, 500)):
+        at = Camera.seeing(points, size=size).project(points)[0]
+        low, high = at.min(axis=0), at.max(axis=0)
+        np.testing.assert_allclose((low + high) / 2, np.array(size) / 2, atol=2.0)
+        assert ((high - low) / size).max() == pytest.approx(0.9, abs=0.01)
+
+
+def test_a_film_follows_the_team_and_shows_all_of_it_large():
+    # Five robots, at most 5 m apart, on a way of 100 m.
+    along = np.linspace(-50, 50, 60)
+    around = np.array([(0.0, 0, 0), (3, 0, 0), (-1, 2, 0), (0, -2, 0), (1, 2.5, 0)])
+    places = np.stack((along, 5 * np.sin(along / 10), 0 * along), axis=-1)[:, None] + around
+    cameras, size = shots(places, (640, 400)), np.array((640, 400))
+    assert len(cameras) == 60
+    for camera, robots in zip(cameras, places, strict=True):
+        at = camera.project(robots)[0]
+        assert ((at > 0) & (at < size)).all()
+        assert (np.ptp(at, axis=0) / size).max() > 0.1  # all of the way in one picture: below 0.04
+    assert 5 <= len(set(map(id, cameras))) <= 12  # it stands still between: what moves are the robots
 
 
 def test_hills_throw_shadows():

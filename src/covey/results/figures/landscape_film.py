@@ -11,12 +11,16 @@ from covey.results.figures.scene import Bodies, Camera, Dots, View
 from covey.results.figures.style import INK, rgb, robot_color
 
 _WAY_RADIUS = 1.2  # pixel
+_AROUND_M = 2.5
+"""How much ground is shown around robots [m]."""
+_SHOT, _SHOT_M = 2.0, 15.0
+"""How wide a shot of a film is: in widths of the team, and at least in metres."""
 
 
 def film_frames(
     altitude_at: Callable[[int], np.ndarray], frame: np.ndarray, steps: np.ndarray, times: np.ndarray,
     poses: np.ndarray, size_m: tuple[float, float, float], *, camera: Camera | None = None, frames: int = 60,
-    captions: Sequence[str] | None = None,
+    captions: Sequence[str] | None = None, markers_at: Callable[[int], Sequence[Dots]] | None = None,
 ) -> Iterator[Image.Image]:  # fmt: skip
     """Yield images of at most ``frames`` instants, evenly spread from the start to the end.
 
@@ -27,25 +31,28 @@ def film_frames(
         times: of the poses [s], (t,).
         poses: float64 (t, n, 6): x, y, z of the middle of each robot [m], roll, pitch, yaw [rad].
         size_m: length, width and height of the robots [m].
-        camera: from where; without it one that sees all ways.
+        camera: from where; without it in shots that follow the robots, see `shots`.
         frames: how many at most.
         captions: what stands in the upper right corner, (t,).
+        markers_at: what else is drawn at the end of a step, such as what was mapped by then.
     """
     if not len(poses):
         return
     n = poses.shape[1]
-    camera = camera or overlooking(poses[..., :3].reshape(-1, 3), (640, 400))
     colors = [robot_color(i, n) for i in range(n)]
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
-    view, drawn, palette, limits = View(camera, 2), None, None, None
-    for k in np.unique(np.linspace(0, len(poses) - 1, frames).round().astype(int)).tolist():
+    chosen = np.unique(np.linspace(0, len(poses) - 1, frames).round().astype(int)).tolist()
+    cameras = [camera] * len(chosen) if camera is not None else shots(poses[chosen, :, :3], (640, 400))
+    view, drawn, palette, limits = None, None, None, None
+    for k, seen_from in zip(chosen, cameras, strict=True):
         altitude = altitude_at(int(steps[k]))
-        if drawn is None or not np.array_equal(altitude, drawn):
-            view, drawn = View(camera, 2), altitude
+        if view is None or view.camera is not seen_from or not np.array_equal(altitude, drawn):
+            palette = palette if view is not None and view.camera is seen_from else None
+            view, drawn = View(seen_from, 2), altitude
             limits = limits or _limits(altitude)
             view.draw_ground(altitude, frame, tinted(altitude, limits))
-        ways = ways_as_dots(poses[: k + 1, :, :3], colors)
-        image = Image.fromarray(view.with_things([Bodies(poses[k], size_m, colors)], [ways]))
+        dots = [ways_as_dots(poses[: k + 1, :, :3], colors), *(markers_at(int(steps[k])) if markers_at else ())]
+        image = Image.fromarray(view.with_things([Bodies(poses[k], size_m, colors)], dots))
         draw = ImageDraw.Draw(image)
         draw.text((8, 5), f"{times[k]:7.1f} s", fill=INK, font=font)
         if captions is not None:
@@ -62,10 +69,31 @@ def _limits(altitude: np.ndarray) -> tuple[float, float]:
 
 
 def overlooking(points: np.ndarray, size: tuple[int, int]) -> Camera:
-    """Return a camera that sees points [m], shape (m, 3), and something around them."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    width = 1.5 * max(float(np.hypot(*(high - low)[:2])), 8.0)
-    return Camera.over((low + high) / 2, width, elevation_deg=32.0, size=size)
+    """Return a camera that sees points [m], shape (m, 3), and `_AROUND_M` around them, and little else."""
+    corners = np.array([(x, y, 0.0) for x in (-_AROUND_M, _AROUND_M) for y in (-_AROUND_M, _AROUND_M)])
+    return Camera.seeing((points[:, None] + corners).reshape(-1, 3), size=size)
+
+
+def shots(places: np.ndarray, size: tuple[int, int]) -> list[Camera]:
+    """Return a camera for each image of a film that follows robots.
+
+    It stands still as long as what the robots cover in a shot is at most `_SHOT` times as wide as the team on average,
+    or `_SHOT_M` wide; then it moves on to the next shot.
+
+    Args:
+        places: of the robots in each image, float64 (t, n, 3) [m].
+        size: of the images [pixel].
+    """
+    cameras, first = [], 0
+    spread = np.hypot(*np.ptp(places[..., :2], axis=1).T)
+    for k in range(1, len(places) + 1):
+        if k < len(places):
+            covered = float(np.hypot(*np.ptp(places[first : k + 1, :, :2].reshape(-1, 2), axis=0)))
+            if covered <= max(_SHOT * float(spread[first : k + 1].mean()), _SHOT_M):
+                continue
+        cameras += [overlooking(places[first:k].reshape(-1, 3), size)] * (k - first)
+        first = k
+    return cameras
 
 
 def ways_as_dots(points: np.ndarray, colors: Sequence[str]) -> Dots:

@@ -2,15 +2,17 @@
 
 import io
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from covey.geometry.heightfield import altitudes_at
 from covey.results.figures import landscape, style
 from covey.results.figures.animation import save_images
 from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
-from covey.results.figures.scene import Bodies, still
+from covey.results.figures.scene import Bodies, Dots, still
 from covey.results.folder import write_whole
 from covey.results.landscape import Believed, Landscape
 from covey.results.run import Run
@@ -52,17 +54,52 @@ def perspective(run: Run) -> Image.Image | None:
     dots = [ways_as_dots(poses[..., :3], colors)]
     if found is not None:
         dots.append(landscape.markers(found[2], ground.truth, _frame(ground)))
-    camera = overlooking(poses[..., :3].reshape(-1, 3), _SIZE)
-    bodies = [Bodies(poses[-1], _size(run), colors)]
-    return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=bodies, dots=dots))
+    stride = max(1, len(poses) // 500)
+    camera = overlooking(np.concatenate((poses[::stride, :, :3], poses[-1:, :, :3])).reshape(-1, 3), _SIZE)
+    return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=[robots_at(run, -1)], dots=dots))
+
+
+def robots_at(run: Run, k: int) -> Bodies:
+    """Return the bodies of the robots at one of the recorded poses, -1 the last, for `scene.still`."""
+    n = len(run.names)
+    return Bodies(_poses(run)[k], _size(run), [style.robot_color(i, n) for i in range(n)])
 
 
 def film(run: Run, frames: int = 60) -> Iterator[Image.Image]:
-    """Yield the images of a film in perspective, at most so many; none without ground."""
+    """Yield the images of a film in perspective that follows the robots, at most so many; none without ground.
+
+    Markers stand where the team has seen the ground by then; once it has changed for the last time, at the altitudes
+    that the robot that has measured most believes at the end; drops and obstacles are marked in the last image.
+    """
     ground = run.landscape
     if ground is not None:
         steps = run.steps[run._has_pose]
-        yield from film_frames(ground.at, ground.frame, steps, run.pose_times, _poses(run), _size(run), frames=frames)
+        markers_at = partial(_mapped_by, run, int(steps[-1])) if len(steps) and _most(run) is not None else None
+        yield from film_frames(
+            ground.at, ground.frame, steps, run.pose_times, _poses(run), _size(run), frames=frames,
+            markers_at=markers_at,
+        )  # fmt: skip
+
+
+def _mapped_by(run: Run, last: int, step: int) -> list[Dots]:
+    """Return a marker for each vertex that was mapped by a step."""
+    found, maps = _most(run), run.maps
+    assert found is not None
+    ground, _, known = found
+    frame = _frame(ground)
+    rows, columns = known.marks.shape
+    x, y = np.meshgrid(frame[0] + np.arange(columns) * frame[2], frame[1] + np.arange(rows) * frame[2])
+    points = np.stack((x, y), axis=-1)
+    truth = altitudes_at(ground.at(step), ground.frame, points.reshape(-1, 2)).reshape(rows, columns)
+    if step < last and maps is not None:
+        cells = maps.truth.to_cells(points)
+        inside = maps.truth.inside(cells)
+        row, column = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
+        first = np.where(inside, maps.first_explored[row, column], -1)
+        shown = (known.marks == _MEASURED) & (first >= 0) & (first <= step)
+        altitude = known.altitude if all(change.step <= step for change in ground.changes) else truth
+        known = known._replace(marks=np.where(shown, _MEASURED, 0), altitude=altitude)
+    return [landscape.markers(known, truth, frame)]
 
 
 def save_views(run: Run, folder: Path) -> list[Path | None]:

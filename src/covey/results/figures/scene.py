@@ -1,12 +1,12 @@
 """A landscape in perspective, drawn by casting a ray for each pixel: it needs no screen and no OpenGL.
 
-The ground is a block, cut below its lowest point; the sun casts shadows; robots are boxes, or discs where they are too
-small to see; ways and markers lie where they are, hidden by what is before them.
+The ground is a block, cut below its lowest point; the sun casts shadows; robots are boxes with a white nose, enlarged
+where they are too small to see; ways and markers lie where they are, hidden by what is before them.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from covey.results.figures.style import rgb
 
 _SKY_TOP, _SKY_LOW = np.array([148.0, 182.0, 214.0]), np.array([236.0, 242.0, 247.0])
 _EARTH = np.array([141.0, 116.0, 92.0])
-_SMALLEST = 3.5
-"""Robots are drawn at least with this radius [pixel of the result]."""
+_SMALLEST = 6.0
+"""Robots are drawn at least half as long as this [pixel of the result]."""
+_FRONT, _NOSE = 0.3, np.array([255.0, 255.0, 255.0])
+"""What is ahead of this share of half its length is a robot's nose, and white: one sees where it heads."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,29 @@ class Camera:
         x, y, z = (float(v) for v in middle)
         eye = x + away * math.cos(e) * math.cos(a), y + away * math.cos(e) * math.sin(a), z + away * math.sin(e)
         return Camera(eye, (x, y, z), **options)
+
+    @staticmethod
+    def seeing(points: np.ndarray, *, azimuth_deg: float = 235.0, elevation_deg: float = 52.0, **options: Any):
+        """Return a camera in whose middle points lie, as large as the picture holds them with a twentieth around.
+
+        Args:
+            points: x, y, z [m], float64 (m, 3), not all the same.
+            azimuth_deg, elevation_deg: where it stands, as of `over`.
+            options: other attributes.
+        """
+        low, high = points.min(axis=0), points.max(axis=0)
+        wide = 2.0 * float(np.linalg.norm(high - low))
+        camera = Camera.over((low + high) / 2, wide, azimuth_deg=azimuth_deg, elevation_deg=elevation_deg, **options)
+        for _ in range(8):  # each comes nearer by what perspective bends
+            at, _ = camera.project(points)
+            low, high, size = at.min(axis=0), at.max(axis=0), np.array(camera.size)
+            away = np.subtract(camera.eye, camera.target)
+            right, down, _ = camera.axes()
+            dx, dy = ((low + high - size) / 2 * np.linalg.norm(away) / camera.focal()).tolist()
+            target = np.array(camera.target) + dx * right + dy * down
+            eye = target + away * float(((high - low) / (0.9 * size)).max())
+            camera = replace(camera, eye=tuple(eye.tolist()), target=tuple(target.tolist()))
+        return camera
 
     def axes(self) -> np.ndarray:
         """Return the unit vectors to the right, down and ahead, float64 (3, 3), one a row."""
@@ -190,12 +215,10 @@ class View:
         """Return the picture with things in it, uint8 (height, width, 3)."""
         colors, distance = self.colors, self.distance
         self.colors, self.distance = colors.copy(), distance.copy()
-        for some in bodies:
-            self._draw_boxes(some)
         for some in dots:
             self._draw_dots(some)
         for some in bodies:
-            self._draw_pins(some)
+            self._draw_boxes(some)
         s = self.smooth
         shape = (self.camera.size[1], s, self.camera.size[0], s, 3)
         picture = self.colors.reshape(shape).mean(axis=(1, 3)).round().astype(np.uint8)
@@ -203,33 +226,31 @@ class View:
         return picture
 
     def _draw_boxes(self, bodies: Bodies) -> None:
-        half = 0.5 * np.array(bodies.size_m)
+        true_half = 0.5 * np.array(bodies.size_m)
         at, ahead = self.camera.project(bodies.poses[:, :3])
         for (x, y), far, pose, color in zip(at, ahead, bodies.poses, bodies.colors, strict=True):
-            reach = self.smooth * (self.camera.focal() * float(np.linalg.norm(half)) / far + 1) if far > 0 else math.nan
+            if not far > 0:
+                continue
+            half = true_half * max(1.0, _SMALLEST * far / (self.camera.focal() * float(true_half[:2].max())))
+            reach = self.smooth * (self.camera.focal() * 2.0 * float(np.linalg.norm(half)) / far + 1)
             pixels = self._around(x * self.smooth, y * self.smooth, reach)
             if not len(pixels):
                 continue
             turn = _rotation(*pose[3:])
-            start, rays = turn.T @ (np.array(self.camera.eye) - pose[:3]), self.rays[pixels] @ turn
+            middle = pose[:3] + turn[:, 2] * (half[2] - true_half[2])  # what is enlarged stands where it stood
+            start, rays = turn.T @ (np.array(self.camera.eye) - middle), self.rays[pixels] @ turn
             with np.errstate(divide="ignore"):
                 a, b = (-half - start) / rays, (half - start) / rays
             near, distance = np.minimum(a, b), np.minimum(a, b).max(axis=1)
-            seen = (distance <= np.maximum(a, b).min(axis=1)) & (distance > 0) & (distance < self.distance[pixels])
+            seen = (distance <= np.maximum(a, b).min(axis=1)) & (distance > 0)
+            seen &= distance - float(half.max()) < self.distance[pixels]  # no bump of the ground hides a part
             axis = near[seen].argmax(axis=1)
             normals = turn[:, axis].T * -np.sign(rays[seen, axis])[:, None]
             light = 0.45 + 0.6 * np.maximum(normals @ SUN, 0.0)
-            self.colors[pixels[seen]] = np.minimum(rgb(color) * light[:, None], 255.0)
+            is_nose = start[0] + distance[seen] * rays[seen, 0] > _FRONT * half[0]
+            tone = np.where(is_nose[:, None], _NOSE, rgb(color))
+            self.colors[pixels[seen]] = np.minimum(tone * light[:, None], 255.0)
             self.distance[pixels[seen]] = distance[seen]
-
-    def _draw_pins(self, bodies: Bodies) -> None:
-        """Draw a disc with a white rim for each robot that would be too small to see."""
-        at, ahead = self.camera.project(bodies.poses[:, :3])
-        radius = 0.5 * self.camera.focal() * max(bodies.size_m[:2]) / ahead
-        small = np.flatnonzero(radius < _SMALLEST)
-        for more, nearer, color in ((1.2, 0.98, "#FFFFFF"), (0.0, 0.97, "")):
-            colors = np.array([rgb(color or bodies.colors[i]) for i in small.tolist()], np.uint8).reshape(-1, 3)
-            self._splat(at[small], ahead[small] * nearer, colors, np.full(len(small), _SMALLEST + more))
 
     def _draw_dots(self, dots: Dots) -> None:
         at, ahead = self.camera.project(dots.points)
