@@ -15,8 +15,11 @@ TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parque
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
 FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
-FIGURES = "figures"
-_PICTURES = {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"}
+FIGURES, GROUNDS = "figures", "grounds"
+_MADE = {
+    FIGURES: {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"},
+    GROUNDS: {".png", ".pgm", ".npz", ".npy", ".asc", ".tif", ".part"},
+}
 
 
 def part(path: Path) -> Path:
@@ -126,7 +129,8 @@ def _clear(folder: Path, manifest: dict[str, Any]) -> None:
         part(folder / name).unlink(missing_ok=True)
         if name != "manifest.json":
             (folder / name).unlink(missing_ok=True)
-    if (folder / FIGURES).is_dir():
-        for picture in (folder / FIGURES).iterdir():
-            if picture.suffix in _PICTURES:
-                picture.unlink()
+    for name, suffixes in _MADE.items():
+        if (folder / name).is_dir():
+            for path in (folder / name).iterdir():
+                if path.suffix in suffixes:
+                    path.unlink()

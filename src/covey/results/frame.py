@@ -11,7 +11,7 @@ EVENT_KINDS = (
     *("collision", "left_world", "controller_failed", "fault", "recovered", "mission", "note", "tag_left"),
     *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
     *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
-    *("ground_changed", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
+    *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
 )
 """What can happen: the kinds of events that a simulation records."""
 

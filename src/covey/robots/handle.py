@@ -103,6 +103,8 @@ class Robot:
         self.board = Notices(board or Board())
         self._tags: list[TagReading] = []
         self._left_tags: list[tuple[Any, float]] = []
+        self._digs: list[tuple[float, float, float, float, float]] = []  # places in its own frame [m], volume [m3]
+        self._digs_until = -math.inf
         self._map_wishes: set[str] = set()
         self._frames: Mapping[str, Pose] | None = None
         self.face: Any = self
@@ -335,6 +337,38 @@ class Robot:
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
         self._left_tags.append((copied(content)[0], float(lifetime_s)))
+
+    def dig(self, from_m: Any, to_m: Any, volume_m3: float) -> Sleep:
+        """Take up ground at one place and lay it down at another, both within reach; awaited, it lasts a load's time.
+
+        The ground changes at the begin of the next step, at the places as they lie from the robot: who is wrong about
+        where it is digs elsewhere. Nothing is lost: the volume that is taken up is laid down.
+
+        Args:
+            from_m, to_m: x, y in the frame of ``pose`` [m].
+            volume_m3: how much [m3].
+
+        Raises:
+            InvalidValueError: it has no digger, a place is out of reach, it is too much, or it still moves a load.
+        """
+        digger = self.model.digger
+        if digger is None:
+            raise InvalidValueError(f"{self.name} has no digger; give its robot `digger: {{reach_m: 1}}`")
+        if not 0 < volume_m3 <= digger.most_m3:
+            most = f"a load is more than 0 and at most most_m3, {digger.most_m3:g} m3"
+            raise InvalidValueError(f"{self.name} is to move {volume_m3!r} m3; {most}")
+        if self.time < self._digs_until - 1e-9:
+            raise InvalidValueError(f"{self.name} moves a load until {self._digs_until:g} s; await robot.dig(…)")
+        back, places = self.pose.inverse(), list[float]()
+        for name, place in (("from_m", from_m), ("to_m", to_m)):
+            x, y = back @ (float(place[0]), float(place[1]))
+            if not math.hypot(x, y) <= digger.reach_m + 1e-9:
+                far = f"{math.hypot(x, y):.2f} m from {self.name}, which reaches {digger.reach_m:g} m"
+                raise InvalidValueError(f"{name} is {tuple(place)}, {far}; drive nearer, or give it a larger reach_m")
+            places += (x, y)
+        self._digs.append((places[0], places[1], places[2], places[3], float(volume_m3)))
+        self._digs_until = self.time + digger.load_s
+        return self.sleep(digger.load_s)
 
     def request_maps(self) -> None:
         """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""

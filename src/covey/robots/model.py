@@ -12,6 +12,7 @@ from covey.mapping.records import AnyMapping
 from covey.records import Record
 from covey.robots.chassis import Chassis
 from covey.robots.computer import Computer
+from covey.robots.digger import Digger
 from covey.sensors.catalogue import Sensor
 
 Kinematics = Literal["differential", "unicycle", "holonomic"]
@@ -81,6 +82,9 @@ class RobotModel(Record):
     chassis: Chassis | None = Field(
         default=None,
         description="Masses and wheels, for physics: terrain, see docs/terrain.md; none: two wheels below the body.",
+    )
+    digger: Digger | None = Field(
+        default=None, description="The tool with which it moves ground, see docs/terrain.md; none: it has none."
     )
     computer: Computer | None = Field(
         default=None, description="The computer aboard, see docs/computers.md; none: it is infinitely fast."

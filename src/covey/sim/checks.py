@@ -15,6 +15,7 @@ from covey.sim.events import (
     ObstacleEvent,
     OrderEvent,
     RemoveEvent,
+    SaveGroundEvent,
     Segment,
     Track,
     WallEvent,
@@ -78,6 +79,8 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _remove_found(record, world, declared)
     elif isinstance(record, GroundEvent):
         yield from _ground_found(record, world)
+    elif isinstance(record, SaveGroundEvent) and world.ground is None:
+        yield ("save_ground",), "this world has no ground to save; give it a height_map, or generate hills"
     elif isinstance(record, OrderEvent):
         yield from ((("order", *path), message) for path, message in order_found(record.order, world))
     elif isinstance(record, Fault):

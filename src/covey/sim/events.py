@@ -1,12 +1,13 @@
 """What can happen to a world while it runs, as users declare it, and when.
 
-Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``, or a
-change of the ground, such as ``crater``.
+Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``,
+``save_ground``, or a change of the ground, such as ``crater``.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from covey.planning.orders import Order
 from covey.records import Record
@@ -200,6 +201,29 @@ class GroundEvent(When):
         return inputs.change_ground(self)
 
 
+class SaveGroundEvent(When):
+    """The ground, as it is then, is written into the folder of the run."""
+
+    save_ground: str = Field(
+        description="Name of the file in `grounds` of the run's folder: letters, digits, _ and -, and .npz, .npy, "
+        ".png, .pgm, .asc or .tif."
+    )
+
+    @field_validator("save_ground")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}\.(npz|npy|png|pgm|asc|tif)", name):
+            raise ValueError(
+                f"{name!r} is no name for a ground in the run's folder; give up to 60 letters, digits, _ and -, and "
+                "then .npz, .npy, .png, .pgm, .asc or .tif, such as after.npz"
+            )
+        return name
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.save_ground(self)
+
+
 class OrderEvent(When):
     """The team is told to go somewhere else, or to stand there otherwise."""
 
@@ -213,7 +237,7 @@ class OrderEvent(When):
 def _kind(value: Any) -> str | None:
     keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
     kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
-    kinds |= {"remove": "removal"} | dict.fromkeys(GROUND_EDITS, "ground event")
+    kinds |= {"remove": "removal", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
     return next((kind for key, kind in kinds.items() if key in keys), None)
 
 
@@ -223,13 +247,14 @@ WorldEvent = Annotated[
     | Annotated[ObstacleEvent, Tag("obstacle event")]
     | Annotated[RemoveEvent, Tag("removal")]
     | Annotated[GroundEvent, Tag("ground event")]
+    | Annotated[SaveGroundEvent, Tag("saved ground")]
     | Annotated[OrderEvent, Tag("order event")],
     Discriminator(
         _kind,
         custom_error_type="event_kind",
         custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
         "{obstacle: {path_m, radius_m}}, {remove: …}, {order: {objective_m}}, {crater: {centre_m}} or another change "
-        "of the ground, with at_s, at_step, at_explored, every_s or rate_per_min",
+        "of the ground, {save_ground: NAME}, with at_s, at_step, at_explored, every_s or rate_per_min",
     ),
 ]
 """Any change of a world that a scenario can declare."""

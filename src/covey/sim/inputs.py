@@ -1,27 +1,43 @@
 """Inputs: what changes the world or strikes robots, declared or called for; the first phase of every step.
 
-All of it happens here, at the begin of a step, in a fixed order: faults that are over, obstacles, doors that wait,
-what is declared, what was called for since the last step. Each is an event; what was called for is also kept as an
-event ``input``, from which `recorded_inputs` makes declarations that repeat the run.
+All of it happens here, at the begin of a step, in a fixed order: what robots dig, faults that are over, obstacles,
+doors that wait, what is declared, what was called for since the last step. Each is an event; what was called for is
+also kept as an event ``input``, from which `recorded_inputs` makes declarations that repeat the run.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry import Pose
 from covey.planning.orders import NOTICE
 from covey.random import generator
+from covey.results.folder import GROUNDS, unwritable
 from covey.results.frame import Event
 from covey.results.run import Run
 from covey.sim.checks import as_input, check
-from covey.sim.events import DoorEvent, GroundEvent, ObstacleEvent, OrderEvent, RemoveEvent, Track, WallEvent, When
+from covey.sim.events import (
+    DoorEvent,
+    GroundEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    SaveGroundEvent,
+    Track,
+    WallEvent,
+    When,
+)
 from covey.sim.faults import Faults
 from covey.sim.schedule import Schedule
 from covey.world.changing import ChangingWorld, robot_in
+from covey.world.ground import Ground
+from covey.world.ground_edits import GroundEdit, dig
 from covey.world.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
 
 if TYPE_CHECKING:
@@ -66,6 +82,7 @@ class Inputs:
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
+        self._diggers = [i for i, robot in sim._robots.items() if robot.model.digger is not None]
 
     def call(self, event: Any) -> None:
         """Let something happen in the next step.
@@ -83,6 +100,8 @@ class Inputs:
 
     def take(self) -> None:
         """Let happen what is due now."""
+        for index in self._diggers:
+            self._dig(index)
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
         sim = self.sim
@@ -183,13 +202,18 @@ class Inputs:
 
     def change_ground(self, event: GroundEvent) -> Any:
         """Change the ground; refused when it would leave its range of altitudes."""
+        return event.plain() if self._edit_ground(event.edit, event.change) else None
+
+    def _edit_ground(self, edit_of: Callable[[Ground], GroundEdit], what: str, robot: str = "") -> bool:
+        """Edit the ground and record it, or that it is refused; return whether it was edited."""
         ground = self.sim.world.ground
-        assert ground is not None, "checked before"
         try:
-            edit = event.edit(ground)
+            if ground is None:
+                raise InvalidValueError("this world has no ground that could change; give it a height_map")
+            edit = edit_of(ground)
         except InvalidValueError as error:
-            self.note("refused", other=event.change, text=str(error))
-            return None
+            self.note("refused", robot, what, text=str(error))
+            return False
         self.sim.surveying.edited(self.sim.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)
         text = "nothing changed"
@@ -199,8 +223,33 @@ class Inputs:
             place = x0 + (edit.column + columns.mean()) * spacing, y0 + (edit.row + rows.mean()) * spacing
             low, high = (float(end) for end in ((edit.after - edit.before).min(), (edit.after - edit.before).max()))
             text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
-        self.note("ground_changed", other=event.change, place=place, text=text)
+        self.note("ground_changed", robot, what, place, text)
+        return True
+
+    def save_ground(self, event: SaveGroundEvent) -> Any:
+        """Write the ground as it is into the run's folder; a name that is taken gets a number."""
+        ground, folder = self.sim.world.ground, self.sim._recorder.folder / GROUNDS
+        assert ground is not None, "checked before"
+        given = Path(event.save_ground)
+        names = (given.name, *(f"{given.stem}-{k}{given.suffix}" for k in range(2, 100_000)))
+        try:
+            name = next(name for name in names if not (folder / name).exists())
+            ground.save(folder / name)
+        except OSError as error:
+            raise unwritable(f"the ground into {str(folder)!r}", error) from error
+        self.note("ground_saved", other=name)
         return event.plain()
+
+    def _dig(self, index: int) -> None:
+        """Let a robot move the ground that it asked for, from where it stood when it asked."""
+        robot = self.sim._robots[index]
+        digs, robot._digs = robot._digs, []
+        stood, digger = Pose(*self.sim._pose_before[index].tolist()), robot.model.digger
+        for x, y, to_x, to_y, volume_m3 in digs:
+            assert digger is not None, "checked by the handle"
+            places = {"from_m": stood @ (x, y), "to_m": stood @ (to_x, to_y)}
+            edit = partial(dig, **places, volume_m3=volume_m3, radius_m=digger.radius_m)
+            self._edit_ground(edit, "dig", robot.name)
 
     def give_order(self, event: OrderEvent) -> Any:
         """Put an order on the notice board; its number says that it is another one."""

@@ -1,4 +1,4 @@
-"""Edits of a ground: altitudes set or shifted, craters, mounds, trenches and banks of earth.
+"""Edits of a ground: altitudes set or shifted, craters, mounds, trenches, banks of earth, and digs.
 
 A `Ground` never changes for whoever made it. A simulation keeps a copy of its own, `editable_ground`, and changes that
 in place; ``version`` grows by one with each edit. An edit that asks for an altitude outside the ground's ``range_m`` is
@@ -159,6 +159,54 @@ def trench(ground: Ground, from_m: Point, to_m: Point, width_m: float, depth_m: 
 def bank(ground: Ground, from_m: Point, to_m: Point, width_m: float, height_m: float) -> GroundEdit:
     """Heap up a bank of earth along a straight line: the vertices within half its width rise by its height [m]."""
     return _strip(ground, from_m, to_m, width_m, _positive("height_m", height_m), "the bank")
+
+
+def dig(ground: Ground, from_m: Point, to_m: Point, volume_m3: float, radius_m: float) -> GroundEdit:
+    """Take ground out of a bowl at one place and lay it down as a heap at another; no volume is lost.
+
+    Each is a paraboloid sampled at points, and what belongs to a point is shared by the three vertices of the triangle
+    around it, in proportion to their barycentric coordinates. So the volume and its middle are kept to rounding,
+    however wide the bowl is in comparison with the spacing. No slope is too steep for it to stand.
+
+    Args:
+        ground: an `editable_ground`.
+        from_m, to_m: the middles, x, y [m]; both bowls lie inside the ground, a spacing or more from its edge.
+        volume_m3: how much [m3].
+        radius_m: of both [m].
+    """
+    moved = np.zeros(ground.shape)
+    depth_m = _positive("volume_m3", volume_m3) / ground.spacing_m**2
+    for what, middle, sign in (("from_m", from_m, -1.0), ("to_m", to_m, 1.0)):
+        rows, columns, share = _bowl_shares(ground, middle, radius_m, what)
+        np.add.at(moved, (rows, columns), sign * depth_m * share)
+    rows, columns = np.nonzero(moved)
+    part = (slice(int(rows.min()), int(rows.max()) + 1), slice(int(columns.min()), int(columns.max()) + 1))
+    return edit_ground(ground, part[0].start, part[1].start, ground.altitude[part] + moved[part], "the dig")
+
+
+def _bowl_shares(
+    ground: Ground, middle: Point, radius_m: float, what: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows and columns of the vertices under a bowl, and the share of its volume that each holds."""
+    reach = _positive("radius_m", radius_m) + ground.spacing_m
+    left, right, bottom, top = ground.bounds
+    x, y = middle
+    if not (left + reach <= x <= right - reach and bottom + reach <= y <= top - reach):
+        raise InvalidValueError(
+            f"{what} of the dig is ({x:g}, {y:g}); with its radius of {radius_m:g} m it must lie at least a spacing of "
+            f"{ground.spacing_m:g} m inside the ground, ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m"
+        )
+    count = 8 * max(1, math.ceil(radius_m / ground.spacing_m))
+    u, v = np.meshgrid(*2 * [np.arange(-count + 0.5, count) / count])
+    weight = np.maximum(1.0 - u * u - v * v, 0.0).ravel()
+    x0, y0, spacing = ground.frame.tolist()
+    across, up = ((x + radius_m * u.ravel() - x0) / spacing, (y + radius_m * v.ravel() - y0) / spacing)
+    column, row = np.floor(across).astype(int), np.floor(up).astype(int)
+    a, b = across - column, up - row
+    upper = b > a  # the diagonal goes from [row, column] to [row + 1, column + 1]
+    rows, columns = np.concatenate((row, row + 1, row + upper)), np.concatenate((column, column + 1, column + ~upper))
+    shares = np.concatenate((1.0 - np.maximum(a, b), np.minimum(a, b), np.abs(a - b))) * np.tile(weight, 3)
+    return rows, columns, shares / shares.sum()
 
 
 def _bowl(ground: Ground, centre_m: Point, height_m: float, radius_m: float, what: str) -> GroundEdit:

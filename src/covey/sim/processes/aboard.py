@@ -76,7 +76,7 @@ class RobotAboard:
         said = None
         if shown != self._shown or robot.finished or failure:
             self._shown, said = shown, (*shown, robot.finished, failure)
-        tags, robot._left_tags = robot._left_tags, []
+        (tags, robot._left_tags), (digs, robot._digs) = (robot._left_tags, []), (robot._digs, [])
         wishes, outbox, writes = sorted(robot._map_wishes), self.mailbox.outbox, self.board.pending
         team = None
         if taken or wishes or outbox or writes:
@@ -87,7 +87,7 @@ class RobotAboard:
         self.mailbox.writers.clear()
         writes.clear()
         work = self._work.take() if self._work is not None else None
-        return (command, tags, work) if tags or work else (command,), said, team
+        return (command, tags, digs, work) if tags or digs or work else (command,), said, team
 
     def close(self) -> None:
         """End the controller (a coroutine's ``finally`` blocks run)."""

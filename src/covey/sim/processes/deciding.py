@@ -271,8 +271,9 @@ class DecidingApart(Deciding):
         robot = apart.robot
         (command, *rest), said, team = parts
         apart.seat.misses.late_commands += step != self._step
-        tags, work = rest or ((), None)
+        tags, digs, work = rest or ((), (), None)
         robot._left_tags += tags
+        robot._digs += digs
         failure = None
         if said is not None:
             robot.text, robot.doing, robot.finished, failure = said
