@@ -5,7 +5,8 @@ import pytest
 from PIL import Image
 
 import covey
-from covey.results.figures import on_ground, save_all, style
+from covey.results.figures import PICTURES, on_ground, save_all, style
+from covey.results.figures.animation import _frames
 from covey.results.figures.landscape import MEASURED_COLOR
 from covey.robots.catalogue import skid_steer
 from covey.world.ground import Ground
@@ -56,3 +57,27 @@ def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
     assert marked(last) > marked(first) > 20
     pixels = np.asarray(last.convert("RGB")).astype(int)
     assert (pixels[..., 2] > pixels[..., 0] + 12).mean() < 0.4  # sky, and markers, are bluer than the ground
+
+
+def test_every_picture_shows_the_team_and_not_all_of_a_large_ground():
+    group = covey.Group("rover", skid_steer(), [(-2.0, 0.0, 0.0), (2.0, 0.0, 1.0)], lambda robot: robot.drive(0.3, 0.3))
+    large = covey.Simulation(Ground.of(np.zeros((81, 81))).world(), [group], stop=covey.Stop(timeout_s=1)).run()
+    for name in ("overview", "trajectories", "union_map", "robot_maps", "exploration_heat", "coverage_heat"):
+        axes = PICTURES[name](large).axes[0]
+        assert np.ptp(axes.get_xlim()) < 15, name  # the robots are 4 m apart, the ground 80 m wide
+        assert axes.get_xlim()[0] < -2 < 2 < axes.get_xlim()[1], name
+    image = next(_frames(large, 1)).convert("RGB")
+    seen = (np.asarray(image) == style.rgb(style.robot_color(0, 2))).all(axis=-1).nonzero()[1]
+    other = (np.asarray(image) == style.rgb(style.robot_color(1, 2))).all(axis=-1).nonzero()[1]
+    assert abs(seen.mean() - other.mean()) > 0.25 * image.width  # all of the ground: 0.05
+
+
+def test_names_cover_no_other_name_and_no_start(run):
+    picture = PICTURES["trajectories"](run)
+    axes = picture.axes[0]
+    picture.to_bytes("png")
+    boxes = [t.get_window_extent() for t in axes.texts if t.get_text() in run.names]
+    assert len(boxes) == 2
+    assert not boxes[0].overlaps(boxes[1])
+    for point in axes.transData.transform(run.poses[0, :, :2]):
+        assert not any(box.contains(*point) for box in boxes)

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
+from covey.results.figures.trajectories import view_of
 from covey.results.folder import part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.run import Run
@@ -83,7 +84,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     maps = run.maps
     if maps is None or not len(run.pose_times):
         return
-    left, right, bottom, top = ground.bounds(maps.truth)
+    left, right, bottom, top = ground.bounds(maps.truth) if run.landscape is None else view_of(run)
     pixel_m = max(right - left, top - bottom) / _SIZE
     width, height = round((right - left) / pixel_m), round((top - bottom) / pixel_m)
     pixels = _pixels(maps.truth, left, top, pixel_m, width, height)

@@ -3,6 +3,7 @@
 import math
 
 from covey.results.figures import furniture, ground, style
+from covey.results.figures.trajectories import view_of
 from covey.results.run import Run
 
 
@@ -10,7 +11,7 @@ def union_map(run: Run) -> style.Picture | None:
     """Return the union of all robots' maps at the end; None when the run has none."""
     if run.maps is None or run.maps.union is None:
         return None
-    picture, axes = furniture.map_picture(ground.cropped(run.maps))
+    picture, axes = furniture.map_picture(view_of(run))
     axes.set_facecolor(style.UNKNOWN_COLOR)
     ground.show_cells(axes, run.maps.union, ground.occupancy_pixels(run.maps.union))
     furniture.legend(axes, _entries())
@@ -22,7 +23,7 @@ def robot_maps(run: Run) -> style.Picture | None:
     """Return each robot's own map at the end, side by side across the page; None when the run has none."""
     if run.maps is None or not any(run.maps.robots):
         return None
-    n, view = len(run.names), ground.cropped(run.maps)
+    n, view = len(run.names), view_of(run)
     aspect = (view[3] - view[2]) / (view[1] - view[0])
     columns = min(n, max(3, math.ceil(math.sqrt(n * aspect))))
     rows = -(-n // columns)

@@ -115,12 +115,17 @@ def direct_label(axes: Axes, x: float, y: float, text: str, color: str, **option
     return axes.annotate(text, (x, y), textcoords="offset points", annotation_clip=False, **(style | options))
 
 
-def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str]) -> None:
-    """Write a name beside each point, shape (n, 2) [m]: at the first of several places that hides nothing else."""
+def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str], avoid: Any = ()) -> None:
+    """Write a name beside each point, shape (n, 2) [m]: at the first of several places that hides nothing else.
+
+    No other name, and no other point: neither of these nor of those to ``avoid``, shape (k, 2) [m].
+    """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
     at = (np.asarray(points) - (left, bottom)) / (right - left, top - bottom) * size  # in points of the picture
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
+    others = (np.reshape(avoid, (-1, 2)) - (left, bottom)) / (right - left, top - bottom) * size
+    taken += [np.concatenate((p - 3.0, p + 3.0)) for p in others]
     from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # names then stand in the order of their points
     for i in from_top:
         p, (x, y) = at[i], points[i]

@@ -5,6 +5,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from covey.results.figures import furniture, ground, style
+from covey.results.figures.trajectories import view_of
 from covey.results.maps import FREE
 from covey.results.run import Run
 
@@ -45,7 +46,7 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     seen = ~np.isnan(age) & (maps.truth.cells == FREE)
     table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
     pixels[seen] = table[(np.minimum(age[seen] / OLD_S, 1.0) * 255).astype(int)]
-    picture, axes = furniture.map_picture(ground.cropped(maps), right_in=0.62)
+    picture, axes = furniture.map_picture(view_of(run), right_in=0.62)
     ground.show_cells(axes, maps.truth, pixels)
     entries = [furniture.patch(NEVER_COLOR, "never"), furniture.patch(style.WALL_COLOR, "wall")]
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():

@@ -188,7 +188,9 @@ def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: W
         axes.plot(*way[0], "o", ms=3.0, mfc="white", mec=color, mew=0.8, zorder=4)
         axes.plot(*way[-1], "o", ms=3.4, mfc=color, mec="white", mew=0.5, zorder=5)
     if n <= style.LABELLED:
-        furniture.name_points(axes, ways.points[-1], ways.names, [style.robot_color(i, n) for i in range(n)])
+        furniture.name_points(
+            axes, ways.points[-1], ways.names, [style.robot_color(i, n) for i in range(n)], ways.points[0]
+        )
 
 
 def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[float, float]) -> None:

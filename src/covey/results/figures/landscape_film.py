@@ -43,7 +43,7 @@ def film_frames(
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
     chosen = np.unique(np.linspace(0, len(poses) - 1, frames).round().astype(int)).tolist()
     cameras = [camera] * len(chosen) if camera is not None else shots(poses[chosen, :, :3], (640, 400))
-    view, drawn, palette, limits = None, None, None, None
+    view, drawn, palette, limits = None, np.empty(0), None, None
     for k, seen_from in zip(chosen, cameras, strict=True):
         altitude = altitude_at(int(steps[k]))
         if view is None or view.camera is not seen_from or not np.array_equal(altitude, drawn):

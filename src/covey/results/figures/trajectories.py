@@ -65,7 +65,9 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         axes.plot(*way[0], "o", ms=3.6, mfc="white", mec=color, mew=0.9, zorder=4)
         axes.plot(*way[-1], "o", ms=4.2, mfc=color, mec="white", mew=0.5, zorder=5)
     if n <= style.LABELLED and len(poses):
-        furniture.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)])
+        furniture.name_points(
+            axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], poses[0, :, :2]
+        )
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
