@@ -33,8 +33,8 @@ def landscape(seed):
 def look(beliefs, sensor, ground, pose, sample, keys):
     """Let the belief take in one reading, taken by a body that stands level on the ground."""
     attitude = np.array([[float(ground.altitude_at(pose[0, :2])), 0.0, 0.0]])
-    still, times, none = np.zeros((1, 3)), np.ones(1, np.int64), np.full(1, np.nan)
-    truth = Truth(SKIP, FRAME, pose, pose, still, still[None], times, none, np.ones(1, np.int64), 0.1, ground, attitude)
+    still, one, felt = np.zeros((1, 3)), np.ones(1, np.int64), (np.zeros((0, 3)), (0, 0))
+    truth = Truth(SKIP, FRAME, pose, pose, still, still[None], one, *felt, one, 0.1, ground, attitude)
     sensor.read(truth, ONE, keys, sample).into(beliefs, ONE, ONE, pose, sample)
 
 
