@@ -59,5 +59,5 @@ def event_of(line: str) -> dict:
     if document.problems:
         raise ScenarioError(document.problems)
     if not isinstance(document.data, dict) or None in document.data.values():
-        raise InvalidValueError(f"{text!r} is no event; write one as in  crater: {{centre_m: [3, 4]}}")
+        raise InvalidValueError(f"{text!r} is not an event; write one like  crater: {{centre_m: [3, 4]}}")
     return document.data

@@ -38,9 +38,9 @@ def run_design_command(
 ) -> int:
     """Run a design, print where its results are, and return the exit code."""
     if cluster is not None and jobs is not None:
-        raise InvalidValueError("--jobs is for this machine; how many run at a time on a cluster, its workers decide")
+        raise InvalidValueError("--jobs is for this machine; on a cluster the workers decide how many run at a time")
     if trust and not dry_run:
-        raise InvalidValueError("--trust is for --dry-run; a run runs the code that it names, without --trusted-only")
+        raise InvalidValueError("--trust is for --dry-run; covey run itself runs the code that a design names")
     part = None if shard is None else parse_shard(shard)
     with looking() if dry_run and not trust else nullcontext(Looking()) as seen:
         design = load_design(source, trusted_only=trusted_only)
@@ -132,9 +132,7 @@ def _read(folder: Path) -> Results:
     """Return the results in a folder; what is damaged is said, and left out."""
     results = Results(folder)
     for run_id in results.damaged:
-        print(
-            f"{folder / RUNS / run_id} is damaged, and left out; covey run of the design does it again", file=sys.stderr
-        )
+        print(f"{folder / RUNS / run_id} is damaged, and left out; covey run of the design repeats it", file=sys.stderr)
     return results
 
 
@@ -142,8 +140,8 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
     refuse_others(folder, design)
     if not is_known(design) or seen.stand_ins:
         raise InvalidValueError(
-            f"what would run depends on what {', '.join(seen.unread)} gives, which looking does not run; with --trust "
-            "it is run, and the runs are counted"
+            f"the number of runs depends on {', '.join(seen.unread)}, and a dry run runs no code of files; "
+            "add --trust to run that code and count the runs"
         )
     planned = {p.run_id for p in plan(design)}
     there = len(read_rows(folder, planned))

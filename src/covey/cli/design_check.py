@@ -24,7 +24,7 @@ def check_design(source: str, jobs: int | None, trusted_only: bool, trust: bool)
 
 def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looking) -> None:
     if jobs is not None and jobs < 1:
-        raise InvalidValueError(f"--jobs {jobs}: at least one run at a time")
+        raise InvalidValueError(f"--jobs {jobs}: give at least 1 run at a time")
     design = load_design(source, trusted_only=trusted_only)
     if not is_known(design):
         print(as_text(design))

@@ -11,7 +11,7 @@ def robot_command(address: str, name: str) -> int:
     """Be the process of a robot until its run ends, and return the exit code."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        print(f"{address!r} is no address; write host:port", file=sys.stderr)
+        print(f"{address!r} is not an address; write host:port", file=sys.stderr)
         return BAD_INPUT
     try:
         be_robot((host, int(port)), name)
