@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,10 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Maps names to objects of one kind; packages add theirs under the entry-point group ``covey.<kind>``.
 
+    Args:
+        kind: what its objects are.
+        shelf: the module that registers those of Covey itself, loaded when a name is first asked for.
+
     Examples:
         >>> shapes = Registry("shape")
         >>> @shapes.register("square")
@@ -31,8 +36,8 @@ class Registry(Generic[T]):
         True
     """
 
-    def __init__(self, kind: str):
-        self.kind = kind
+    def __init__(self, kind: str, shelf: str = ""):
+        self.kind, self._shelf = kind, shelf
         self._items: dict[str, T] = {}
         self.renamed: dict[str, str] = {}
         """What older files call by a name that is no longer listed, and its name now."""
@@ -50,6 +55,7 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
+        self._load_shelf()
         name = self.renamed.get(name, name)
         if name not in self._items:
             for entry in _installed(self.kind):
@@ -65,7 +71,12 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return every known name, sorted, installed packages included, without loading them."""
+        self._load_shelf()
         return sorted({*self._items, *(entry.name for entry in _installed(self.kind))})
+
+    def _load_shelf(self) -> None:
+        if self._shelf:
+            importlib.import_module(self._shelf)
 
 
 @cache
@@ -109,10 +120,14 @@ def is_looking() -> bool:
 
 
 class Unread:
-    """Stands for the object of a file that has not been loaded."""
+    """Stands for the object of a file that has not been loaded.
 
-    def __init__(self, reference: str):
-        self.reference = reference
+    Attributes:
+        file: where it stands, if that is to be checked without running it; else None.
+    """
+
+    def __init__(self, reference: str, file: Path | None = None):
+        self.reference, self.file = reference, file
         self.__name__ = self.__qualname__ = reference
 
     def __call__(self, *_args: Any, **_kws: Any) -> Any:
@@ -143,7 +158,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
         if found.checks:
             check_names(reference, folder)
         found.unread[reference] = folder
-        return Unread(reference)
+        return Unread(reference, (folder / reference.rpartition(":")[0]).resolve() if found.checks else None)
     file_name, _, attribute = reference.rpartition(":")
     path = (folder / file_name).resolve()
     if not file_name or not path.is_file():
@@ -151,7 +166,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
     try:
         module = load_file(path)
     except Exception as error:
-        raise InvalidValueError(f"{reference!r} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise InvalidValueError(f"{reference!r} cannot be loaded: {_told(error, path)}") from error
     try:
         return getattr(module, attribute)
     except AttributeError:
@@ -170,14 +185,22 @@ def check_names(reference: str, folder: Path) -> None:
     if not file_name or not path.is_file():
         raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
     try:
-        names = _bound(ast.parse(path.read_bytes()).body)
+        names = names_bound(ast.parse(path.read_bytes(), path.name).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
-        raise InvalidValueError(f"{reference!r} cannot be read: {type(error).__name__}: {error}") from None
+        raise InvalidValueError(f"{reference!r} cannot be read: {_told(error, path)}") from None
     if attribute not in names and "*" not in names:
         raise UnknownNameError(f"name in {path.name}", attribute, [n for n in names if not n.startswith("_")])
 
 
-def _bound(statements: Iterable[ast.stmt]) -> set[str]:
+def _told(error: Exception, path: Path) -> str:
+    """Return what an error says, with the line of the file where there is one."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {path.name}:{error.lineno}: {error.msg}"
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
+    return f"{type(error).__name__}: {f'{path.name}:{lines[-1]}: ' if lines else ''}{error}"
+
+
+def names_bound(statements: Iterable[ast.stmt]) -> set[str]:
     """Return the names that statements bind; ``*`` among them where that cannot be told."""
     found: set[str] = set()
     for node in statements:
@@ -189,7 +212,7 @@ def _bound(statements: Iterable[ast.stmt]) -> set[str]:
             found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
         elif not isinstance(node, (ast.Expr, ast.Pass)):  # if, try, with and so on: what is in them
             inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
-            found |= _bound(inner) | {"*"}
+            found |= names_bound(inner) | {"*"}
     return found
 
 

@@ -1,9 +1,10 @@
 """`covey run` and `covey plot`."""
 
+import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from covey.results.run import Run
 from covey.scenario.folders import check_folder, fresh_folder
 from covey.scenario.load import parse_scenario
 from covey.scenario.run import run_scenario
+from covey.sim.failures import stopped
 
 _EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # of a run that no file describes
 SLOWEST = 1e-3
@@ -46,7 +48,7 @@ def run_command(
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)
     with nullcontext(out) if out is not None else fresh_folder(scenario.name) as folder:
         try:
-            with bar as progress:
+            with bar as progress, _failures_last(not quiet):
                 observers = () if progress is None else (progress,)
                 run = run_scenario(
                     scenario, folder, speed=factor, overwrite=force, observers=observers, before_step=typed
@@ -61,6 +63,7 @@ def run_command(
     else:
         print_metrics(run.metrics)
         _print_paths(run, drawn)
+        _print_failures(run)
     return REACHED if run.status == "reached" else NOT_REACHED
 
 
@@ -116,6 +119,24 @@ def _draw_all(run: Run, *arguments: Any, **formats: Any) -> list[Path]:
     from covey.results.figures import save_all  # loads matplotlib, which the first step does not wait for
 
     return save_all(run, *arguments, **formats)
+
+
+@contextmanager
+def _failures_last(ours: bool) -> Iterator[None]:
+    """Let the simulation leave it to us to say at the end which controllers failed, below the metrics."""
+    log = logging.getLogger("covey")
+    before = log.level
+    log.setLevel(logging.ERROR if ours else before)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _print_failures(run: Run) -> None:
+    failed = run.events.filter(run.events["kind"] == "controller_failed").select("robot", "time_s", "text").rows()
+    for line in stopped(failed):
+        print(line, file=sys.stderr)
 
 
 def _print_paths(run: Run, drawn: list[Path]) -> None:

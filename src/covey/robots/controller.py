@@ -14,7 +14,7 @@ from typing import Any, Literal
 from covey.errors import InvalidValueError, did_you_mean
 from covey.registry import Registry
 
-controllers: Registry[Callable[..., Any]] = Registry("controller")
+controllers: Registry[Callable[..., Any]] = Registry("controller", shelf="covey.controllers")
 Scope = Literal["robot", "group", "team"]
 
 
@@ -51,17 +51,26 @@ def controller(
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A controller with its parameters: what a group of robots is given, and what must survive pickling."""
+    """A controller with its parameters: what a group of robots is given, and what must survive pickling.
 
-    factory: Callable[..., Any]
+    Attributes:
+        factory: the function or class itself; it may be given by its name, as in ``Program("minpos")``.
+        parameters: keyword parameters that differ from the defaults.
+
+    Raises:
+        InvalidValueError: the object is no controller, or has no such parameter.
+        UnknownNameError: no controller has this name.
+    """
+
+    factory: Any
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not callable(self.factory):
-            raise InvalidValueError(
-                f"a controller is {self.factory!r}; give an async function, a function or class with step(robot)"
-            )
-        known = parameters_of(self.factory)
+        if isinstance(self.factory, str):
+            object.__setattr__(self, "factory", controllers.get(self.factory))
+        refuse_misfit(getattr(self.factory, "__name__", repr(self.factory)), self.factory)
+        factory: Any = self.factory
+        known = parameters_of(factory)
         for key in self.parameters:
             if known is not None and key not in known:
                 raise InvalidValueError(f"controller {self.name!r} has no parameter {key!r}{did_you_mean(key, known)}")
@@ -110,6 +119,52 @@ class Program:
     def is_sequential(self) -> bool:
         """True for ``async def``: code that awaits."""
         return inspect.iscoroutinefunction(self.factory)
+
+
+def refuse_misfit(name: str, target: Any) -> None:
+    """Check that an object can be a controller, as far as that is seen without calling it.
+
+    Args:
+        name: what to call it.
+        target: a function or class.
+
+    Raises:
+        InvalidValueError: it cannot; the message says what it lacks.
+    """
+    wrong = _misfit(target)
+    if wrong:
+        raise InvalidValueError(f"controller {name!r} {wrong}")
+
+
+def _misfit(target: Any) -> str:
+    if not callable(target):
+        return f"is {type(target).__name__}; a controller is a function or a class with step(self, robot)"
+    call, given, right = target, 1, "its first argument is the robot"
+    if inspect.isclass(target):
+        call, given, right = getattr(target, "step", None), 2, "write step(self, robot)"
+        if not callable(call):
+            own = ", ".join(name for name, item in vars(target).items() if callable(item) and not name.startswith("_"))
+            return f"has no method step(self, robot), only: {own or 'none'}"
+        if inspect.iscoroutinefunction(call):
+            return (
+                "has an async step; a step is called once per control step and cannot wait: write a plain step, or an "
+                "async function of the robot instead of the class"
+            )
+        if isinstance(inspect.getattr_static(target, "step"), (staticmethod, classmethod)):
+            given = 1
+    if inspect.isgeneratorfunction(call):
+        return "has a yield; write async def, and await instead of yield"
+    if inspect.iscoroutinefunction(call) and getattr(target, "covey_scope", "robot") != "robot":
+        return "is async, which only a controller of one robot can be"
+    try:
+        signature = inspect.signature(call)
+    except ValueError:  # of what is not written in Python there may be none
+        return ""
+    try:
+        signature.bind_partial(*[None] * given)
+    except TypeError:
+        return f"is written {getattr(call, '__name__', '')}{signature}; {right}"
+    return ""
 
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:

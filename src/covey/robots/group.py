@@ -21,8 +21,8 @@ class Group:
         name: robots are called ``<name>0``, ``<name>1``, …
         robot: what they are.
         start: poses at the start, shape (n, 3): x, y [m], heading [rad] in the world frame.
-        program: the controller, or it with its parameters as a `Program`; None leaves it to a controller of the whole
-            team.
+        program: the controller or its name, or it with its parameters as a `Program`; None leaves it to a controller of
+            the whole team.
         localization: how they know where they are.
         control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
         phase: see `control_every`.

@@ -9,9 +9,10 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, Validation
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.records import Record
-from covey.registry import load_from_file
-from covey.robots.controller import Program, parameters_of
+from covey.registry import Unread, load_from_file
+from covey.robots.controller import Program, parameters_of, refuse_misfit
 from covey.scenario.messages import located
+from covey.scenario.outline import outline_of
 
 
 class ControllerReference(Record):
@@ -27,9 +28,9 @@ class ControllerReference(Record):
     @classmethod
     def _resolve(cls, value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):
-            value = {"name": value}
+            return _from_mapping({"name": value}, info.context or {}, at=())
         if isinstance(value, dict) and "target" not in value:
-            return _from_mapping(value, info.context or {})
+            return _from_mapping(value, info.context or {}, at=("name",))
         if callable(value):
             return {"target": value, "reference": reference_of(value)}
         return value
@@ -68,32 +69,42 @@ def reference_of(target: Any) -> str:
     return controllers.name_of(target) or ""
 
 
-def _from_mapping(value: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
+def _from_mapping(value: dict[str, Any], context: dict[str, Any], at: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of a reference; what is wrong with the name is reported ``at`` this key below it."""
     name, parameters = value.get("name"), {k: v for k, v in value.items() if k != "name"}
     if not isinstance(name, str):
         raise ValueError("'name' is missing: write {name: nearest_frontier, ...}")
     try:
-        target = _find(name, context)
+        target, outline = _find(name, context)
+        if outline is not None:
+            refuse_misfit(name, outline)
     except CoveyError as error:
-        raise located([(("name",), str(error), name)]) from None
-    _checked_parameters(name, target, parameters)  # they stay as they were written: so they can be told without it
+        raise located([(at, str(error), name)]) from None
+    _checked_parameters(
+        name, outline or target, parameters, at
+    )  # they stay as they were written: so they can be told without it
     return {"target": target, "reference": name, "parameters": parameters}
 
 
-def _find(name: str, context: dict[str, Any]) -> Any:
+def _find(name: str, context: dict[str, Any]) -> tuple[Any, Any]:
+    """Return what a name stands for, and what of it can be checked: the same, an outline of it, or None."""
     from covey.controllers import controllers
 
     if ".py:" not in name:
-        return controllers.get(name)
+        if name.endswith(".py") or "/" in name:
+            raise InvalidValueError(f"{name!r} names a file; write {name}:NAME, the function or class in it")
+        return (target := controllers.get(name)), target
     if context.get("trusted_only"):
         raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
     target = load_from_file(name, Path(context.get("folder", ".")))
-    if not callable(target):
-        raise InvalidValueError(f"{name!r} is {type(target).__name__}; a controller is a function or a class")
-    return target
+    if isinstance(target, Unread):
+        return target, None if target.file is None else outline_of(target.file, name.rpartition(":")[2])
+    return target, target
 
 
-def _checked_parameters(name: str, target: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+def _checked_parameters(
+    name: str, target: Any, parameters: dict[str, Any], at: tuple[str, ...] = ("name",)
+) -> dict[str, Any]:
     known = parameters_of(target)
     if known is None:
         return parameters
@@ -108,7 +119,7 @@ def _checked_parameters(name: str, target: Any, parameters: dict[str, Any]) -> d
             message = f"controller {name!r} has no parameter {key!r}{did_you_mean(key, known)}"
             unknown.append(((key,), message, value))
     needed = [k for k, p in known.items() if p.default is p.empty and k not in parameters]
-    errors += [(("name",), f"controller {name!r} needs the parameter {key!r}", name) for key in needed]
+    errors += [(at, f"controller {name!r} needs the parameter {key!r}", name) for key in needed]
     if errors or unknown:
         raise located(errors, unknown)
     return checked

@@ -1,5 +1,6 @@
 """`Simulation`: a world, a team, and the step that moves both on."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from covey.sim.checks import check_needed, check_unknown_starts
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
+from covey.sim.failures import stopped
 from covey.sim.hosting import Controllers, hosting
 from covey.sim.inputs import Inputs
 from covey.sim.mission import Mission
@@ -42,6 +44,8 @@ from covey.world.edits import editable
 from covey.world.ground import Ground
 from covey.world.world import World
 
+LOG = logging.getLogger("covey")
+"""Says what goes wrong: an error when a controller fails, and a warning about all of them at the end of `run`."""
 OnError = Literal["stop_robot", "end_run"]
 
 
@@ -51,7 +55,8 @@ class Simulation:
     Args:
         world: the place.
         robots: how many generic robots, or groups of them.
-        controller: what decides on each robot, for robots without a controller of their own.
+        controller: what decides on each robot, for robots without a controller of their own; also by the name of one
+            that ships, such as ``"minpos"``.
         seed: the root of every random draw.
         step_s: control period [s], a multiple of ``substep_s``.
         substep_s: physics substep [s].
@@ -174,6 +179,7 @@ class Simulation:
         self.commands = np.zeros((len(self.names), 3))
         self.status: str | None = None
         self.events: list[Event] = []
+        self._failed: list[tuple[str, float, str]] = []
         self.radio_alive = np.ones(len(self.names), bool)
         self.inputs = Inputs(self, events, faults)
         self._repeatable = self.deciding.repeatable and not self.computing.measures
@@ -273,7 +279,11 @@ class Simulation:
             self.deciding.close()
             self._recorder.abandon(f"{type(error).__name__}: {error}")
             raise
-        return self.close()
+        run = self.close()
+        if self._failed:
+            lines = "\n  ".join(stopped(self._failed))
+            LOG.warning("%d of %d robots were stopped by errors:\n  %s", len(self._failed), len(self.names), lines)
+        return run
 
     def close(self) -> Run:
         """End the run, write what remains of its folder, and return it; closing again returns the same."""
@@ -361,6 +371,10 @@ class Simulation:
                 self._event("controller_failed", i, text=failure.text)
             if self.on_controller_error == "end_run":
                 self.status = "failed"
+        failed = [(self.names[i], self.time, f.text) for f in self.deciding.failures for i in f.robots]
+        for line in stopped(failed):
+            LOG.error("%s", line)
+        self._failed += failed
 
     def _act(self) -> None:
         self._pose_before[:] = self.state.pose

@@ -19,7 +19,10 @@ _TRIES = 3  # interruptions after which it is said that there is no interrupting
 class StepBudgetError(ControllerError):
     """The controller used up its wall-time budget for one step; the run is no longer repeatable."""
 
-    def __init__(self, message: str = "it did not come back within its wall time for one step (step_budget_s)"):
+    def __init__(
+        self,
+        message: str = "it did not come back within its wall time for one step (step_budget_s); a loop needs an await",
+    ):
         super().__init__(message)
 
 
