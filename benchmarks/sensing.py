@@ -17,7 +17,7 @@ def truth_of(solid: np.ndarray, positions: np.ndarray, radius: float = 0.2) -> T
     discs, ones = np.tile([0.0, 0.0, radius], (n, 1, 1)), np.ones(n, np.int64)
     frame = Grid(solid, RESOLUTION).frame
     return Truth(
-        skip_field(solid), frame, pose, pose, np.zeros((n, 3)), discs, ones, np.full(n, np.nan), np.arange(n), 0.1
+        skip_field(solid), frame, pose, pose, np.zeros((n, 3)), discs, ones, np.empty((0, 3)), (0, 0), np.arange(n), 0.1
     )
 
 

@@ -52,7 +52,7 @@ def scene(spacing):
     solid = np.zeros((260, 260), bool)
     grid = Grid(solid, spacing, (*(ground.frame[:2] - 0.5 * spacing), 0.0))
     still, discs = np.zeros((ROBOTS, 3)), np.zeros((ROBOTS, 1, 3))
-    fields = pose, pose, still, discs, np.ones(ROBOTS, np.int64), np.full(ROBOTS, np.nan), ALL, 0.1
+    fields = pose, pose, still, discs, np.ones(ROBOTS, np.int64), np.empty((0, 3)), (0, 0), ALL, 0.1
     return Truth(skip_field(solid), grid.frame, *fields, ground, attitude)
 
 

@@ -170,7 +170,7 @@ def test_the_name_of_a_run_changes_with_what_decides_on_it(write):
     text = "design: d\nscenario: room.yaml\niterations: 1\nparameters: {robots.scout.controller: './mine.py:go'}\n"
     first = plan(parse_design(text))[0].run_id
     assert plan(parse_design(text.replace("design: d", "design: e")))[0].run_id == first
-    assert plan(parse_design(text + "keep: everything\n"))[0].run_id != first
+    assert plan(parse_design(text + "keep: everything\n"))[0].run_id == first  # what is kept decides on no result
     assert plan(parse_design(text + "stop: {timeout_s: 1}\n"))[0].run_id != first
     (folder / "mine.py").write_text("def go(robot):\n    robot.drive(1, 0)\n")
     assert plan(parse_design(text))[0].run_id != first

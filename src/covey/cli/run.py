@@ -59,7 +59,7 @@ def run_command(
             return INTERRUPTED
     drawn = _draw_all(run) if pictures else []
     if quiet:
-        print(run.folder)
+        print(folder)
     else:
         print_metrics(run.metrics)
         _print_paths(run, drawn)
