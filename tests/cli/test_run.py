@@ -59,6 +59,31 @@ def test_a_run_that_ends_without_a_goal_and_the_folder_rules(folder, capsys):
     assert (folder / "out" / "measurements.parquet").read_bytes() != first
 
 
+def test_about_ten_metrics_are_printed_the_most_important_first_with_what_they_mean(folder, capsys):
+    main(["run", "hello", "--no-pictures"])
+    out = capsys.readouterr().out
+    names = [line.split()[0] for line in out.partition("run folder")[0].splitlines()[1:] if line[:1].strip()]
+    assert names[:4] == ["status", "simulated_time_s", "explored_share", "exploration_time_s"]
+    assert 8 <= len(names) <= 12
+    assert "how the run ended" in out
+    assert f"metrics.json has all {len(Run(next((folder / 'runs' / 'hello').iterdir())).metrics)} metrics" in out
+
+
+def test_a_run_draws_two_pictures_or_those_that_are_asked_for(folder, capsys):
+    main(["run", "room.yaml", "--out", "a"])
+    assert {p.stem for p in (folder / "a" / "figures").iterdir()} == {"overview", "animation"}
+    assert "drawing overview" in capsys.readouterr().err
+    main(["run", "room.yaml", "--out", "b", "--picture", "trajectories"])
+    assert {p.name for p in (folder / "b" / "figures").iterdir()} == {"trajectories.png"}
+    assert main(["run", "room.yaml", "--out", "c", "--picture", "movie"]) == BAD_INPUT
+    assert not (folder / "c").exists()
+    assert "unknown picture 'movie'" in capsys.readouterr().err
+    assert main(["plot", "a", "robot_maps", "film"]) == REACHED
+    told = capsys.readouterr()
+    assert [line for line in told.out.splitlines() if line] == [f"a{os.sep}figures{os.sep}robot_maps.png"]
+    assert "film: not drawn, the run has not recorded what it shows" in told.err
+
+
 def test_pictures_can_be_drawn_again_as_pdf(folder, capsys):
     main(["run", "room.yaml", "--no-pictures", "--quiet", "--out", "a"])
     assert main(["plot", "a", "--format", "pdf", "--out", "pictures"]) == REACHED

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import covey
+from covey.cli.run import PICTURE_NAMES
+from covey.errors import UnknownNameError
 from covey.results.figures import (
+    NAMES,
     PICTURES,
     coverage_heat,
     exploration_heat,
@@ -20,11 +24,12 @@ from covey.results.figures import (
     trajectories,
     union_map,
 )
+from covey.results.figures.animation import animation_images
 from covey.results.figures.curves import spread
 from covey.results.figures.furniture import name_points
 from covey.results.figures.ground import bounds
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
-from covey.results.figures.style import ROBOTS, rgb, robot_color
+from covey.results.figures.style import LINK_COLOR, ROBOTS, rgb, robot_color
 
 
 def test_save_all_writes_every_picture_whole(record, tmp_path):
@@ -42,6 +47,74 @@ def test_save_all_writes_every_picture_whole(record, tmp_path):
                 assert image.size[0] in (1050, 2148) or path.stem == "robot_maps"
         if path.suffix == ".svg":
             assert ET.parse(path).getroot().tag.endswith("svg")
+
+
+def test_only_the_pictures_that_were_asked_for_are_drawn_and_it_says_how_far_it_is(record, tmp_path):
+    said = []
+    run = record(tmp_path / "run", steps=20)
+    files = save_all(run, kinds=("png",), names=["overview", "animation"], progress=lambda *told: said.append(told))
+    assert [p.name for p in files if p.suffix != ".mp4"] == ["overview.png", "animation.gif"]
+    texts = list(dict.fromkeys(text for text, _ in said))
+    assert texts == ["drawing overview (1 of 2)", "drawing animation (2 of 2)"]
+    shares = [share for _, share in said]
+    assert shares == sorted(shares)
+    assert (shares[0], 0 <= shares[-1] <= 1) == (0.0, True)
+    with pytest.raises(UnknownNameError, match="unknown picture 'overveiw', did you mean 'overview'"):
+        save_all(run, names=["overveiw"])
+
+
+def test_the_command_line_knows_every_picture():
+    assert set(PICTURE_NAMES) == set(NAMES)
+
+
+def test_an_animation_shows_where_each_robot_is_heading(record):
+    run = record(steps=30)
+    image = np.asarray(list(animation_images(run, 2))[-1].convert("RGB"))
+    for i in range(2):
+        x, y, heading = run.poses[-1, i]
+        middle = np.array([(x + 5) * 64, (5 - y) * 64 + 26])  # 640 pixels are 10 m, under a head of 26
+        ahead = (middle + 10 * np.array([np.cos(heading), -np.sin(heading)])).round().astype(int)
+        left = (middle + 10 * np.array([-np.sin(heading), -np.cos(heading)])).round().astype(int)
+        assert tuple(image[ahead[1], ahead[0]]) == tuple(rgb(ROBOTS[i]))
+        assert tuple(image[left[1], left[0]]) != tuple(rgb(ROBOTS[i]))
+
+
+async def _leaves_a_tag(robot):
+    await robot.goto(robot.home @ (1, 0))
+    robot.leave_tag("here")
+    await robot.goto(robot.home)
+
+
+def test_tags_that_robots_left_are_in_pictures_and_films():
+    run = covey.Simulation(covey.World.empty(10, 10), controller=_leaves_a_tag, stop=covey.Stop(timeout_s=6)).run()
+    x, y = run.tags_left.select("x_m", "y_m").row(0)
+    drawn = [line for line in trajectories(run).axes[0].lines if line.get_marker() == "D"]
+    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in drawn] == [([x], [y])]
+    pixels = [np.asarray(image.convert("RGB")) for image in animation_images(run)]
+    yellow = [(image == rgb(LINK_COLOR)).all(axis=-1).any() for image in pixels]
+    assert not yellow[0]
+    assert yellow[-1]
+
+
+def test_the_colours_of_a_heat_map_reach_from_the_start_of_a_short_run_to_its_end(record):
+    run = record()  # 10 s
+    picture = coverage_heat(run)
+    bar = picture.axes[1]
+    assert sorted(bar.get_ylim()) == pytest.approx([0.0, 10.0])
+    assert bar.get_ylabel() == "last covered [s before the end]"
+    blue = tuple(round(255 * c) for c in AGES(154 / 255)[:3])  # covered at 4 s of 10: 0.6 x 255 = 153
+    cell = tuple(int(v) for v in picture.axes[0].images[0].get_array()[5, 5])
+    assert cell == pytest.approx(blue, abs=3)
+
+
+def test_the_legend_of_a_heat_map_leaves_the_scale_bar_free():
+    run = covey.Simulation(
+        covey.World.empty(10, 10), controller=lambda robot: robot.drive(0.5), stop=covey.Stop(timeout_s=0.5)
+    ).run()
+    axes = coverage_heat(run).axes[0]
+    legend, scale = axes.get_legend().get_window_extent(), axes.texts[0].get_window_extent()
+    assert len(axes.get_legend().texts) == 3
+    assert not legend.overlaps(scale)
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

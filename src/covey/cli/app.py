@@ -55,6 +55,7 @@ def run(
     speed: str = "max",
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+    pictures: Annotated[list[str], Parameter(name="--picture", negative=(), show_default=False)] = [],  # noqa: B006
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     commands: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     trusted_only: TrustedOnly = False,
@@ -84,6 +85,9 @@ def run(
         Scenario: replace a finished run in the folder.
     quiet
         Print nothing but errors and, at the end, the path of the folder.
+    pictures
+        Scenario: a picture to draw, as film; may be repeated. Default: overview and animation, on landscapes also
+        perspective. covey plot draws all.
     no_pictures
         Scenario: do not draw the pictures of the run.
     commands
@@ -103,6 +107,7 @@ def run(
         Design, with --dry-run: run the code of files that it names, as to know its vectors.
     """
     of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
+    of_scenarios["--picture"] = bool(pictures)
     of_scenarios["--commands"] = commands is not None
     of_designs = {
         "--jobs": jobs is not None,
@@ -134,9 +139,8 @@ def run(
     from covey.cli.run import run_command
 
     _refuse(of_designs, f"is for designs, and {source} is not one")
-    return run_command(
-        source, _changes(overrides, seed), out, speed, force, quiet, not no_pictures, trusted_only, commands
-    )
+    drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
+    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands)
 
 
 @app.command
@@ -255,18 +259,22 @@ def new(name: str, /) -> None:
 @app.command
 def plot(
     run: Path,
+    names: list[str] = [],  # noqa: B006
     /,
     *,
     out: Path | None = None,
     format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Draw the pictures of a run again.
+    """Draw pictures of a run: as covey plot RUN film, or all of them.
 
     Parameters
     ----------
     run
         The run folder.
+    names
+        overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, belief,
+        belief_error, perspective, animation, film. Default, all that the run has data for.
     out
         Folder of the pictures; default, beside the others in the run folder.
     format
@@ -274,7 +282,7 @@ def plot(
     """
     from covey.cli.run import draw
 
-    for path in draw(run, out, format, trusted_only=trusted_only):
+    for path in draw(run, names, out, format, trusted_only=trusted_only):
         print(path)
 
 

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
@@ -11,18 +11,25 @@ from typing import Any, Literal
 from rich.console import Console
 
 from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.bar import TextBar
 from covey.cli.commands import Commands
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.again import scenario_of
 from covey.registry import looking
+from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
 from covey.scenario.folders import check_folder, fresh_folder
 from covey.scenario.load import parse_scenario
 from covey.scenario.run import run_scenario
 from covey.sim.failures import stopped
 
+PICTURE_NAMES = (
+    *("overview", "trajectories", "union_map", "robot_maps", "exploration_heat", "coverage_heat", "explored_share"),
+    *("belief", "belief_error", "perspective", "animation", "film"),
+)
+"""Of `covey.results.figures.NAMES`, which takes matplotlib to load."""
 _EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # of a run that no file describes
 SLOWEST = 1e-3
 """Simulated seconds per second of wall time; at less, one step would take minutes."""
@@ -35,11 +42,16 @@ def run_command(
     speed: str,
     force: bool,
     quiet: bool,
-    pictures: bool,
+    pictures: Sequence[str],
     trusted_only: bool,
     commands: Path | None = None,
 ) -> int:
-    """Run a scenario, print its metrics and where they are, and return the exit code."""
+    """Run a scenario, print what matters of its metrics and where the rest is, and return the exit code.
+
+    Args:
+        pictures: names of those that are drawn; none: no pictures; the others as of `covey run`.
+    """
+    _check_names(pictures)
     factor = parse_speed(speed)
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
     if out is not None:
@@ -57,30 +69,37 @@ def run_command(
             if (folder / "manifest.json").is_file():
                 print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
             return INTERRUPTED
-    drawn = _draw_all(run) if pictures else []
+    if not quiet:
+        print_metrics(of_interest(run))
+    drawn = _draw(run, None, pictures, "png", quiet=quiet) if pictures else []
     if quiet:
         print(folder)
     else:
-        print_metrics(run.metrics)
         _print_paths(run, drawn)
         _print_failures(run)
     return REACHED if run.status == "reached" else NOT_REACHED
 
 
 def draw(
-    folder: Path, out: Path | None, kind: Literal["png", "svg", "pdf"], *, trusted_only: bool = False
+    folder: Path, names: Sequence[str], out: Path | None, kind: Literal["png", "svg", "pdf"], *, trusted_only: bool
 ) -> list[Path]:
-    """Write the pictures of a run and return their paths.
+    """Write pictures of a run, all if none is named, and return their paths.
 
     Raises:
         RunFolderError: the folder holds no finished run, or cannot be written.
+        UnknownNameError: there is no picture of such a name.
         ScenarioError: the run was one of a scenario that names code of a file, and ``trusted_only`` is set.
     """
+    _check_names(names)
     run = Run(folder)
     with looking():
         if trusted_only:
             parse_scenario(run.manifest.get("scenario") or _EMPTY, file=str(folder), trusted_only=True)
-        return _draw_all(run, out, kinds=(kind,))
+        drawn = _draw(run, out, names or PICTURE_NAMES, kind)
+    for name in names:
+        if name not in {path.stem for path in drawn}:
+            print(f"{name}: not drawn, the run has not recorded what it shows", file=sys.stderr)
+    return drawn
 
 
 def parse_speed(text: str) -> float | Literal["max"]:
@@ -115,10 +134,31 @@ def _commands(source: Path) -> Commands:
         raise InvalidValueError(f"--commands {source}: cannot be read: {error.strerror or error}") from error
 
 
-def _draw_all(run: Run, *arguments: Any, **formats: Any) -> list[Path]:
-    from covey.results.figures import save_all  # loads matplotlib, which the first step does not wait for
+def _draw(run: Run, out: Path | None, names: Sequence[str], kind: str, *, quiet: bool = False) -> list[Path]:
+    with nullcontext() if quiet else TextBar() as bar:
+        if bar is not None:
+            bar.show("loading matplotlib", 0.0)
+        from covey.results.figures import save_all  # loads matplotlib, which the first step does not wait for
 
-    return save_all(run, *arguments, **formats)
+        return save_all(run, out, (kind,), names=names, **({} if bar is None else {"progress": _teller(bar)}))
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if unknown := [name for name in names if name not in PICTURE_NAMES]:
+        raise UnknownNameError("picture", unknown[0], PICTURE_NAMES)
+
+
+def _teller(bar: TextBar) -> Callable[[str, float], None]:
+    """Return what shows how far drawing has come: in a file, one line for each picture."""
+    last = ""
+
+    def tell(text: str, done: float) -> None:
+        nonlocal last
+        if bar.in_terminal or text != last:
+            bar.show(text, done)
+        last = text
+
+    return tell
 
 
 @contextmanager
@@ -141,6 +181,7 @@ def _print_failures(run: Run) -> None:
 
 def _print_paths(run: Run, drawn: list[Path]) -> None:
     say: Callable[..., None] = Console(highlight=False, soft_wrap=True, markup=False).print
-    say(f"\nrun folder  {run.folder}")
+    say(f"\nrun folder  {run.folder} (metrics.json has all {len(run.metrics)} metrics)")
     if drawn:
-        say(f"pictures    {drawn[0].parent} ({', '.join(path.name for path in drawn)})")
+        names = ", ".join(path.name for path in drawn)
+        say(f"pictures    {drawn[0].parent} ({names}); more by: covey plot {run.folder}")

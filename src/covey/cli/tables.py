@@ -26,12 +26,11 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
             print(f"  {name:{width}}  {summary}".rstrip())
 
 
-def print_metrics(metrics: Mapping[str, Any]) -> None:
-    """Print those metrics of a run that are single values and apply to it."""
-    table = Table("metric", "value", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
-    for name, value in metrics.items():
-        if value is not None and not isinstance(value, (dict, list)):
-            table.add_row(name, Text(shown(value)))
+def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
+    """Print metrics, by name: the value, and what it means."""
+    table = Table("metric", "value", "", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
+    for name, (value, meaning) in chosen.items():
+        table.add_row(name, Text(shown(value)), Text(meaning, "dim"))
     Console(highlight=False).print(table)
 
 

@@ -88,6 +88,11 @@ class Run:
         """One row per event: contacts, notes, failures, in the order of time."""
         return self._table("events")
 
+    @property
+    def tags_left(self) -> "pl.DataFrame":
+        """The events in which robots left tags: when, who, where [m], and what they say."""
+        return self.events.filter(self.events["kind"] == "tag_left")
+
     @cached_property
     def radio(self) -> "pl.DataFrame | None":
         """Links, connected groups and age of news, one row per sample; None when nobody sent anything."""

@@ -20,16 +20,20 @@ from covey.results.run import Run
 _UNSEEN = "#B9C0C8"
 _COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
 _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK = range(6)
+FRAMES = 60
+"""How many images an animation has at most, unless it is told otherwise."""
 _SIZE = 640
 """Longest side of the world in the animation [pixel]."""
 _HEADER = 26
+_NOSE = 12
+"""How far from its middle a robot's heading is drawn [pixel]."""
 _NOTES, _NOTE_HEIGHT = 12, 18
 """How many robots' notes are shown, in two columns under the picture, and the height of a line [pixel]."""
 
 
-def animation_gif(run: Run, frames: int = 60, per_second: float = 12.0) -> bytes | None:
+def animation_gif(run: Run, frames: int = FRAMES, per_second: float = 12.0) -> bytes | None:
     """Return the run as an animated GIF; None when it kept no maps or no poses."""
-    return gif_of(list(_frames(run, frames)), per_second)
+    return gif_of(list(animation_images(run, frames)), per_second)
 
 
 def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
@@ -42,13 +46,13 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
     return buffer.getvalue()
 
 
-def save_animation(run: Run, path: Path, frames: int = 60, per_second: float = 12.0) -> Path | None:
+def save_animation(run: Run, path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
     """Write the animation to a ``.gif`` or ``.mp4`` file, as a whole, and return its path.
 
     Returns None, and writes nothing, when the run kept no maps or poses, or for MP4 when there is no ``ffmpeg`` that
     can encode H.264.
     """
-    return save_images(_frames(run, frames), path, per_second)
+    return save_images(animation_images(run, frames), path, per_second)
 
 
 def save_images(images: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
@@ -79,7 +83,7 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
     return path
 
 
-def _frames(run: Run, count: int) -> Iterator[Image.Image]:
+def animation_images(run: Run, count: int = FRAMES) -> Iterator[Image.Image]:
     """Yield images of at most ``count`` instants, evenly spread from the start to the end, sharing one palette."""
     maps = run.maps
     if maps is None or not len(run.pose_times):
@@ -95,6 +99,7 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
     ways = np.stack(((run.poses[..., 0] - left) / pixel_m, (top - run.poses[..., 1]) / pixel_m + _HEADER), axis=-1)
     shares = np.interp(run.pose_times, run.times, run.series("explored_share_union"))
     steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    tags = _tags(run, left, top, pixel_m)
     notes = _notes(run)
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
@@ -107,7 +112,10 @@ def _frames(run: Run, count: int) -> Iterator[Image.Image]:
         draw = ImageDraw.Draw(image)
         for i, j in sorted(links_at(run, float(run.pose_times[k]))):
             draw.line([tuple(p) for p in ways[k, [i, j]].tolist()], fill=_LINK, width=1)
-        _draw_robots(draw, ways[: k + 1], n)
+        for time_s, x, y in tags:
+            if time_s <= run.pose_times[k] + 1e-9:
+                draw.polygon([(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)], fill=_LINK, outline=_TEXT)
+        _draw_robots(draw, ways[: k + 1], run.poses[k, :, 2], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
         if not np.isnan(shares[k]):
             draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
@@ -140,7 +148,15 @@ def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:
     return {robot: said[robot] for robot in sorted(said)[:_NOTES]}
 
 
-def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, n: int) -> None:
+def _tags(run: Run, left: float, top: float, pixel_m: float) -> list[tuple[float, float, float]]:
+    """Return when [s] and where [pixel] tags were left."""
+    return [
+        (time_s, (x - left) / pixel_m, (top - y) / pixel_m + _HEADER)
+        for time_s, x, y, _text in run.tags_left.select("time_s", "x_m", "y_m", "text").rows()
+    ]
+
+
+def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, headings: np.ndarray, n: int) -> None:
     stride = max(1, len(ways) // 1000)
     for i in range(n):
         way = np.concatenate((ways[::stride, i], ways[-1:, i]))
@@ -148,6 +164,8 @@ def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, n: int) -> None:
     for i in range(n):
         x, y = ways[-1, i]
         draw.ellipse((x - 6, y - 6, x + 6, y + 6), fill=len(_COLORS) + i, outline=_SEEN, width=1)
+        ahead = x + _NOSE * np.cos(headings[i]), y - _NOSE * np.sin(headings[i])
+        draw.line([(x, y), ahead], fill=len(_COLORS) + i, width=3)
 
 
 def _pixels(grid: Grid, left: float, top: float, pixel_m: float, width: int, height: int):

@@ -1,8 +1,13 @@
-"""How long ago each place was last seen, and last passed over: red just now, blue four minutes ago, beige never."""
+"""How long ago each place was last seen, and last passed over: red just now, blue long ago, beige never.
+
+Blue is the start of the run, or four minutes before its end if it was longer.
+"""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.ticker import MaxNLocator
 
 from covey.results.figures import furniture, ground, style
 from covey.results.figures.trajectories import view_of
@@ -10,7 +15,7 @@ from covey.results.maps import FREE
 from covey.results.run import Run
 
 OLD_S = 240.0
-"""Age at which a place is as blue as it gets [s] (MAES: 2400 ticks)."""
+"""Age at which a place is as blue as it gets, in runs that are longer [s] (MAES: 2400 ticks)."""
 NEVER_COLOR = "#F1E6CC"
 AGES = LinearSegmentedColormap.from_list("age", ["#E8402A", "#C2357B", "#7B3FA0", "#2B4C9B"])
 """Red to blue, the lightness falling all the way: it can be read without colours, too."""
@@ -45,25 +50,30 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     pixels[(maps.truth.cells == FREE) & ~maps.to_cover] = style.rgb(style.UNKNOWN_COLOR)
     seen = ~np.isnan(age) & (maps.truth.cells == FREE)
     table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
-    pixels[seen] = table[(np.minimum(age[seen] / OLD_S, 1.0) * 255).astype(int)]
+    length_s = float(run.times[-1]) if len(run.times) else OLD_S
+    pixels[seen] = table[(np.minimum(age[seen] / min(length_s, OLD_S), 1.0) * 255).astype(int)]
     picture, axes = furniture.map_picture(view_of(run), right_in=0.62)
     ground.show_cells(axes, maps.truth, pixels)
     entries = [furniture.patch(NEVER_COLOR, "never"), furniture.patch(style.WALL_COLOR, "wall")]
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
-        entries.append(furniture.patch(style.UNKNOWN_COLOR, "not explorable"))
+        entries.append(furniture.patch(style.UNKNOWN_COLOR, "out of reach"))
     furniture.legend(axes, entries)
     furniture.scale_bar(axes)
-    _color_bar(picture, axes, what)
+    _color_bar(picture, axes, what, length_s)
     return picture
 
 
-def _color_bar(picture: style.Picture, axes, what: str) -> None:
+def _color_bar(picture: style.Picture, axes: Axes, what: str, length_s: float) -> None:
+    """Draw what the colours mean, in seconds or minutes, no further back than the run goes."""
+    unit, seconds = ("min", 60.0) if length_s > 120.0 else ("s", 1.0)
     width = picture.get_size_inches()[0]
     box = axes.get_position()
     bar_axes = picture.add_axes((box.x1 + 0.07 / width, box.y0, 0.09 / width, box.height))
-    bar = picture.colorbar(ScalarMappable(Normalize(0.0, OLD_S / 60), AGES), cax=bar_axes, extend="max")
-    bar.set_ticks([0, 1, 2, 3, 4], labels=["0", "1", "2", "3", "4"])
+    ages = ScalarMappable(Normalize(0.0, min(length_s, OLD_S) / seconds), AGES)
+    bar = picture.colorbar(ages, cax=bar_axes, extend="max" if length_s > OLD_S else "neither")
+    bar.locator = MaxNLocator(5, steps=[1, 2, 5, 10])
+    bar.update_ticks()
     bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5)
-    bar.set_label(f"{what} [min before the end]", fontsize=style.FONT, labelpad=2, color=style.INK)
+    bar.set_label(f"{what} [{unit} before the end]", fontsize=style.FONT, labelpad=2, color=style.INK)
     bar.ax.invert_yaxis()
     bar.outline.set_linewidth(0.5)  # pyright: ignore

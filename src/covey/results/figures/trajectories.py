@@ -68,9 +68,13 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         furniture.name_points(
             axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], poses[0, :, :2]
         )
+    tags = run.tags_left
+    if len(tags):
+        axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=4.5)
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
     ]
-    furniture.legend(axes, [*marks, furniture.patch(style.WALL_COLOR, "wall")])
+    tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
+    furniture.legend(axes, [*marks, *[tag] * bool(len(tags)), furniture.patch(style.WALL_COLOR, "wall")])
     furniture.scale_bar(axes)

@@ -1,0 +1,139 @@
+"""The pictures of a run by name, and writing those that are asked for."""
+
+import io
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.results.figures import on_ground
+from covey.results.figures.animation import FRAMES, animation_images, save_images
+from covey.results.figures.belief import robot_maps, union_map
+from covey.results.figures.curves import explored_curve
+from covey.results.figures.heat import coverage_heat, exploration_heat
+from covey.results.figures.overview import overview
+from covey.results.figures.style import Picture
+from covey.results.figures.trajectories import trajectories
+from covey.results.folder import FIGURES, write_whole
+from covey.results.run import Run
+
+PICTURES: dict[str, Callable[[Run], Picture | None]] = {
+    "overview": overview,
+    "trajectories": trajectories,
+    "union_map": union_map,
+    "robot_maps": robot_maps,
+    "exploration_heat": exploration_heat,
+    "coverage_heat": coverage_heat,
+    "explored_share": explored_curve,
+    "belief": on_ground.belief_maps,
+    "belief_error": on_ground.belief_curve,
+}
+"""Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
+VIEWS: dict[str, Callable[[Run], Image.Image | None]] = {"perspective": on_ground.perspective}
+"""Pictures that are made of pixels, which are written as PNG only."""
+FILMS: dict[str, Callable[[Run], Iterable[Image.Image]]] = {"animation": animation_images, "film": on_ground.film}
+"""Moving pictures: a function of the run that yields images, none without their data."""
+NAMES = (*PICTURES, *VIEWS, *FILMS)
+KINDS = ("png", "svg", "pdf")
+"""Formats of still pictures."""
+_PER_SECOND = 12.0
+
+Progress = Callable[[str, float], None]
+
+
+def save_all(
+    run: Run,
+    folder: Path | str | None = None,
+    kinds: Sequence[str] = ("png", "svg"),
+    *,
+    names: Collection[str] = NAMES,
+    progress: Progress = lambda _text, _done: None,
+) -> list[Path]:
+    """Write pictures of a run: stills in some formats, films as GIF, and as MP4 where ffmpeg is installed.
+
+    Args:
+        run: what to draw.
+        folder: where to, default ``figures`` in the run folder.
+        kinds: formats of the still pictures, of `KINDS`.
+        names: which, of `NAMES`; default, all. Those whose data the run does not have are left out.
+        progress: gets what is being drawn, and how much is done, 0 to 1, at each picture and each image of a film.
+
+    Returns:
+        The files written.
+
+    Raises:
+        InvalidValueError: a format is none of `KINDS`.
+        UnknownNameError: a name is none of `NAMES`.
+        RunFolderError: the folder cannot be written.
+    """
+    target, written = Path(folder) if folder is not None else run.folder / FIGURES, []
+    for name in names:
+        if name not in NAMES:
+            raise UnknownNameError("picture", name, NAMES)
+    chosen = [name for name in NAMES if name in names]
+    for k, name in enumerate(chosen):
+
+        def say(share: float, k: int = k, name: str = name) -> None:
+            progress(f"drawing {name} ({k + 1} of {len(chosen)})", (k + share) / len(chosen))
+
+        say(0.0)
+        if name in PICTURES:
+            written += save_pictures({name: PICTURES[name](run)}, target, kinds)
+        else:
+            with _writing(target):
+                written += _save_view(run, name, target) if name in VIEWS else _save_film(run, name, target, say)
+    return written
+
+
+def save_pictures(
+    pictures: Mapping[str, Picture | None], folder: Path | str, kinds: Sequence[str] = KINDS
+) -> list[Path]:
+    """Write pictures by name in each of some formats, leaving out those that are None, and return the files written.
+
+    Raises:
+        InvalidValueError: a format is none of `KINDS`.
+        RunFolderError: the folder cannot be written.
+    """
+    target, written = Path(folder), []
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise InvalidValueError(f"pictures as {unknown[0]!r}; choose of {', '.join(KINDS)}")
+    with _writing(target):
+        for name, picture in pictures.items():
+            if picture is None:
+                continue
+            for kind in kinds:
+                path = target / f"{name}.{kind}"
+                write_whole(path, picture.to_bytes(kind))
+                written.append(path)
+    return written
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Make the folder, and say which it was when it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise RunFolderError(f"cannot write pictures into {str(folder)!r}: {error.strerror or error}") from error
+
+
+def _save_view(run: Run, name: str, folder: Path) -> list[Path]:
+    view, buffer = VIEWS[name](run), io.BytesIO()
+    if view is None:
+        return []
+    view.save(buffer, "PNG", optimize=True)
+    write_whole(folder / f"{name}.png", buffer.getvalue())
+    return [folder / f"{name}.png"]
+
+
+def _save_film(run: Run, name: str, folder: Path, say: Callable[[float], None]) -> list[Path]:
+    images = []
+    for image in FILMS[name](run):  # they are drawn once for both formats
+        images.append(image)
+        say(min(len(images) / FRAMES, 1.0))
+    saved = [save_images(images, folder / f"{name}.{kind}", _PER_SECOND) for kind in ("gif", "mp4")]
+    return [path for path in saved if path is not None]

@@ -1,0 +1,69 @@
+"""What a run is judged by, first: some ten metrics in the order in which people ask for them."""
+
+from typing import Any
+
+from covey.results.metrics.registry import metrics
+from covey.results.run import Run
+
+_OUTCOME = {"status": "how the run ended", "simulated_time_s": "how long it took"}
+_EXPLORATION = {
+    "explored_share": "share of the explorable area that was seen",
+    "exploration_time_s": "when the goal share had been seen",
+    "overlap": "seen twice or more, as a share of what was seen",
+    "map_quality": "known and right in the union of the maps; 1 is faultless",
+}
+_BY_MISSION = {
+    "exploration": _EXPLORATION,
+    "coverage": {
+        "coverage_share": "share of the reachable floor that was driven over",
+        "coverage_t90_s": "when 90 % had been",
+        "coverage_t99_s": "when 99 % had been",
+        "coverage_overlap": "driven over by several, as a share of what was",
+    },
+    "patrolling": {
+        "average_graph_idleness_s": "time since the last visit, mean of waypoints and time",
+        "worst_graph_idleness_s": "the longest that a waypoint waited",
+        "completed_cycles": "visits of the waypoint visited least",
+        "waypoint_visits": "visits of all waypoints",
+    },
+    "formation": {
+        "orders_met": "orders for which all robots were at their places",
+        "last_order_met_s": "when that was, for the last",
+        "robots_arrived": "robots at their places at the end",
+        "formation_error_m": "mean distance from the places at the end",
+    },
+}
+_GROUND = {
+    "measured_share": "share of the ground that a robot has measured, mean",
+    "belief_rmse_m": "error of the altitudes that it holds, mean",
+    "robots_lost": "robots that fell or rolled over",
+}
+_TEAM = {
+    "exploration_cost_m": "distance driven, all robots together",
+    "collisions": "contacts between robots, counted for both",
+    "collisions_wall": "contacts with walls",
+    "real_time_factor": "simulated seconds per second of computing",
+}
+_FAILURES = {"controllers_failed": "controllers that failed", "messages_dropped": "messages that got lost"}
+
+
+def of_interest(run: Run) -> dict[str, tuple[Any, str]]:
+    """Return value and meaning of the metrics that a run of its mission is judged by first, in this order.
+
+    Metrics that do not apply are left out. What failed is there only if something did. Your own metrics are there.
+    """
+    known = run.metrics
+    on_ground = _GROUND if run.landscape is not None else {}
+    kind = _BY_MISSION.get(run.mission["kind"], _EXPLORATION)
+    chosen = {**_OUTCOME, **kind, **on_ground, **_TEAM}
+    chosen |= {name: text for name, text in _FAILURES.items() if known.get(name)}
+    chosen |= {name: "your own metric" for name in known if _is_own(name)}
+    return {
+        name: (known[name], text)
+        for name, text in chosen.items()
+        if known.get(name) is not None and not isinstance(known[name], dict | list)
+    }
+
+
+def _is_own(name: str) -> bool:
+    return name in metrics.names() and not metrics.get(name).__module__.startswith("covey.")
