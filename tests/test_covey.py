@@ -34,6 +34,29 @@ def test_every_name_of_the_facade_leads_somewhere(name):
     assert name in dir(covey)
 
 
+def test_what_a_controller_meets_comes_from_covey_with_a_docstring():
+    met = []
+
+    def look(robot):
+        met.extend((robot, robot.model, robot.pose, robot.frontiers(), robot.map, robot.goto((1, 0))))
+        robot.finish()
+
+    scanner = covey.robots.turtlebot3_burger()
+    start = [(0.0, 0.0, 0.0)]
+    group = covey.Group("scout", scanner, start, look)
+    covey.Simulation(covey.World.empty(4, 4), [group], stop=covey.Stop(timeout_s=0.5)).run()
+    kinds = (covey.Robot, covey.RobotModel, covey.Pose, covey.Frontiers, covey.Belief, covey.Motion)
+    assert [isinstance(thing, kind) for thing, kind in zip(met, kinds, strict=False)] == [True] * 6
+    assert all(kind.__doc__ for kind in (*kinds, covey.Group, covey.Message, covey.Sample, covey.TagReading))
+
+
+def test_worlds_scenarios_and_frontiers_are_shown_in_one_line():
+    shown = [repr(covey.World.empty(4, 3)), repr(covey.load_scenario("maze"))]
+    assert "4 m x 3 m" in shown[0] or "4.1 m x 3.1 m" in shown[0]
+    assert shown[1].startswith("<Scenario maze: 6 ")
+    assert all(len(text) < 100 for text in shown)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'covey' has no attribute 'Simulatoin'"):
         covey.Simulatoin  # noqa: B018

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from covey import robots
+    from covey.comms.message import Message
+    from covey.comms.tags import TagReading
     from covey.errors import (
         ControllerError,
         CoveyError,
@@ -22,10 +24,16 @@ if TYPE_CHECKING:
     from covey.experiments.records import Design
     from covey.experiments.run import Results, run_design
     from covey.geometry.se2 import Pose
+    from covey.mapping.belief import Belief
+    from covey.mapping.frontiers import Frontiers
     from covey.results import statistics
     from covey.results.run import Run
     from covey.robots.controller import Program, controller
     from covey.robots.group import Group
+    from covey.robots.handle import Robot
+    from covey.robots.model import RobotModel
+    from covey.robots.motions import Motion
+    from covey.robots.sample import Sample
     from covey.scenario.build import load
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
@@ -36,27 +44,35 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Belief",
     "ControllerError",
     "CoveyError",
     "Design",
     "Execution",
+    "Frontiers",
     "Ground",
     "Group",
     "InvalidValueError",
     "MapFileError",
+    "Message",
+    "Motion",
     "PlacementError",
     "Pose",
     "Program",
     "Radio",
     "Results",
+    "Robot",
     "RobotGroup",
+    "RobotModel",
     "Run",
     "RunFolderError",
+    "Sample",
     "Scenario",
     "ScenarioError",
     "ShareMaps",
     "Simulation",
     "Stop",
+    "TagReading",
     "UnknownNameError",
     "World",
     "__version__",
@@ -74,14 +90,22 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Belief": "covey.mapping.belief",
     "Design": "covey.experiments.records",
+    "Frontiers": "covey.mapping.frontiers",
     "Ground": "covey.world.ground",
     "Group": "covey.robots.group",
+    "Message": "covey.comms.message",
+    "Motion": "covey.robots.motions",
     "Pose": "covey.geometry.se2",
     "Program": "covey.robots.controller",
     "Results": "covey.experiments.run",
+    "Robot": "covey.robots.handle",
+    "RobotModel": "covey.robots.model",
     "Run": "covey.results.run",
+    "Sample": "covey.robots.sample",
     "Simulation": "covey.sim.simulation",
+    "TagReading": "covey.comms.tags",
     "World": "covey.world.world",
     "controller": "covey.robots.controller",
     "load": "covey.scenario.build",

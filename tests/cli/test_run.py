@@ -1,6 +1,7 @@
 """`covey run` from the command line to the folder, its exit codes, and what an interrupt leaves."""
 
 import errno
+import io
 import json
 import os
 import subprocess
@@ -82,6 +83,21 @@ def test_a_run_draws_two_pictures_or_those_that_are_asked_for(folder, capsys):
     told = capsys.readouterr()
     assert [line for line in told.out.splitlines() if line] == [f"a{os.sep}figures{os.sep}robot_maps.png"]
     assert "film: not drawn, the run has not recorded what it shows" in told.err
+
+
+def test_stepping_by_key_without_a_terminal_is_refused_before_anything_is_written(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    assert main(["run", "room.yaml", "--speed", "0", "--out", "out"]) == BAD_INPUT
+    assert "no terminal to press it in; give a factor such as --speed 1, or max" in capsys.readouterr().err
+    assert not (folder / "out").exists()
+
+
+def test_a_scenario_is_shown_as_it_was_written_first_comments_and_all(folder, capsys):
+    (folder / "noted.yaml").write_text("# why it is so small\n" + ROOM)
+    main(["show", "noted.yaml"])
+    out = capsys.readouterr().out
+    assert out.index("# why it is so small") < out.index(ROOM.strip()) < out.index("# Every setting, also those")
+    assert "\n# seed: 0\n" in out + "\n"
 
 
 def test_pictures_can_be_drawn_again_as_pdf(folder, capsys):

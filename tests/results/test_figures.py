@@ -11,7 +11,7 @@ from PIL import Image
 
 import covey
 from covey.cli.run import PICTURE_NAMES
-from covey.errors import UnknownNameError
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.results.figures import (
     NAMES,
     PICTURES,
@@ -197,6 +197,20 @@ def test_animation_shows_start_to_end(record, tmp_path):
             white.append(np.all(np.asarray(image.convert("RGB")) == 255, axis=-1)[26:].mean())
     assert white[0] < 0.2  # two of 38 rows have been seen after the first step
     assert white[1] > 0.85
+
+
+def test_a_run_is_animated_into_the_file_that_is_asked_for(record, tmp_path, monkeypatch):
+    run = record(steps=5)
+    path = run.animate(tmp_path / "run.gif")
+    with Image.open(path) as image:
+        assert image.n_frames == 5
+    with pytest.raises(InvalidValueError, match=r"give a file that ends with .gif or .mp4"):
+        run.animate(tmp_path / "run.avi")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RunFolderError, match="ffmpeg is missing"):
+        run.animate(tmp_path / "run.mp4")
+    with pytest.raises(RunFolderError, match="No such file or directory"):
+        run.animate(tmp_path / "missing" / "run.gif")
 
 
 def test_animation_needs_maps_and_an_encoder(record, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from PIL import Image
 
 import covey
 from covey.results.figures import PICTURES, on_ground, save_all, style
-from covey.results.figures.animation import _frames
+from covey.results.figures.animation import animation_images
 from covey.results.figures.landscape import MEASURED_COLOR
 from covey.robots.catalogue import skid_steer
 from covey.world.ground import Ground
@@ -66,7 +66,7 @@ def test_every_picture_shows_the_team_and_not_all_of_a_large_ground():
         axes = PICTURES[name](large).axes[0]
         assert np.ptp(axes.get_xlim()) < 15, name  # the robots are 4 m apart, the ground 80 m wide
         assert axes.get_xlim()[0] < -2 < 2 < axes.get_xlim()[1], name
-    image = next(_frames(large, 1)).convert("RGB")
+    image = next(animation_images(large, 1)).convert("RGB")
     seen = (np.asarray(image) == style.rgb(style.robot_color(0, 2))).all(axis=-1).nonzero()[1]
     other = (np.asarray(image) == style.rgb(style.robot_color(1, 2))).all(axis=-1).nonzero()[1]
     assert abs(seen.mean() - other.mean()) > 0.25 * image.width  # all of the ground: 0.05

@@ -53,6 +53,11 @@ def run_command(
     """
     _check_names(pictures)
     factor = parse_speed(speed)
+    if factor == 0 and not sys.stdin.isatty():
+        raise InvalidValueError(
+            "--speed 0 waits for Enter at each step, and there is no terminal to press it in; "
+            "give a factor such as --speed 1, or max"
+        )
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
     if out is not None:
         check_folder(out, overwrite=force)

@@ -51,6 +51,9 @@ class Frontiers:
     def __len__(self) -> int:
         return len(self.sizes)
 
+    def __repr__(self) -> str:
+        return f"<Frontiers: {len(self)} clusters, {len(self.cells)} cells>"
+
     def of(self, cluster: int) -> np.ndarray:
         """Return the cells, int64 (size, 2), of one cluster."""
         end = int(self.sizes[: cluster + 1].sum())

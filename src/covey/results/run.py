@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covey.errors import RunFolderError, UnknownNameError
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.recent import Recent
 from covey.results.checked import Shape, read_json, reading
 from covey.results.folder import read_manifest
@@ -214,6 +214,30 @@ class Run:
         from covey.results.figures import overview
 
         return overview(self)
+
+    def animate(self, path: Path | str = "animation.gif") -> Path:
+        """Write the run as a moving picture, and return its path.
+
+        Args:
+            path: a file that ends with .gif, or with .mp4, which needs ffmpeg.
+
+        Raises:
+            InvalidValueError: it ends otherwise.
+            RunFolderError: the run kept no maps or poses, the file cannot be written, or there is no ffmpeg for it.
+        """
+        from covey.results.figures import save_animation
+
+        target = Path(path)
+        if target.suffix.lower() not in (".gif", ".mp4"):
+            raise InvalidValueError(f"animate({str(path)!r}): give a file that ends with .gif or .mp4")
+        try:
+            written = save_animation(self, target)
+        except OSError as error:
+            raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+        if written is None:
+            why = "it has no maps or poses" + (", or ffmpeg is missing" if target.suffix.lower() == ".mp4" else "")
+            raise RunFolderError(f"the run in {str(self.folder)!r} cannot be animated: {why}")
+        return written
 
     def save(self, folder: Path | str) -> "Run":
         """Copy a run that was recorded into a temporary folder to a new folder, and return it opened there."""

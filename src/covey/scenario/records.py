@@ -182,6 +182,12 @@ class Scenario(FromFile):
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
 
+    def __repr__(self) -> str:
+        team = ", ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.robots)
+        return f"<Scenario {self.name or 'without a name'}: {team}, seed {self.seed}>"
+
+    __str__ = __repr__
+
     def __hash__(self) -> int:
         return hash((self.name, self.seed, len(self.robots)))
 

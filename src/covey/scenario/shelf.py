@@ -49,8 +49,10 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
         path = find_scenario(name)
         with looking() as seen:
             scenario = load_scenario(name, trusted_only=trusted_only)
-            # what nobody knows without running it cannot be told in full
-            text = path.read_text(encoding="utf-8") if seen.stand_ins else to_yaml(scenario, full=True)
+            text = path.read_text(encoding="utf-8").rstrip()
+            if not seen.stand_ins:  # what nobody knows without running it cannot be told in full
+                full = to_yaml(scenario, full=True).rstrip().replace("\n", "\n# ")
+                text += f"\n\n# Every setting, also those that the file leaves as they are:\n#\n# {full}"
         parts.insert(0, f"# scenario {name} ({path})\n{text}")
     if not parts:
         raise UnknownNameError("name", name, [known for kind in KINDS for known in names(kind)])

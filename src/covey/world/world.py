@@ -79,6 +79,12 @@ class World:
         if twice:
             raise InvalidValueError(f"{len(twice)} door names stand twice, {twice[0]!r} first; each needs its own")
 
+    def __repr__(self) -> str:
+        rows, columns = self.grid.shape
+        cell = self.grid.resolution
+        ground = ", with ground" if self.ground is not None else ""
+        return f"<World {self.name}: {columns * cell:g} m x {rows * cell:g} m, cells of {cell:g} m{ground}>"
+
     def replace(self, **changes: Any) -> "World":
         """Return a copy with other attributes."""
         return dataclasses.replace(self, **changes)
