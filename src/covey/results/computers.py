@@ -19,7 +19,7 @@ class ComputerSample(NamedTuple):
         scans: scans that it took into the map.
         scans_dropped: scans that it could have used while it was busy; counted in each step.
         decisions: how often its controller acted.
-        delay_s: mean time from the begin of a decision to its command [s]; NaN without any.
+        delay_s: mean time from the beginning of a decision to its command [s]; NaN without any.
         longest_delay_s: the longest [s].
     """
 

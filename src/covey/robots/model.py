@@ -77,7 +77,7 @@ class RobotModel(Record):
     drive_energy_j_m: float = Field(
         default=10.0, ge=0, description="Energy per metre driven [J/m]; a plain assumption, set your robot's."
     )
-    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors aboard.")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors that the robot carries.")
     mapping: AnyMapping | None = Field(default=None, description="How the robot maps; none: it does not.")
     chassis: Chassis | None = Field(
         default=None,
@@ -87,7 +87,7 @@ class RobotModel(Record):
         default=None, description="The tool with which it moves ground, see docs/terrain.md; none: it has none."
     )
     computer: Computer | None = Field(
-        default=None, description="The computer aboard, see docs/computers.md; none: it is infinitely fast."
+        default=None, description="The onboard computer, see docs/computers.md; null: it is infinitely fast."
     )
 
     @model_validator(mode="after")

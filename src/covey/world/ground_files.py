@@ -72,7 +72,7 @@ def read_ground(
             says, else 0.1 for PNG and PGM, 1 for the others.
         zero_m: altitude of the value 0 [m]; without it what the file says, else 0.
         range_m: lowest and highest altitude that edits may ask for [m]; see `Ground.of`.
-        resample_m: sample the surface anew with this spacing [m].
+        resample_m: resample the surface with this spacing [m].
         fill_m: altitude of holes (NODATA, NaN) [m]; without it holes are refused.
         key: which array of a ``.npz``; needed when it holds several.
 

@@ -47,7 +47,7 @@ class HeightMapWorld(_Landscape):
     zero_m: float | None = Field(
         default=None, description="Altitude of the value 0 [m]; without it what the file says, else 0."
     )
-    resample_m: Spacing | None = Field(default=None, description="Sample the surface anew with this spacing [m].")
+    resample_m: Spacing | None = Field(default=None, description="Resample the surface with this spacing [m].")
     fill_m: float | None = Field(default=None, description="Altitude of holes [m]; without it holes are refused.")
     key: str | None = Field(default=None, description="Which array of a .npz, needed when it holds several.")
 

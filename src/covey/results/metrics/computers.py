@@ -38,7 +38,7 @@ def robot_ram_percent(run: Run) -> float | None:
 
 @metrics.register("command_delay_s")
 def command_delay_s(run: Run) -> float | None:
-    """Mean time from the begin of a decision to its command, over all decisions of all robots [s]."""
+    """Mean time from the beginning of a decision to its command, over all decisions of all robots [s]."""
     delays, decisions = _by_robot(run, "delay_s"), _by_robot(run, "decisions")
     if delays is None or decisions is None:
         return None
