@@ -3,7 +3,9 @@
 Everything here is the robot's own: its estimate, its readings, its belief, its past. The truth cannot be reached.
 """
 
+import logging
 import math
+import sys
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -37,6 +39,7 @@ from covey.robots.motions import (
     finite_twist,
 )
 from covey.robots.navigator import Navigator
+from covey.robots.outcome import Outcome
 from covey.robots.reach import cheapest_cell, travel, travel_from
 from covey.robots.reachable import reachable
 from covey.robots.sample import Sample
@@ -123,6 +126,7 @@ class Robot:
         self.history = History()
         self._navigator = navigator
         self._motion: Motion | None = None
+        self._warned = False
         self._command: Twist = STILL
         self._work: Work | None = None
 
@@ -299,7 +303,10 @@ class Robot:
         return self._begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until))
 
     def forward(self, distance_m: float, *, until: Until = None) -> Motion:
-        """Go straight ahead (negative: back) by a distance [m]."""
+        """Go straight ahead (negative: back) by a distance [m].
+
+        It stops before walls and robots, and the outcome is stuck when it cannot go on.
+        """
         return self._begin(Manoeuvre("forward", float(distance_m), until))
 
     def turn(self, angle: float, *, until: Until = None) -> Motion:
@@ -433,6 +440,17 @@ class Robot:
         return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:
+        before = self._motion
+        if before is not None and before.outcome is None:
+            before.outcome = Outcome(
+                "cancelled", "another motion took its place" + ("" if before.began else " at once")
+            )
+            if not before.began and before.has_end and motion.has_end and not self._warned:
+                self._warned, frame = True, sys._getframe(2)
+                logging.getLogger("covey").warning(
+                    "%s at %.4g s: %s:%d: this motion takes the place of one that has not begun; await that one first",
+                    *(self.name, self.time, frame.f_code.co_filename, frame.f_lineno),
+                )
         self._motion = motion
         return motion
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from covey.robots.outcome import CANCELLED, REACHED, Outcome
+from covey.robots.outcome import REACHED, Outcome
 
 if TYPE_CHECKING:
     from covey.comms.message import Message
@@ -35,7 +35,7 @@ class Waiting:
     def look(self, robot: "Robot") -> None:
         """End the wait when its ``until`` holds."""
         if self.outcome is None and self.until is not None and self.until(robot.face):
-            self.outcome = CANCELLED
+            self.outcome = Outcome("cancelled", "its until came true")
 
 
 class Sleep(Waiting):
@@ -76,10 +76,19 @@ class Received:
 
 
 class Motion(Waiting):
-    """A wait that holds the wheels."""
+    """A wait that holds the wheels; `began` once it has chosen a twist."""
 
-    __slots__ = ()
+    __slots__ = ("began",)
     label = "driving"
+
+    def __init__(self, until: Until = None):
+        super().__init__(until)
+        self.began = False
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there is something that it is to reach, other than to stand still."""
+        return True
 
     def twist(self, robot: "Robot") -> Twist:
         """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` when the end is reached."""
@@ -95,7 +104,12 @@ class Drive(Motion):
         super().__init__(until)
         self.command, self.end_s = command, end_s
 
+    @property
+    def has_end(self) -> bool:
+        return self.command != STILL and self.end_s < math.inf
+
     def twist(self, robot: "Robot") -> Twist:
+        self.began = True
         if robot.time < self.end_s - 1e-9:
             return self.command
         self.outcome = REACHED
@@ -106,6 +120,10 @@ class Rest(Motion):
     """Stand still until told something new."""
 
     label = "resting"
+
+    @property
+    def has_end(self) -> bool:
+        return False
 
     def twist(self, robot: "Robot") -> Twist:
         return STILL
@@ -119,18 +137,17 @@ class Goto(Motion):
     def __init__(self, goal: tuple[float, float], heading: float | None, tolerance_m: float, until: Until):
         super().__init__(until)
         self.goal, self.heading, self.tolerance_m = goal, heading, tolerance_m
-        self._started = False
 
     def twist(self, robot: "Robot") -> Twist:
         navigator = robot._navigator
-        if not self._started:
+        if not self.began:
             navigator.start(self.goal, self.heading, self.tolerance_m)
-            self._started = True
-        return self._finish(*robot._navigate())
+            self.began = True
+        return self._finish(robot, *robot._navigate())
 
-    def _finish(self, twist: Twist, state: str) -> Twist:
+    def _finish(self, robot: "Robot", twist: Twist, state: str) -> Twist:
         if state != "driving":
-            self.outcome = REACHED if state == "reached" else Outcome(state)  # type: ignore[arg-type]
+            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
         return twist
 
 
@@ -145,6 +162,7 @@ class Follow(Motion):
         self._leg: Goto | None = None
 
     def twist(self, robot: "Robot") -> Twist:
+        self.began = True
         while True:
             if self._leg is None:
                 if not self.path:
@@ -167,15 +185,14 @@ class Manoeuvre(Motion):
         super().__init__(until)
         self.label = "turning" if kind == "turn" else "driving"
         self.kind, self.amount = kind, amount
-        self._started = False
 
     def twist(self, robot: "Robot") -> Twist:
-        if not self._started:
+        if not self.began:
             getattr(robot._navigator, self.kind)(self.amount)
-            self._started = True
+            self.began = True
         twist, state = robot._navigate()
         if state != "driving":
-            self.outcome = REACHED if state == "reached" else Outcome(state)  # type: ignore[arg-type]
+            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
         return twist
 
 

@@ -31,6 +31,10 @@ _REPLAN_S = 1.0
 _QUEUE_M = 2.0  # robots nearer than this that move now and then are waited for
 _TURN = 3.0  # ... for so many times as long as for anything else
 _GOLDEN = 0.618034
+_PROBLEMS = {
+    "wall": "the goal is outside of the map, in a wall, or too near one",
+    "no way": "its map shows no way to the goal",
+}
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -52,7 +56,7 @@ class Navigator:
         self.radius = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
         self.state: State = "reached"
         self.work: Work | None = None
-        self.line = _NO_LINE
+        self.line, self._problem = _NO_LINE, ""
         self._window = limits.window(self.radius, self.driving)
         self._deceleration = 0.8 * self._window[4]
         self._turn_deceleration = 0.8 * self._window[5]
@@ -151,6 +155,13 @@ class Navigator:
         if self._mode == "line":
             return self._line_step(x, y, heading, v, w, time_s)
         return self._goto_step(x, y, heading, v, w, belief, time_s)
+
+    @property
+    def reason(self) -> str:
+        """Why it did not get there, for people; empty when it did, or is on its way."""
+        if self.state == "unreachable":
+            return _PROBLEMS.get(self._problem, "the ground ahead is not known to be good")
+        return "it could not get on any further: something is in the way" if self.state == "stuck" else ""
 
     def _finish(self, state: State) -> tuple[Command, State]:
         self._mode, self.state = "idle", state

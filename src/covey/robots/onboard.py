@@ -35,6 +35,9 @@ class Sequential:
         try:
             waiting = coroutine.send(outcome)
         except StopIteration:
+            last = robot._motion
+            if last is not None and last.outcome is None and last.has_end and not last.began:
+                raise ControllerError("it came to its end before its last motion began; await that motion") from None
             robot.finish()
             return
         if not isinstance(waiting, Waiting):

@@ -18,4 +18,3 @@ class Outcome:
 
 
 REACHED = Outcome("reached")
-CANCELLED = Outcome("cancelled")
