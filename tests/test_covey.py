@@ -1,11 +1,15 @@
 """The façade: quick to import, and every name leads somewhere."""
 
+import io
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import covey
+from covey.geometry.grid import Grid
 
 HEAVY = ("numba", "scipy", "polars", "pyarrow", "numpy", "pydantic", "matplotlib")
 
@@ -55,6 +59,17 @@ def test_worlds_scenarios_and_frontiers_are_shown_in_one_line():
     assert "4 m x 3 m" in shown[0] or "4.1 m x 3.1 m" in shown[0]
     assert shown[1].startswith("<Scenario maze: 6 ")
     assert all(len(text) < 100 for text in shown)
+
+
+def test_a_world_is_shown_as_a_picture_with_north_on_top():
+    cells = np.zeros((3, 5), np.uint8)
+    cells[0, 0] = 1  # a wall in the south-west
+    world = covey.World(Grid(cells, 0.5, (0.0, 0.0, 0.0)))
+    image = world.plot()
+    assert image.size[0] / image.size[1] == 5 / 3
+    dark = [image.getpixel((x, y))[0] < 100 for x, y in ((1, image.height - 2), (1, 1), (image.width - 2, 1))]
+    assert dark == [True, False, False]
+    assert Image.open(io.BytesIO(world._repr_png_())).size == image.size
 
 
 def test_an_unknown_name_is_an_attribute_error():

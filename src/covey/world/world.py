@@ -1,12 +1,13 @@
 """`World`: the truth that robots move in, as square cells."""
 
 import dataclasses
+import io
 import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.world.doors import Door
 from covey.world.ground import Ground
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
@@ -23,6 +27,9 @@ MAX_CELLS = 100_000_000
 
 MAX_PARTS = 40_000
 """Generated worlds are drawn with at most so many roads, rooms or blocks."""
+
+_SHADES = ((255, 255, 255), (58, 58, 58), (211, 215, 220), (238, 241, 244))
+"""Colours of free cells, walls, unknown and open ones in a picture."""
 
 Border = Literal["wall", "open"]
 
@@ -84,6 +91,20 @@ class World:
         cell = self.grid.resolution
         ground = ", with ground" if self.ground is not None else ""
         return f"<World {self.name}: {columns * cell:g} m x {rows * cell:g} m, cells of {cell:g} m{ground}>"
+
+    def plot(self) -> "Image.Image":
+        """Return a picture of the cells, +y on top, as of ``world.plot().save("world.png")``; notebooks show it."""
+        from PIL import Image
+
+        rows, columns = self.grid.shape
+        image = Image.fromarray(np.array(_SHADES, np.uint8)[self.grid.cells[::-1]])
+        zoom = max(1, round(600 / max(rows, columns)))
+        return image.resize((columns * zoom, rows * zoom), Image.Resampling.NEAREST)
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.plot().save(buffer, "PNG")
+        return buffer.getvalue()
 
     def replace(self, **changes: Any) -> "World":
         """Return a copy with other attributes."""
