@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attacks import bounded
+from attacks import bounded, controllers
 
 
 @pytest.mark.parametrize(("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4)])
@@ -40,3 +40,11 @@ def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
     assert outcome.failures[3] == "the process ended with 7"
     assert "MB" in outcome.failures[4]
     assert outcome.counts["good"] == 3
+
+
+@pytest.mark.parametrize("way", controllers.WAYS)
+@pytest.mark.parametrize("name", ["raises BaseException('b')", "huge_message"])
+def test_a_hostile_controller_ends_no_run(name, way, tmp_path):
+    end, wrong, _ = controllers.attack(name, way, tmp_path)
+    assert not wrong
+    assert end == "exit code 3"

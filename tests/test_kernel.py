@@ -237,3 +237,44 @@ def test_a_cache_folder_of_another_user_is_not_used(tmp_path):
     )
     assert "user 12345 owns" in done.stderr
     assert done.stdout.strip() != str(tmp_path / "cache")
+
+
+def test_a_full_disk_under_the_cache_is_a_warning_and_the_kernel_runs(tmp_path):
+    """A limit of the size of files stands for a full disk: both refuse to write (EFBIG, ENOSPC)."""
+    (tmp_path / "mine.py").write_text(
+        "import resource, warnings\n"
+        "from covey.kernel import kernel\n"
+        "@kernel\n"
+        "def twice(x):\n"
+        "    return 2.0 * x\n"
+        "@kernel\n"
+        "def thrice(x):\n"
+        "    return 3.0 * x\n"
+        "if __name__ == '__main__':\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))\n"
+        "    with warnings.catch_warnings(record=True) as said:\n"
+        "        print(twice(10.0), thrice(10.0), *[w.message for w in said])\n"
+    )
+    environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "mine.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("20.0 30.0 cannot keep compiled kernels in"), done.stderr
+    assert done.stdout.count("cannot keep") == 1
+    assert "the run goes on" in done.stdout
+
+
+def test_compiled_code_that_was_cut_off_is_compiled_again(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from covey.kernel import kernel\n@kernel\ndef twice(x):\n    return 2.0 * x\nprint(twice(10.0))\n"
+    )
+    environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "mine.py")]
+    subprocess.run(command, env=environment, capture_output=True, check=True)
+    for cut in (0, 20):
+        for ending in ("nbi", "nbc"):
+            files = list((tmp_path / "cache").rglob(f"*twice*.{ending}"))
+            assert files
+            for file in files:
+                file.write_bytes(file.read_bytes()[:cut])
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            assert done.stdout == "20.0\n", done.stderr

@@ -14,8 +14,10 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from pickle import UnpicklingError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -55,6 +57,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
         return partial(kernel, inline=inline)
     compiled = _njit(function, inline, cache=True)
     compiled._cache.load_overload = partial(_load, compiled)
+    compiled._cache.save_overload = partial(_save, compiled._cache)
 
     @cache
     def part() -> Any:
@@ -98,12 +101,38 @@ bare: Any = intrinsic(_bare)
 
 def is_compiled(*functions: Any) -> bool:
     """Return True when each of these kernels can be loaded from the cache instead of being compiled."""
-    return all(_cache_file(function)._load_index() for function in functions)
+    try:
+        return all(_cache_file(function)._load_index() for function in functions)
+    except (OSError, EOFError, UnpicklingError):  # damaged
+        return False
 
 
 def _load(compiled: Any, signature: Any, context: Any) -> Any:
     compiled._cache._cache_file = _cache_file(compiled)  # where it is saved as well
-    return load_overload(compiled._cache, signature, context)
+    try:
+        return load_overload(compiled._cache, signature, context)
+    except Exception:  # damaged, as by a disk that was full: compiled again
+        with suppress(OSError):
+            compiled._cache._cache_file.flush()
+        return None
+
+
+def _save(kept: Any, signature: Any, compiled: Any) -> None:
+    """Keep what has been compiled; where the disk refuses, say so once and go on without."""
+    try:
+        FunctionCache.save_overload(kept, signature, compiled)
+    except OSError as error:
+        _warn_of_disk(error.strerror or str(error))
+
+
+@cache
+def _warn_of_disk(why: str) -> None:
+    warnings.warn(
+        f"cannot keep compiled kernels in {cache_root()} ({why}); the run goes on, and the next one compiles them "
+        "again. Make room there, or set COVEY_CACHE_DIR to a folder on another disk.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _cache_file(compiled: Any) -> Any:

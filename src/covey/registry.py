@@ -4,7 +4,9 @@ import ast
 import hashlib
 import importlib.util
 import os
+import site
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,10 +17,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from covey.errors import InvalidValueError, UnknownNameError
 
 T = TypeVar("T")
+_PREFIX = "covey_user_"  # of the names of modules that are files of a user's
 
 
 class Registry(Generic[T]):
@@ -39,6 +43,8 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, shelf: str = ""):
         self.kind, self._shelf = kind, shelf
         self._items: dict[str, T] = {}
+        self._of_users: set[str] = set()
+        _registries.add(self)
         self.renamed: dict[str, str] = {}
         """What older files call by a name that is no longer listed, and its name now."""
 
@@ -49,9 +55,17 @@ class Registry(Generic[T]):
             if self._items.get(name, item) is not item:
                 raise InvalidValueError(f"{self.kind} {name!r} is registered already; choose another name")
             self._items[name] = item
+            if _is_called_by_user():
+                self._of_users.add(name)
             return item
 
         return decorate
+
+    def forget_users(self) -> None:
+        """Forget what files of a user's have registered."""
+        for name in self._of_users:
+            del self._items[name]
+        self._of_users.clear()
 
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
@@ -77,6 +91,9 @@ class Registry(Generic[T]):
     def _load_shelf(self) -> None:
         if self._shelf:
             importlib.import_module(self._shelf)
+
+
+_registries: WeakSet[Registry[Any]] = WeakSet()
 
 
 @cache
@@ -224,7 +241,7 @@ def load_file(path: Path) -> ModuleType:
     """
     if is_looking():
         raise InvalidValueError(f"{path} is code, which looking does not run")
-    module_name = f"covey_user_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+    module_name = f"{_PREFIX}{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:
         spec = importlib.util.spec_from_file_location(module_name, path)
@@ -246,6 +263,61 @@ def import_path() -> str:
     Such a process starts with ``python -P``, which keeps the current folder out.
     """
     return os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))
+
+
+def forget_files() -> None:
+    """Forget the modules of files, what they have imported from beside them, and what all of these have registered.
+
+    The next `load_file` loads them anew, so that nothing of a run is left in their globals for the next one. Installed
+    packages stay.
+    """
+    names = _modules_of_users()
+    if not names:
+        return
+    for registry in _registries:
+        registry.forget_users()
+    for name in names:
+        del sys.modules[name]
+
+
+def _modules_of_users() -> list[str]:
+    """Return the names of the modules of files, and of those that lie beside them and are not installed."""
+    files = [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith(_PREFIX)]
+    if not files:
+        return []
+    folders = tuple(str(file.parent) + os.sep for file in files)
+    return [name for name, module in list(sys.modules.items()) if _is_beside(name, module, folders)]
+
+
+def _is_beside(name: str, module: ModuleType, folders: tuple[str, ...]) -> bool:
+    if name.startswith(_PREFIX):
+        return True
+    file = str(getattr(module, "__file__", None) or "")
+    return (
+        file.startswith(folders)
+        and file.endswith(".py")
+        and not file.startswith(_installed_in())
+        and name.partition(".")[0] not in ("covey", "__main__")
+    )
+
+
+@cache
+def _installed_in() -> tuple[str, ...]:
+    """Return the folders of the standard library and of installed packages."""
+    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
+    return tuple(path + os.sep for path in paths)
+
+
+def _is_called_by_user() -> bool:
+    """Return whether a file of a user's is what runs now, and not a package that is being imported."""
+    frame, users = sys._getframe(2), set(_modules_of_users())
+    while frame is not None and users:
+        if frame.f_globals.get("__name__") in users:
+            return True
+        if frame.f_code.co_name == "<module>":
+            return False
+        frame = frame.f_back
+    return False
 
 
 def code_of(path: Path) -> list[Path]:

@@ -1,7 +1,10 @@
 """Runs that end badly, each in its own way, in real processes: the design goes on, and says why and how to repeat."""
 
 import shlex
+import threading
+from contextlib import contextmanager, suppress
 
+import psutil
 import pytest
 
 from covey.cli import main
@@ -121,3 +124,81 @@ def test_workers_with_other_sources_are_refused(ended, tmp_path):
 def test_nothing_is_left_beside_the_runs(ended):
     results, rows = ended
     assert {path.name for path in (results.folder / "runs").iterdir()} == {row["run_id"] for row in rows.values()}
+
+
+@contextmanager
+def killing(most):
+    """Kill worker processes as soon as they are there, so many of them; yield the list of their ids."""
+    killed, over = [], threading.Event()
+
+    def kill():
+        while len(killed) < most and not over.wait(0.01):
+            for child in psutil.Process().children():
+                with suppress(psutil.Error):
+                    if "covey.experiments.child" in child.cmdline() and child.pid not in killed:
+                        child.kill()
+                        killed.append(child.pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(plain, tmp_path):
+    compile_if_cold()
+    with killing(2) as killed:
+        results = run_design(plain(iterations=1), tmp_path / "out", jobs=1)
+    assert len(killed) == 2
+    assert [row["status"] for row in results.rows] == ["timeout", "timeout"]
+
+
+def test_workers_that_never_start_end_the_study_with_the_reason(tmp_path, monkeypatch, capsys):
+    compile_if_cold()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.yaml").write_text("design: d\nscenario: hello\niterations: 1\n")
+    with killing(1000) as killed:
+        assert main(["run", "d.yaml", "--jobs", "1", "--quiet"]) == 1
+    assert len(killed) == 3
+    said = capsys.readouterr().err
+    assert "no worker process can be started" in said
+    assert "tried 3 times; the last time, its process was ended by SIGKILL" in said
+    assert "Traceback" not in said
+
+
+CLOSES = """\
+import os, sys
+
+def all_files(robot):
+    os.closerange(3, 4096)
+
+def what_is_listened_to(robot):
+    for fd in range(3, 64):
+        try:
+            os.write(fd, b"nonsense\\n")
+        except OSError:
+            pass
+"""
+
+
+def test_a_run_that_closes_or_writes_to_files_of_its_worker_is_a_row_that_says_so(tmp_path):
+    compile_if_cold()
+    (tmp_path / "bad.py").write_text(CLOSES)
+    content = {
+        "design": "closes",
+        "scenario": {
+            "world": {"empty_m": [8, 8]},
+            "robots": [{"name": "a", "robot": "disc", "controller": "wander"}],
+            "stop": {"timeout_s": 1},
+        },
+        "parameters": {"robots.a.controller": ["./bad.py:all_files", "./bad.py:what_is_listened_to", "wander"]},
+        "iterations": 1,
+    }
+    design = Design.model_validate(content, context={"folder": tmp_path})
+    closes, _, good = run_design(design, tmp_path / "out", jobs=1).rows
+    assert closes["status"] in ("died", "failed")  # whichever file is missed first
+    assert "closed" in closes["reason"]
+    assert good["status"] == "timeout"

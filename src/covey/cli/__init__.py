@@ -4,10 +4,12 @@ import errno
 import gc
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 REACHED, FAILED, BAD_INPUT, NOT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: goal reached; error; bad input; ended without reaching the goal; Ctrl-C."""
+_LAST_S = 2.0  # for threads that still run at the end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,9 +21,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     often = gc.get_threshold()
     gc.set_threshold(100_000, *often[1:])  # a tenth of the start went by looking for garbage in what is loaded for good
     try:
-        return _main(arguments)
+        code = _main(arguments)
     finally:
         gc.set_threshold(*often)
+    if arguments is None:
+        _leave_threads(code)
+    return code
+
+
+def _leave_threads(code: int) -> None:
+    """End the program here when a controller has left threads, for which Python would wait without end."""
+    left = [thread for thread in threading.enumerate() if not thread.daemon and thread is not threading.main_thread()]
+    for thread in left:
+        thread.join(_LAST_S / len(left))
+    names = sorted(_printable(thread.name) for thread in left if thread.is_alive())
+    if names:
+        print(f"threads that a controller has left are ended: {', '.join(names)}", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _main(arguments: Sequence[str] | None) -> int:

@@ -1,21 +1,27 @@
 """The process in which a keeper has runs executed: ``python -m covey.experiments.child``.
 
 Orders come as lines of JSON on standard input, one answer goes back for each. What a controller prints goes to
-standard error. When the keeper vanishes, the process ends at once, in the middle of a run too.
+standard error. When the keeper vanishes, the process ends at once, in the middle of a run too; so it does after a run
+that has changed it for the next one.
 """
 
 import faulthandler
+import gc
 import json
 import os
 import queue
 import signal
+import stat
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 IDLE_S = 60.0
 """After so long without an order the process ends by itself."""
+CLOSED = 74
+"""Exit code of a process that cannot answer any more."""
 
 
 def main() -> None:
@@ -33,6 +39,7 @@ def main() -> None:
     from covey.experiments.execute import execute
     from covey.experiments.plan import PlannedRun, environment
 
+    found = _state()
     _say(answers, {"ready": environment()})
     while True:
         try:
@@ -43,8 +50,23 @@ def main() -> None:
             answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]))}
         except Exception as error:  # the disk: no fault of the run, and no row
             answer = {"error": str(error), "errno": getattr(error, "errno", None)}
-        sys.stdout.flush()
-        _say(answers, answer)
+        changed = _state() != found
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        _say(answers, answer | {"last": changed})
+        if changed:
+            os._exit(0)  # threads that do not end keep nobody waiting
+
+
+def _state() -> tuple[Any, ...]:
+    """Return what a controller may leave behind in the process, besides the modules of files."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # it has been removed
+        folder = ""
+    threads = {t for t in threading.enumerate() if not t.daemon and not t.name.startswith("covey-")}
+    variables = {name: value for name, value in os.environ.items() if name[0] != "_"}  # as libraries set for themselves
+    return folder, variables, tuple(sys.path), sys.getrecursionlimit(), gc.isenabled(), threads
 
 
 def _listen(stream: IO[str], orders: "queue.SimpleQueue[dict[str, Any]]") -> None:
@@ -54,8 +76,14 @@ def _listen(stream: IO[str], orders: "queue.SimpleQueue[dict[str, Any]]") -> Non
 
 
 def _say(answers: IO[str], answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
+    """Write an answer, unless a run has closed the pipe; its number may now be that of another file."""
+    try:
+        if not stat.S_ISFIFO(os.fstat(answers.fileno()).st_mode):
+            os._exit(CLOSED)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+    except OSError:
+        os._exit(CLOSED)
 
 
 if __name__ == "__main__":

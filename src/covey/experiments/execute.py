@@ -14,6 +14,7 @@ from covey.experiments.folder import Row, new_row, publish, read_row, work_folde
 from covey.experiments.keep import keep_of
 from covey.experiments.plan import PlannedRun
 from covey.experiments.records import Measurement
+from covey.registry import forget_files
 from covey.results.run import Run
 
 __all__ = ["execute", "read_row"]
@@ -22,10 +23,13 @@ __all__ = ["execute", "read_row"]
 def execute(planned: PlannedRun, folder: Path) -> Row:
     """Run it into ``folder`` and return its row (`covey.experiments.folder.new_row`), which is there as ``row.json``.
 
+    Files of code that its scenario names are loaded anew.
+
     Raises:
         OSError: the disk is full or cannot be written, which is no fault of the run; nothing of it is left.
     """
     work, row = work_folder(folder), new_row(planned, folder)
+    forget_files()
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
         run = planned.load().build(work, overwrite=True).run()

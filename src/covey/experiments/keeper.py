@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from covey.errors import CoveyError, MachineError
-from covey.experiments.child import IDLE_S
+from covey.experiments.child import CLOSED, IDLE_S
 from covey.experiments.execute import host
 from covey.experiments.folder import Row, new_row, publish, read_row, sweep, work_folder
 from covey.experiments.plan import PlannedRun
@@ -26,6 +26,8 @@ from covey.registry import import_path
 
 _POLL_S = 0.5
 _LOG_BYTES = 20_000
+_STARTS = 3
+"""How often a process is started before it is said that none can be."""
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -68,6 +70,7 @@ class Keeper:
         Raises:
             OSError: the disk is full or cannot be written.
             CoveyError: this machine has other sources or packages than the one that planned the run.
+            MachineError: no process can be started here.
             Abandoned: the keeper was closed.
         """
         row, pid = self._attempt(planned, folder, limits, environment)
@@ -110,7 +113,8 @@ class Keeper:
             raise OSError(answer["errno"], answer["error"]) if answer["errno"] else CoveyError(answer["error"])
         assert self._child is not None
         self._child.used = time.monotonic()
-        if self._child.resident_mib() > limits.memory_mib / 2:  # what this run left must not count for the next
+        # what this run left must not count for the next
+        if answer.get("last") or self._child.resident_mib() > limits.memory_mib / 2:
             self.close()
         return answer["row"]
 
@@ -145,21 +149,37 @@ class Keeper:
             sweep(runs)
             with _compiling:
                 compile_if_cold()
-            self._child = _Child()
-            answer = self._child.answers.get()
-            if self._closed:
-                self._drop()
-                raise Abandoned("no more runs")
-            if answer is None:
-                raise MachineError(f"a worker process could not start:\n{self._drop()}")
+            answer = self._start()
             if answer["ready"] != environment:
                 self._drop()
                 raise MachineError(
                     f"{host()['name']} has other sources of Covey or other versions of its packages than those that "
                     "the runs were planned with; install the same everywhere, and run the same command again"
                 )
+        assert self._child is not None
         self._child.forget_log()
         return self._child
+
+    def _start(self) -> dict[str, Any]:
+        """Start a process, again when it ends before it is ready; return what it says first."""
+        ends: list[str] = []
+        while len(ends) < _STARTS:
+            try:
+                self._child = child = _Child()
+            except OSError as error:
+                ends.append(f"it could not be started: {error.strerror or error}")
+                continue
+            answer = child.answers.get()
+            if answer is not None and not self._closed:
+                return answer
+            ended = "" if self._closed else child.how_it_ended()
+            log = self._drop()
+            if self._closed:
+                raise Abandoned("no more runs")
+            ends.append(f"{ended}\n{log}".strip())
+        raise MachineError(
+            f"no worker process can be started on {host()['name']}, tried {len(ends)} times; the last time, {ends[-1]}"
+        )
 
 
 class _Child:
@@ -203,7 +223,12 @@ class _Child:
             time.sleep(0.2)
 
     def how_it_ended(self) -> str:
-        code = self.process.wait()
+        try:
+            code = self.process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return "its process answered what nobody can read, and was ended"
+        if code == CLOSED:
+            return "its process could not answer: the run has closed file descriptors that are not its own"
         if code >= 0:
             return f"its process ended with exit code {code}"
         try:
@@ -254,7 +279,7 @@ class _Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as stream:
+        with suppress(ValueError), self.process.stdout as stream:  # what is no answer: the process is given up
             for line in stream:
                 self.answers.put(json.loads(line))
         self.answers.put(None)

@@ -51,6 +51,14 @@ class FolderLock:
         """Let others share the folder; return False when another one has taken it meanwhile, and it is held no more."""
         return _lock(self._descriptor, shared=True)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the file has been closed by somebody else."""
+        try:
+            return not _is_file(self._descriptor, self.path)
+        except OSError:
+            return True
+
 
 def refuse_locked(folder: Path) -> None:
     """Raise `RunFolderError` when somebody is writing into a folder; nothing is changed."""
@@ -100,7 +108,8 @@ def _release(path: Path, descriptor: int) -> None:
     with contextlib.suppress(OSError):
         if _lock(descriptor, shared=False) and _is_file(descriptor, path):
             path.unlink()
-    os.close(descriptor)
+    with contextlib.suppress(OSError):  # a controller may have closed it
+        os.close(descriptor)
 
 
 def _held(path: Path) -> RunFolderError:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from covey.comms.samples import Sample
-from covey.errors import DiskError, InvalidValueError, RunFolderError
+from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolderError
 from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.frame import Event, Frame
@@ -265,7 +265,13 @@ class Recorder:
             yield
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else str(error)
+            closed = self._lock.is_closed
             self.abandon(f"cannot write: {why}")
+            if closed:
+                raise ControllerError(
+                    f"the files of the run folder {str(self.folder)!r} have been closed under the run; the folder is "
+                    "marked incomplete. A controller must close only what it has opened: os.closerange closes more"
+                ) from error
             raise DiskError(
                 f"cannot write the run folder {str(self.folder)!r}: {why}; the folder is marked incomplete. "
                 "Make room, or choose another folder, and run again"

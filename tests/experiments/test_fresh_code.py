@@ -1,0 +1,74 @@
+"""Code of a user's: every run begins with it anew, however many runs a worker has done."""
+
+import pytest
+
+from covey.experiments.execute import execute
+from covey.experiments.keeper import compile_if_cold
+from covey.experiments.plan import plan
+from covey.experiments.records import Design
+from covey.experiments.run import run_design
+from covey.experiments.table import deterministic
+from covey.registry import forget_files
+from covey.robots.controller import controllers
+
+COUNTS = """\
+import covey
+from counted import drawn
+
+count = 0
+
+async def faster(robot, *, dummy: int = 0):
+    global count
+    count += 1
+    robot.drive(0.1 * count, 0.0)
+    drawn.append(robot.name)
+    robot.note(f"{count} {len(drawn)}")
+    await robot.sleep(1e9)
+
+@covey.controller("of the user's own")
+def registered(robot):
+    pass
+"""
+
+
+@pytest.fixture
+def counting(tmp_path, monkeypatch):
+    """Return a design of six runs of a controller that counts in its module, and in one beside it."""
+    (tmp_path / "mine.py").write_text(COUNTS)
+    (tmp_path / "counted.py").write_text("drawn = []\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    content = {
+        "design": "counting",
+        "scenario": {
+            "world": {"empty_m": [8, 8]},
+            "robots": [{"name": "a", "robot": "disc", "controller": "./mine.py:faster"}],
+            "stop": {"timeout_s": 1},
+        },
+        "parameters": {"robots.a.controller.dummy": [0, 1, 2]},
+        "iterations": 2,
+        "keep": "everything",
+    }
+    yield Design.model_validate(content, context={"folder": tmp_path})
+    forget_files()
+
+
+def test_globals_of_a_controller_do_not_reach_the_next_run_whatever_the_number_of_jobs(counting, tmp_path):
+    compile_if_cold()
+    tables = [run_design(counting, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 2, 3)]
+    for results in tables:
+        # a disc without limits of acceleration drives 0.1 m/s for 1 s; only the first count of each run makes that
+        assert [run.series("distance_m")[-1, 0] for run in results.runs] == pytest.approx([0.1] * 6)
+        assert {tuple(run.events["text"].drop_nulls().to_list()) for run in results.runs} == {("1 1",)}
+    texts = [deterministic(results.table).write_csv() for results in tables]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_what_a_file_registers_is_gone_with_its_run(counting, tmp_path):
+    one, two = plan(counting)[:2]
+    for planned in (one, two):
+        row = execute(planned, tmp_path / "runs" / planned.run_id)
+        assert row["status"] == "timeout", row["reason"]
+        assert "of the user's own" in controllers.names()
+    forget_files()
+    assert "of the user's own" not in controllers.names()
+    assert "wander" in controllers.names()
