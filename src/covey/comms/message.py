@@ -62,6 +62,7 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
     if isinstance(value, (bool, np.bool_)):
         return value, 1
     if isinstance(value, str):
+        _fits(len(value), room)
         return value, _fits(2 + len(value.encode(errors="surrogatepass")), room)
     if isinstance(value, bytes):
         return value, _fits(2 + len(value), room)
