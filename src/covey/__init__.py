@@ -3,8 +3,11 @@
 Names are loaded when they are first used, so that ``import covey`` takes no time.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from covey.current_folder import ignore_settings
 
 if TYPE_CHECKING:
     from covey import robots
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from covey.sim.simulation import Simulation
     from covey.world.ground import Ground
     from covey.world.world import World
+
+if sys.flags.safe_path:  # as with python -P: nothing of the current folder is to be used
+    ignore_settings()
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,7 @@
 """Errors that say what was given, what is allowed, and what to do next."""
 
 import difflib
+import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -47,6 +48,10 @@ class RunFolderError(CoveyError):
 
 class MachineError(CoveyError):
     """The disk, a worker or a cluster failed; nothing that was asked for is wrong."""
+
+
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENFILE, errno.EMFILE, errno.ENOMEM)
+"""Numbers of the system's errors that no other file or folder would help against."""
 
 
 class DiskError(RunFolderError, MachineError):

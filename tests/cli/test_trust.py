@@ -176,3 +176,27 @@ def test_children_import_nothing_from_the_current_folder(folder, tmp_path_factor
         timeout=120,
     )
     assert not (folder / "it_ran").exists()
+
+
+@pytest.mark.parametrize(
+    "begin", [["-P", "-m", "covey"], ["-c", "from covey.cli import main; raise SystemExit(main())"]]
+)
+def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(begin, folder):
+    """Each would end the process, whoever reads it: the command, or the one that works for it."""
+    (folder / ".numba_config.yaml").write_text("[")
+    (folder / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    write(folder, "")
+    for arguments in (["s.yaml", "--out", "alone"], ["d.yaml", "--out", "study", "--jobs", "1"]):
+        done = subprocess.run(
+            [sys.executable, *begin, "run", *arguments, "-q"], capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode in (REACHED, NOT_REACHED), done.stderr
+    assert (folder / "alone" / "figures" / "trajectories.png").is_file()
+
+
+def test_a_report_into_a_file_is_refused_in_words(folder, capsys):
+    write(folder, "")
+    assert main(["run", "d.yaml", "--out", "study", "-q", "--jobs", "1"]) == REACHED
+    capsys.readouterr()
+    assert main(["report", "study", "--out", "s.yaml"]) == BAD_INPUT
+    assert "cannot read or write 's.yaml': File exists" in capsys.readouterr().err

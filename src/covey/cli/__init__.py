@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from covey.current_folder import ignore_settings
+
 REACHED, FAILED, BAD_INPUT, NOT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: goal reached; error; bad input; ended without reaching the goal; Ctrl-C."""
 _LAST_S = 2.0  # for threads that still run at the end
@@ -18,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: what was typed after ``covey``; default, the arguments of this process.
     """
+    ignore_settings()
     often = gc.get_threshold()
     gc.set_threshold(100_000, *often[1:])  # a tenth of the start went by looking for garbage in what is loaded for good
     try:
@@ -46,7 +49,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     from cyclopts import CycloptsError
 
     from covey.cli.app import app
-    from covey.errors import ControllerError, CoveyError, MachineError
+    from covey.errors import OF_THE_DISK, ControllerError, CoveyError, MachineError
 
     try:
         typed = list(sys.argv[1:] if arguments is None else arguments)
@@ -60,10 +63,14 @@ def _main(arguments: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REACHED
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        if error.filename is None:
             raise
-        print(f"{_printable(str(error.filename))[:60]!r}… is too long for the name of a file", file=sys.stderr)
-        return BAD_INPUT
+        if error.errno == errno.ENAMETOOLONG:
+            said = f"{_printable(str(error.filename))[:60]!r}… is too long for the name of a file"
+        else:
+            said = _printable(f"cannot read or write {str(error.filename)!r}: {error.strerror}")
+        print(said, file=sys.stderr)
+        return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -1,12 +1,11 @@
 """The run folder: its files, how it is claimed, and writing without ever leaving a half file under a final name."""
 
-import errno
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-from covey.errors import DiskError, RunFolderError
+from covey.errors import OF_THE_DISK, DiskError, RunFolderError
 from covey.results.checked import ManifestShape, read_json
 from covey.results.lock import LOCK, FolderLock
 
@@ -114,12 +113,9 @@ def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
     return manifest
 
 
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENFILE, errno.EMFILE, errno.ENOMEM)
-
-
 def unwritable(what: str, error: OSError) -> RunFolderError:
     """Return the error that says why a file or folder that was asked for cannot be written."""
-    kind = DiskError if error.errno in _OF_THE_DISK else RunFolderError
+    kind = DiskError if error.errno in OF_THE_DISK else RunFolderError
     return kind(f"cannot write {what}: {error.strerror or error}")
 
 
