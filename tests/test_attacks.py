@@ -7,10 +7,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attacks import bounded, controllers
+from attacks import bounded, controllers, kills, ports, starts
 
 
-@pytest.mark.parametrize(("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4)])
+@pytest.mark.parametrize(
+    ("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4), ("commands", 8)]
+)
 def test_whatever_is_given_is_taken_or_refused_in_words(module, cases):
     if module == "mjcf":
         pytest.importorskip("mujoco")
@@ -48,3 +50,25 @@ def test_a_hostile_controller_ends_no_run(name, way, tmp_path):
     end, wrong, _ = controllers.attack(name, way, tmp_path)
     assert not wrong
     assert end == "exit code 3"
+
+
+def test_a_study_that_is_killed_has_the_table_of_one_that_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kills, "EACH", 1)
+    monkeypatch.setattr(kills, "_took", [])
+    kills.warm()
+    assert kills.case(0) == "same"
+
+
+def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in ports.FILES.items():
+        (tmp_path / name).write_text(text)
+    asked, loopback = (ports.COMMANDS.index(command) for command in (*ports.ASKS, "run processes.yaml -q"))
+    assert ports.case(asked) == "asked"
+    assert ports.case(loopback) == "loopback"
+
+
+def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
+    assert starts.attack(tmp_path, 3) == [3, 3, 3]
+    assert starts.whole(tmp_path) == [0, 1, 2]

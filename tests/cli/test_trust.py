@@ -191,7 +191,7 @@ def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(begin
             [sys.executable, *begin, "run", *arguments, "-q"], capture_output=True, text=True, check=False, timeout=120
         )
         assert done.returncode in (REACHED, NOT_REACHED), done.stderr
-    assert (folder / "alone" / "figures" / "trajectories.png").is_file()
+    assert (folder / "alone" / "figures" / "overview.png").is_file()
 
 
 def test_a_report_into_a_file_is_refused_in_words(folder, capsys):

@@ -22,7 +22,7 @@ class Pace:
             raise InvalidValueError(
                 f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
             )
-        self.speed, self._wait_for_user = speed, wait or (lambda: input("Enter for the next step "))
+        self.speed, self._wait_for_user = speed, wait or _wait_for_enter
         self._start: tuple[float, float] | None = None
 
     def wait(self, time_s: float) -> None:
@@ -53,3 +53,10 @@ def rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*often)
+
+
+def _wait_for_enter() -> None:
+    try:
+        input("Enter for the next step ")
+    except EOFError:
+        raise InvalidValueError("speed 0 waits for Enter at each step, and standard input has ended") from None
