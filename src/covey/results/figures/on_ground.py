@@ -1,19 +1,15 @@
 """Pictures of a run on a ground: maps of truth, belief and error, a view in perspective, curves, and a film."""
 
-import io
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from covey.geometry.heightfield import altitudes_at
 from covey.results.figures import landscape, style
-from covey.results.figures.animation import save_images
 from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
 from covey.results.figures.scene import Bodies, Dots, still
-from covey.results.folder import write_whole
 from covey.results.landscape import Believed, Landscape
 from covey.results.run import Run
 
@@ -100,18 +96,6 @@ def _mapped_by(run: Run, last: int, step: int) -> list[Dots]:
         altitude = known.altitude if all(change.step <= step for change in ground.changes) else truth
         known = known._replace(marks=np.where(shown, _MEASURED, 0), altitude=altitude)
     return [landscape.markers(known, truth, frame)]
-
-
-def save_views(run: Run, folder: Path) -> list[Path | None]:
-    """Write `perspective` as PNG and `film` as GIF, and as MP4 where ffmpeg is installed; return the files written."""
-    view = perspective(run)
-    if view is None:
-        return []
-    buffer = io.BytesIO()
-    view.save(buffer, "PNG", optimize=True)
-    write_whole(folder / "perspective.png", buffer.getvalue())
-    films = [save_images(film(run), folder / f"film.{kind}", 12.0) for kind in ("gif", "mp4")]
-    return [folder / "perspective.png", *films]
 
 
 def _most(run: Run) -> tuple[Landscape, str, Believed] | None:
