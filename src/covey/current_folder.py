@@ -4,9 +4,10 @@ import importlib
 import os
 import sys
 from contextlib import chdir
+from typing import Any
 
 _SETTINGS = {".numba_config.yaml": "numba", "matplotlibrc": "matplotlib"}
-"""Files that a library reads from the current folder while it is imported, and never again."""
+"""Files that a library reads from the current folder: while it is imported, and numba whenever it compiles."""
 
 
 def ignore_settings() -> None:
@@ -18,3 +19,6 @@ def ignore_settings() -> None:
         if library not in sys.modules and os.path.lexists(file):
             with chdir(os.sep):
                 importlib.import_module(library)
+            if library == "numba":
+                config: Any = importlib.import_module("numba.core.config")
+                config._config_fname = os.devnull

@@ -54,6 +54,7 @@ class Watchdog:
         self._tries = 0
         self._call: float | None = None
         self._bytes = 0
+        self._process = psutil.Process()
         self._thread_id = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -108,12 +109,11 @@ class Watchdog:
                 signal.signal(signal.SIGURG, signal.SIG_DFL)
 
     def _watch(self) -> None:
-        process = psutil.Process()
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
             started = self.started
             if started is None:
                 continue
-            held = process.memory_info().rss
+            held = self._resident()
             if started != self._call:
                 self._call, self._bytes = started, held
             with self._lock:
@@ -121,6 +121,13 @@ class Watchdog:
                     self._interrupt(StepBudgetError)
                 elif self.started == started and held - self._bytes > MOST_BYTES:
                     self._interrupt(StepMemoryError)
+
+    def _resident(self) -> int:
+        """Return the memory that this process holds [bytes]; 0 where a controller has closed the system's files."""
+        try:
+            return self._process.memory_info().rss
+        except (OSError, psutil.Error):
+            return 0
 
     def _interrupt(self, why: type[StepBudgetError]) -> None:
         self._tries = self._tries + 1 if self.started == self._again else 1
