@@ -1,5 +1,6 @@
 """Runs on the workers of a real Dask scheduler, and what `--cluster` says of files and of what is missing."""
 
+import gc
 import socket
 import subprocess
 import sys
@@ -141,12 +142,15 @@ def test_a_study_ends_with_what_a_refusing_queueing_system_said(tmp_path, monkey
     assert "Traceback" not in said
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Dask's pipes to what was killed
 def test_a_queueing_system_that_does_not_answer_is_given_up(tmp_path, monkeypatch):
     a_command(tmp_path / "bin", monkeypatch, "exec sleep 20")
     monkeypatch.setattr(cluster, "_SUBMIT_S", 0.5)
     (tmp_path / "slurm.yaml").write_text(SLURM)
     with pytest.raises(CoveyError, match="sbatch has not answered"), open_cluster(str(tmp_path / "slurm.yaml")):
         pass
+    assert not [child for child in psutil.Process().children() if "sleep" in " ".join(child.cmdline())]
+    gc.collect()
 
 
 def test_jobs_that_wait_in_the_queue_are_told(tmp_path, monkeypatch, capsys):

@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
 from pydantic import Field, ValidationError
 
 from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
@@ -119,9 +120,12 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
         cluster.scale(jobs=jobs)
         await cluster
 
+    before = set(psutil.Process().children())
     try:
         cluster.sync(submitted)
     except TimeoutError:
+        for silent in set(psutil.Process().children()) - before:
+            silent.kill()
         raise MachineError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
     except (RuntimeError, ValueError, OSError) as error:
         said = " ".join(str(error).split())
