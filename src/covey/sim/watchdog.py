@@ -77,7 +77,7 @@ class Watchdog:
             self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
             self._thread.start()
             main = threading.current_thread() is threading.main_thread()
-            if main and hasattr(signal, "SIGURG") and signal.getsignal(signal.SIGURG) is signal.SIG_DFL:
+            if main and hasattr(signal, "SIGURG") and signal.getsignal(signal.SIGURG) in (signal.SIG_DFL, _look_up):
                 signal.signal(signal.SIGURG, _look_up)  # ends what waits for the system, when there is an interruption
                 self._wakes_sleepers = True
         self._thread_id = threading.get_ident()
@@ -105,8 +105,6 @@ class Watchdog:
         if not self._wake.is_set():
             self._wake.set()
             event.unregister("numba:compile", self._listener)
-            if self._wakes_sleepers and threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGURG, signal.SIG_DFL)
 
     def _watch(self) -> None:
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
