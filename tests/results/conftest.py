@@ -24,6 +24,9 @@ def circle_frame(step, n=2):
     union = min(step / 100, 1.0)
     touched = np.full(n, int(step >= 50))
     gaps = np.hypot(*(pose[:, None, :2] - pose[None, :, :2]).transpose(2, 0, 1)) + np.diag(np.full(n, np.inf))
+    events = [Event(step, time, "collision", "a0", "a1", 1.0, 2.0)] if step == 50 else []
+    if step == 1 or step % 50 == 0:
+        events += [Event(step, time, "note", f"a{i}", text=f"lap {step // 50}") for i in range(n)]
     return Frame(
         step=step,
         time_s=time,
@@ -39,8 +42,7 @@ def circle_frame(step, n=2):
         collisions_wall=3 * touched,
         energy_j=10.0 * speed * time,
         min_separation_m=float(gaps.min()) if n > 1 else float("nan"),
-        events=[Event(step, time, "collision", "a0", "a1", 1.0, 2.0)] if step == 50 else [],
-        notes=[f"lap {int(time // 5)}"] * n,
+        events=events,
         known_share_union=union,
     )
 

@@ -61,11 +61,8 @@ def test_poses_at_their_own_rate_shares_at_every_step(record, tmp_path):
         Recorder(tmp_path / "b", ["a"], pose_every=0)
 
 
-def test_notes_become_events_when_they_change(record, tmp_path):
+def test_events_are_recorded_with_their_places(record, tmp_path):
     events = record(tmp_path / "run", n=1).events
-    notes = events.filter(pl.col("kind") == "note")
-    assert notes["text"].to_list() == ["lap 0", "lap 1", "lap 2"]
-    assert notes["time_s"].to_list() == pytest.approx([0.1, 5.0, 10.0])
     collision = events.filter(pl.col("kind") == "collision").row(0, named=True)
     assert (collision["robot"], collision["other"], collision["x_m"], collision["y_m"]) == ("a0", "a1", 1.0, 2.0)
 

@@ -60,7 +60,6 @@ class Frame:
         energy_j: energy used since the start [J], shape (n,).
         min_separation_m: smallest distance between the centres of two robots; NaN with one robot.
         events: what happened in this step.
-        notes: the line that each robot's controller shows, length n.
         known_share_union: share of G that is known in the union of the maps; NaN without maps.
         radio: links and traffic, at the steps at which they are recorded; else None.
         covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
@@ -83,7 +82,6 @@ class Frame:
     energy_j: np.ndarray
     min_separation_m: float = math.nan
     events: list[Event] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     known_share_union: float = math.nan
     covered_share: float = math.nan
     radio: Sample | None = None

@@ -87,7 +87,6 @@ class Recorder:
         self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
-        self._notes = [""] * n
         self._host_rows: list[tuple[float, ...]] = []
         self._started = self._host_wall = time.perf_counter()
         self._host_cpu = time.process_time()
@@ -125,8 +124,6 @@ class Recorder:
         self._used = i + 1
         if frame.events:
             self._events += frame.events
-        if frame.notes and frame.notes != self._notes:
-            self._take_notes(frame)
         if frame.radio is not None:
             self.observe_radio(frame.step, frame.radio)
         self._step, self._time_s = frame.step, frame.time_s
@@ -226,12 +223,6 @@ class Recorder:
 
     def _open(self, name: str, fields: list[tuple[str, pa.DataType]]) -> None:
         self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))
-
-    def _take_notes(self, frame: Frame) -> None:
-        for robot, before, note in zip(self.names, self._notes, frame.notes, strict=True):
-            if note != before:
-                self._events.append(Event(frame.step, frame.time_s, "note", robot, text=note))
-        self._notes = list(frame.notes)
 
     def _flush(self) -> None:
         steps, n = self._used, len(self.names)

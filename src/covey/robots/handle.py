@@ -122,6 +122,7 @@ class Robot:
         self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
+        self._notes: list[str] = []
         self.finished = False
         self.history = History()
         self._navigator = navigator
@@ -405,8 +406,11 @@ class Robot:
             self._work.add(kind, amount)
 
     def note(self, text: str) -> None:
-        """Say something that the event log and the pictures show."""
-        self.text = printable(str(text))
+        """Say something that the event log and the pictures show; to say the last note again changes nothing."""
+        note = printable(str(text))
+        if note != self.text:
+            self.text = note
+            self._notes.append(note)
 
     def finish(self) -> None:
         """Declare the task done: the robot stands still from now on."""

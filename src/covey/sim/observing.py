@@ -18,8 +18,6 @@ class Observing:
 
     def __init__(self, sim: "Simulation"):
         self.sim = sim
-        self._robots = {i: onboard.robot for i, onboard in sim.deciding.onboard.items()}
-        self._notes = [""] * len(sim.names)
         self._order = np.arange(len(sim.names))
 
     def frame(self, pose_before: np.ndarray) -> Frame:
@@ -30,8 +28,6 @@ class Observing:
         """
         sim = self.sim
         scoring, state = sim.scoring, sim.state
-        for i, robot in self._robots.items():
-            self._notes[i] = robot.text
         return Frame(
             step=sim.clock.step,
             time_s=sim.time,
@@ -50,7 +46,6 @@ class Observing:
             energy_j=scoring.energy_j,
             min_separation_m=closest(state.pose, self._order),
             events=sim.events,
-            notes=list(self._notes),
             radio=sim.talking.sample,
             mission=(sim.tracker.values if sim.tracker else {}) | sim.surveying.values,
             altitude_roll_pitch=state.altitude_roll_pitch,

@@ -410,6 +410,11 @@ class Simulation:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
                 self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
+        for i, robot in self._robots.items():
+            if robot._notes:
+                for note in robot._notes:
+                    self._event("note", i, text=note)
+                robot._notes.clear()
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)

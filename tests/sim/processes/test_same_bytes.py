@@ -26,6 +26,8 @@ async def busy(robot):
             robot.leave_tag({"by": robot.name}, lifetime_s=1.0)
         heard = [m.payload.number for m in robot.messages("word")]
         times = [round(s.time, 2) for s in robot.samples("lidar")]
+        robot.note(f"turn {turn}")
+        robot.note(f"turn {turn}")
         robot.note(f"{turn} {times} {dict(robot.board)} {heard} {[t.content for t in robot.tags]} {len(robot.history)}")
         await robot.sleep(0.2)
     if robot.name == "busy0":
@@ -79,6 +81,13 @@ def test_every_table_and_the_maps_have_the_same_bytes(runs):
     assert any("'busy0': 3" in text for text in said)  # read from the notice board
     assert runs["processes"].metrics["bytes_sent_by_kind"]["map tiles"] > 0
     assert runs["processes"].manifest["repeatable"] is True
+
+
+@pytest.mark.parametrize("where", ["in_process", "processes"])
+def test_each_note_of_a_step_is_recorded_and_none_twice(runs, where):
+    events = runs[where].events
+    notes = events.filter((events["kind"] == "note") & (events["robot"] == "busy1"))["text"].to_list()
+    assert [note.split(" [")[0] for note in notes] == [word for k in range(8) for word in (f"turn {k}", f"{k}")]
 
 
 def test_traffic_is_counted_by_class(runs):

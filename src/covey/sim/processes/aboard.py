@@ -48,7 +48,7 @@ class RobotAboard:
             self.robot._keep_account(self._work)
         self.onboard = Onboard(self.robot, birth.program)
         self._constant: dict[str, Any] = {}
-        self._shown = ("", "idle")
+        self._status = "idle"
 
     def map(self, parts: Parts) -> Parts:
         """Take in a scan; answer what it changed of the robot's own evidence."""
@@ -72,10 +72,10 @@ class RobotAboard:
             command, failure = STILL, (text_of(error), isinstance(error, StepBudgetError))
         left = {message.number for message in self.mailbox.inbox}
         taken = [number for number in before if number not in left]
-        shown = (robot.text, robot.status)
-        said = None
-        if shown != self._shown or robot.finished or failure:
-            self._shown, said = shown, (*shown, robot.finished, failure)
+        said, status = None, robot.status
+        if robot._notes or status != self._status or robot.finished or failure:
+            self._status, said = status, (robot._notes, status, robot.finished, failure)
+            robot._notes = []
         (tags, robot._left_tags), (digs, robot._digs) = (robot._left_tags, []), (robot._digs, [])
         wishes, outbox, writes = sorted(robot._map_wishes), self.mailbox.outbox, self.board.pending
         team = None

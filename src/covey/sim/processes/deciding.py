@@ -276,7 +276,9 @@ class DecidingApart(Deciding):
         robot._digs += digs
         failure = None
         if said is not None:
-            robot.text, robot.doing, robot.finished, failure = said
+            notes, robot.doing, robot.finished, failure = said
+            for note in notes:
+                robot.note(note)
         if team is not None:
             self._take_team(apart, *team)
         if failure is not None:
