@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import covey
+from covey.missions import Formation
 from covey.results.figures import PICTURES, on_ground, save_all, style
 from covey.results.figures.animation import animation_images
 from covey.results.figures.landscape import MEASURED_COLOR
@@ -81,3 +82,59 @@ def test_names_cover_no_other_name_and_no_start(run):
     assert not boxes[0].overlaps(boxes[1])
     for point in axes.transData.transform(run.poses[0, :, :2]):
         assert not any(box.contains(*point) for box in boxes)
+
+
+def test_the_legend_names_a_wall_only_where_there_is_one(run):
+    walls = covey.World.polygons([(-3, -3), (3, -3), (3, 3), (-3, 3)])
+    within = covey.Simulation(walls, stop=covey.Stop(timeout_s=0.3)).run()
+    for name in ("overview", "trajectories", "exploration_heat", "coverage_heat"):
+        for one, has_walls in ((run, False), (within, True)):
+            texts = [text.get_text() for text in PICTURES[name](one).axes[0].get_legend().get_texts()]
+            assert ("wall" in texts) == has_walls, (name, texts)
+
+
+def test_a_run_in_the_plane_does_not_say_that_it_draws_a_perspective(run, tmp_path):
+    def said(one):
+        texts = []
+        names = ["overview", "perspective"]
+        save_all(one, tmp_path, ("png",), names=names, progress=lambda text, _: texts.append(text))
+        return texts
+
+    plain = covey.Simulation(covey.World.empty(4, 4), stop=covey.Stop(timeout_s=0.3)).run()
+    assert said(plain) == ["drawing overview (1 of 1)"]
+    assert said(run) == ["drawing overview (1 of 2)", "drawing perspective (2 of 2)"]
+
+
+def written(run, monkeypatch):
+    """Return what the last image of the animation of a run says, and where each text ends [pixel]."""
+    said, draw_text = [], ImageDraw.ImageDraw.text
+
+    def text(draw, at, text, **options):
+        said.append((text, draw.textbbox(at, text, font=options["font"], anchor=options.get("anchor"))[2]))
+        draw_text(draw, at, text, **options)
+
+    monkeypatch.setattr(ImageDraw.ImageDraw, "text", text)
+    image = list(animation_images(run, 1))[-1]
+    return said, image.width
+
+
+def test_the_animation_of_a_formation_shows_who_is_at_its_place_and_notes_that_end_within_it(monkeypatch):
+    note = "drives to its place, which is far away and hard to come by, for there are hills on the way, and " * 2
+
+    def stand(robot):
+        robot.note(note)
+        robot.stop()
+
+    group = covey.Group("rover", skid_steer(), [(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)], stand)
+    mission = Formation(objective_m=(0.0, 0.0), spacing_m=2.0)  # both stand on the ring, on opposite sides
+    stop = covey.Stop(timeout_s=0.5)
+    ground = Ground.of(np.zeros((21, 21))).world()
+    formed = covey.Simulation(ground, [group], mission=mission, stop=stop).run()
+    said, width = written(formed, monkeypatch)
+    texts = [text for text, _ in said]
+    assert texts[1] == "orders met: 1   robots at their places: 2"
+    assert not any("explored" in text for text in texts)
+    assert [text for text in texts if text.startswith("rover")] != []
+    for text, end in said:
+        assert end <= width
+        assert not text.startswith("rover") or (text.endswith("…") and len(text) > 80)

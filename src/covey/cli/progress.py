@@ -5,16 +5,10 @@ from typing import IO, Self
 
 from covey.cli.bar import TextBar
 from covey.results.frame import Frame
+from covey.results.metrics.headlines import measured
 from covey.sim.stop import Stop
 
 _REFRESH_S, _LINE_S = 0.1, 10.0
-_MISSIONS = (
-    ("orders_met", "orders met: {:.0f}"),
-    ("robots_arrived", "robots at their places: {:.0f}"),
-    ("formation_error_m", "on average {:.1f} m off"),
-    ("graph_idleness_s", "idleness {:.0f} s"),
-)
-"""What is shown of a mission whose goal is no share: columns of its measurements, and how."""
 
 
 class ProgressBar(TextBar):
@@ -69,7 +63,7 @@ class ProgressBar(TextBar):
         share, done = self.share(frame), self.done(frame)
         parts = [f"{share:6.1%} {'covered' if self._covering else 'explored'}"] if share == share else []
         if self._goal is None:
-            parts = [text.format(frame.mission[name]) for name, text in _MISSIONS if name in frame.mission] or parts
+            parts = measured(frame.mission) or parts
         parts.append(f"{frame.time_s:7.1f} s simulated")
         if wall > 0 and simulated > 0:
             factor = simulated / wall

@@ -3,7 +3,7 @@
 import io
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from covey.results.figures import ground, style
 from covey.results.figures.trajectories import view_of
 from covey.results.folder import part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
+from covey.results.metrics.headlines import measured
 from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
@@ -28,7 +29,7 @@ _HEADER = 26
 _NOSE = 12
 """How far from its middle a robot's heading is drawn [pixel]."""
 _NOTES, _NOTE_HEIGHT = 12, 18
-"""How many robots' notes are shown, in two columns under the picture, and the height of a line [pixel]."""
+"""How many robots' notes are shown under the picture, in two columns if they are many; height of a line [pixel]."""
 
 
 def animation_gif(run: Run, frames: int = FRAMES, per_second: float = 12.0) -> bytes | None:
@@ -97,11 +98,13 @@ def animation_images(run: Run, count: int = FRAMES) -> Iterator[Image.Image]:
     palette = np.concatenate([style.rgb(c) for c in (*_COLORS, *(style.robot_color(i, n) for i in range(n)))])
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 15)
     ways = np.stack(((run.poses[..., 0] - left) / pixel_m, (top - run.poses[..., 1]) / pixel_m + _HEADER), axis=-1)
-    shares = np.interp(run.pose_times, run.times, run.series("explored_share_union"))
-    steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    rows = np.searchsorted(run.times, run.pose_times)
+    steps = run.steps[rows]
+    sums_up = _measure(run)
     tags = _tags(run, left, top, pixel_m)
     notes = _notes(run)
-    small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // 2)
+    columns = 1 if len(notes) <= _NOTES // 2 else 2
+    small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // columns)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         if len(maps.changed):
             base = _ground(maps.truth_at(int(steps[k])), pixels, bool(maps.explorable.any()))
@@ -117,14 +120,42 @@ def animation_images(run: Run, count: int = FRAMES) -> Iterator[Image.Image]:
                 draw.polygon([(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)], fill=_LINK, outline=_TEXT)
         _draw_robots(draw, ways[: k + 1], run.poses[k, :, 2], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
-        if not np.isnan(shares[k]):
-            draw.text((width - 6, 4), f"explored {100 * shares[k]:5.1f} %", fill=_TEXT, font=font, anchor="ra")
+        text = _fitting(sums_up(int(rows[k])), "   ", width - 100, font)
+        draw.text((width - 6, 4), text, fill=_TEXT, font=font, anchor="ra")
         for line, (robot, said) in enumerate(notes.items()):
             latest = [text for time_s, text in said if time_s <= run.pose_times[k] + 1e-9]
-            at = (6 + line % 2 * width // 2, height + _HEADER + 2 + line // 2 * _NOTE_HEIGHT)
-            text = f"{run.names[robot]}: {latest[-1] if latest else ''}"[: width // 13]
+            at = (6 + line % columns * width // columns, height + _HEADER + 2 + line // columns * _NOTE_HEIGHT)
+            text = shortened(f"{run.names[robot]}: {latest[-1] if latest else ''}", width // columns - 12, small)
             draw.text(at, text, fill=len(_COLORS) + robot, font=small)
         yield image
+
+
+def _measure(run: Run) -> Callable[[int], list[str]]:
+    """Return what says, by the row of the team's table, what the run is about, the most important first."""
+    kind = run.mission["kind"]
+    if kind in ("formation", "patrolling"):
+        chosen = [name for name in ("orders_met", "robots_arrived", "graph_idleness_s") if name in run.team.columns]
+        series = {name: run.series(name) for name in chosen}
+        return lambda row: measured({name: float(values[row]) for name, values in series.items()})
+    word, column = ("covered", "covered_share") if kind == "coverage" else ("explored", "explored_share_union")
+    shares = run.series(column)
+    return lambda row: [f"{word} {100 * shares[row]:5.1f} %"] if shares[row] == shares[row] else []
+
+
+def _fitting(parts: Sequence[str], between: str, most: float, font: ImageFont.FreeTypeFont) -> str:
+    """Return as many of the parts, from the first on, as are not wider than ``most`` [pixel] beside each other."""
+    while parts and font.getlength(between.join(parts)) > most:
+        parts = parts[:-1]
+    return between.join(parts)
+
+
+def shortened(text: str, most: float, font: ImageFont.FreeTypeFont) -> str:
+    """Return a text as it is, or with its end replaced by an ellipsis where it is wider than ``most`` [pixel]."""
+    if font.getlength(text) <= most:
+        return text
+    while text and font.getlength(text + "…") > most:
+        text = text[:-1]
+    return text.rstrip() + "…"
 
 
 def links_at(run: Run, time_s: float) -> set[tuple[int, int]]:

@@ -14,7 +14,7 @@ def union_map(run: Run) -> style.Picture | None:
     picture, axes = furniture.map_picture(view_of(run))
     axes.set_facecolor(style.UNKNOWN_COLOR)
     ground.show_cells(axes, run.maps.union, ground.occupancy_pixels(run.maps.union))
-    furniture.legend(axes, _entries())
+    furniture.legend(axes, _entries(run))
     furniture.scale_bar(axes)
     return picture
 
@@ -53,11 +53,11 @@ def robot_maps(run: Run) -> style.Picture | None:
             axes.locator_params(nbins=3)
         first = first or axes
     assert first is not None
-    _above(picture, first, title, width, columns, gap)
+    _above(picture, first, title, width, columns, gap, _entries(run))
     return picture
 
 
-def _above(picture: style.Picture, axes, title: float, width: float, columns: int, gap: float) -> None:
+def _above(picture: style.Picture, axes, title: float, width: float, columns: int, gap: float, entries: list) -> None:
     """Put legend and scale bar above the row of titles, across the page."""
     box = axes.get_position()
     w, h = picture.get_size_inches()
@@ -65,13 +65,13 @@ def _above(picture: style.Picture, axes, title: float, width: float, columns: in
     left, right = axes.get_xlim()
     header.set_xlim(left, left + (right - left) * (columns * (width + gap) - gap) / width)
     header.set_axis_off()
-    furniture.legend(header, _entries())
+    furniture.legend(header, entries)
     furniture.scale_bar(header, (right - left) / 5)
 
 
-def _entries() -> list:
+def _entries(run: Run) -> list:
     return [
-        furniture.patch(style.WALL_COLOR, "occupied"),
+        furniture.patch(style.WALL_COLOR, "occupied" if run.landscape is None else "not drivable"),
         furniture.patch(style.FREE_COLOR, "free"),
         furniture.patch(style.UNKNOWN_COLOR, "unknown"),
     ]

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from covey.results.figures import furniture, ground, style
 from covey.results.figures.trajectories import view_of
-from covey.results.maps import FREE
+from covey.results.maps import FREE, WALL
 from covey.results.run import Run
 
 OLD_S = 240.0
@@ -54,7 +54,9 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     pixels[seen] = table[(np.minimum(age[seen] / min(length_s, OLD_S), 1.0) * 255).astype(int)]
     picture, axes = furniture.map_picture(view_of(run), right_in=0.62)
     ground.show_cells(axes, maps.truth, pixels)
-    entries = [furniture.patch(NEVER_COLOR, "never"), furniture.patch(style.WALL_COLOR, "wall")]
+    entries = [furniture.patch(NEVER_COLOR, "never")]
+    if (maps.truth.cells == WALL).any():
+        entries.append(furniture.patch(style.WALL_COLOR, "wall"))
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
         entries.append(furniture.patch(style.UNKNOWN_COLOR, "out of reach"))
     furniture.legend(axes, entries)

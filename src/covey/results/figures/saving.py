@@ -36,6 +36,8 @@ VIEWS: dict[str, Callable[[Run], Image.Image | None]] = {"perspective": on_groun
 FILMS: dict[str, Callable[[Run], Iterable[Image.Image]]] = {"animation": animation_images, "film": on_ground.film}
 """Moving pictures: a function of the run that yields images, none without their data."""
 NAMES = (*PICTURES, *VIEWS, *FILMS)
+ON_GROUND = ("belief", "belief_error", "perspective", "film")
+"""Of these, what only a run on a ground has."""
 KINDS = ("png", "svg", "pdf")
 """Formats of still pictures."""
 _PER_SECOND = 12.0
@@ -72,7 +74,7 @@ def save_all(
     for name in names:
         if name not in NAMES:
             raise UnknownNameError("picture", name, NAMES)
-    chosen = [name for name in NAMES if name in names]
+    chosen = [name for name in NAMES if name in names and (run.landscape is not None or name not in ON_GROUND)]
     for k, name in enumerate(chosen):
 
         def say(share: float, k: int = k, name: str = name) -> None:

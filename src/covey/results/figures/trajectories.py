@@ -76,5 +76,7 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
     ]
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
-    furniture.legend(axes, [*marks, *[tag] * bool(len(tags)), furniture.patch(style.WALL_COLOR, "wall")])
+    walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
+    wall = [furniture.patch(style.WALL_COLOR, "wall")] * walls
+    furniture.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall])
     furniture.scale_bar(axes)

@@ -1,5 +1,7 @@
 """What a run is judged by, first: some ten metrics in the order in which people ask for them."""
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from covey.results.metrics.registry import metrics
@@ -38,6 +40,12 @@ _GROUND = {
     "belief_rmse_m": "error of the altitudes that it holds, mean",
     "robots_lost": "robots that fell or rolled over",
 }
+_MEASURES = (
+    ("orders_met", "orders met: {:.0f}"),
+    ("robots_arrived", "robots at their places: {:.0f}"),
+    ("formation_error_m", "on average {:.1f} m off"),
+    ("graph_idleness_s", "idleness {:.0f} s"),
+)
 _TEAM = {
     "exploration_cost_m": "distance driven, all robots together",
     "collisions": "contacts between robots, counted for both",
@@ -63,6 +71,16 @@ def of_interest(run: Run) -> dict[str, tuple[Any, str]]:
         for name, text in chosen.items()
         if known.get(name) is not None and not isinstance(known[name], dict | list)
     }
+
+
+def measured(values: Mapping[str, float]) -> list[str]:
+    """Return what a mission whose goal is no share has measured, in words; values: by column of ``team.parquet``.
+
+    Examples:
+        >>> measured({"robots_arrived": 3.0, "orders_met": 1.0, "known_share": 0.2})
+        ['orders met: 1', 'robots at their places: 3']
+    """
+    return [text.format(values[name]) for name, text in _MEASURES if values.get(name, math.nan) == values.get(name)]
 
 
 def _is_own(name: str) -> bool:
