@@ -1,9 +1,13 @@
 """Runs on the workers of a real Dask scheduler, and what `--cluster` says of files and of what is missing."""
 
+import asyncio
 import gc
+import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -104,6 +108,7 @@ def test_the_job_script_is_that_of_the_queueing_system(tmp_path, capsys):
     assert "#SBATCH -p short" in script
     assert "#SBATCH -t 02:00:00" in script
     assert "dask_worker" in script or "dask worker" in script
+    assert "--no-dashboard --dashboard-address 127.0.0.1:0" in script
     (tmp_path / "design.yaml").write_text("design: d\nscenario: hello\n")
     assert main(["run", str(tmp_path / "design.yaml"), "--cluster", str(tmp_path / "slurm.yaml"), "--dry-run"]) == 0
     assert "#SBATCH -p short" in capsys.readouterr().out
@@ -245,11 +250,108 @@ def test_the_scheduler_of_a_study_listens_where_it_was_told_and_talks_to_nobody_
         assert opened
         assert {ip for ip, _ in opened} == {"127.0.0.1"}
         assert address.startswith("tls://127.0.0.1:")
-        for stranger in (address, address.replace("tls", "tcp")):
-            security = distributed.security.Security.temporary() if stranger == address else None
-            with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
-                distributed.Client(stranger, security=security, timeout=2, set_as_default=False)
+        refuses_strangers(address)
     assert listening() - before == set()
+
+
+def refuses_strangers(address):
+    """Check that a scheduler talks neither to who has another key nor to who has none."""
+    for stranger in (address, address.replace("tls", "tcp")):
+        security = distributed.security.Security.temporary() if stranger == address else None
+        with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+            distributed.Client(stranger, security=security, timeout=2, set_as_default=False)
+
+
+@pytest.fixture
+def ssh_host():
+    """Yield the port of an SSH server on this machine, its password, and a list of the commands that it was given."""
+    asyncssh = pytest.importorskip("asyncssh")
+    password, commands = "of this test", []
+
+    class Server(asyncssh.SSHServer):
+        def begin_auth(self, _username):
+            return True
+
+        def password_auth_supported(self):
+            return True
+
+        def validate_password(self, _username, given):
+            return given == password
+
+    async def execute(process):
+        commands.append(process.command)
+        streams = {"stdout": asyncio.subprocess.DEVNULL, "stderr": asyncio.subprocess.PIPE}
+        child = await asyncio.create_subprocess_shell(process.command, start_new_session=True, **streams)
+        ended = asyncio.create_task(forward(child, process))
+        await asyncio.wait(
+            {ended, asyncio.create_task(process.channel.wait_closed())}, return_when=asyncio.FIRST_COMPLETED
+        )
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        await ended
+
+    async def forward(child, process):
+        async for line in child.stderr:
+            with suppress(BrokenPipeError):
+                process.stderr.write(line)
+        process.exit(await child.wait())
+
+    async def serve():
+        keys = [asyncssh.generate_private_key("ssh-ed25519")]
+        kinds = {"server_factory": Server, "process_factory": execute}
+        return await asyncssh.listen("127.0.0.1", 0, server_host_keys=keys, encoding=None, **kinds)
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = asyncio.run_coroutine_threadsafe(serve(), loop).result(30)
+    yield server.get_port(), password, commands
+    server.close()
+    asyncio.run_coroutine_threadsafe(server.wait_closed(), loop).result(30)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def hosts_over_ssh(folder, port, password):
+    """Return the path of a cluster file whose scheduler and whose one worker are on this machine."""
+    reach = f"{{port: {port}, username: me, password: {password}, known_hosts: null}}"
+    path = folder / "ssh.yaml"
+    path.write_text(
+        f"ssh: {{hosts: [127.0.0.1, 127.0.0.1], connect_options: {reach}, "
+        "worker_options: {nthreads: 1, interface: lo}}\n"
+    )
+    return str(path)
+
+
+def test_hosts_over_ssh_work_and_talk_to_nobody_without_the_key_of_the_run(ssh_host, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    port, password, commands = ssh_host
+    before = set(psutil.Process().children(recursive=True))
+    with open_cluster(hosts_over_ssh(tmp_path, port, password)) as executor:
+        assert executor.submit(os.getpid).result(60) != os.getpid()
+        address = executor._client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        refuses_strangers(address)
+        started = set(psutil.Process().children(recursive=True)) - before
+        sockets = [one for process in started for one in process.net_connections("tcp")]
+        assert {one.laddr.ip for one in sockets if one.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+        (keys,) = tmp_path.glob(".covey-keys-*/key")
+        assert keys.stat().st_mode & 0o77 == 0
+        assert len([command for command in commands if str(keys) in command]) == 2
+        assert not [command for command in commands if "PRIVATE KEY" in command], "others see what is on a command line"
+    assert not list(tmp_path.glob(".covey-keys-*"))
+    assert not psutil.wait_procs(started, timeout=20)[1]
+
+
+def test_a_host_that_lets_nobody_in_is_a_failure_of_the_cluster(ssh_host, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    file = hosts_over_ssh(tmp_path, ssh_host[0], "another")
+    (tmp_path / "design.yaml").write_text("design: d\nscenario: hello\n")
+    assert main(["run", "design.yaml", "--cluster", file, "--out", "out", "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert "ssh.yaml: ssh: Cluster failed to start: Permission denied" in said
+    assert "let you in by SSH without a question" in said
 
 
 @pytest.mark.parametrize(

@@ -218,9 +218,6 @@ def _keys(file: ClusterFile) -> Iterator[Any]:
 
     They are in a folder of this user's alone, among those that the workers see.
     """
-    if file.ssh is not None:
-        yield None
-        return
     shared = Path(str(file.system[1].get("shared_temp_directory") or Path.cwd())).expanduser()
     security = _package("distributed.security").Security
     made = security.temporary().get_tls_config_for_role("worker")
@@ -238,7 +235,7 @@ def _started(path: str, file: ClusterFile, security: Any) -> Any:
     name, options = file.system
     try:
         if name == "ssh":
-            return _package("distributed").SSHCluster(**_of_ssh(options))
+            return _over_ssh(path, _of_ssh(options, security))
         options = _of_queue(name, options, security)
         kind = getattr(_package("dask_jobqueue"), _JOBQUEUES[name])
         return kind(**{"job_cls": _bounded(kind.job_cls)} | options)
@@ -247,7 +244,9 @@ def _started(path: str, file: ClusterFile, security: Any) -> Any:
 
 
 _ROLES = ("client", "scheduler", "worker")
-_QUIET = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+_FILES_OF_KEYS = ("tls_ca_file", *(f"tls_{role}_{name}" for role in _ROLES for name in ("key", "cert")))
+_NOWHERE = "127.0.0.1:0"
+_QUIET = {"dashboard": False, "dashboard_address": _NOWHERE}
 _OF_THE_SCHEDULER = ("scheduler_options", "shared_temp_directory", "silence_logs", "n_workers")
 _HARMLESS = (
     *("cores", "memory", "processes", "disk", "walltime", "queue", "account", "project", "interface", "death_timeout"),
@@ -271,8 +270,9 @@ def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, An
             "say by which network the workers reach this machine, as in interface: eth0 (ip -brief address lists "
             "them; lo where all workers run here)"
         )
-    found |= {"scheduler_options": scheduler, "security": security, "protocol": "tls://"}
-    return found
+    mine = found.get("worker_extra_args") or dask.config.get(f"jobqueue.{name}.worker-extra-args", None) or []
+    found["worker_extra_args"] = ["--no-dashboard", "--dashboard-address", _NOWHERE, *mine]
+    return found | {"scheduler_options": scheduler, "security": security, "protocol": "tls://"}
 
 
 def _made_for_the_run() -> Any:
@@ -281,18 +281,42 @@ def _made_for_the_run() -> Any:
     return _package("distributed.security").Security(require_encryption=True, **keys)
 
 
-def _of_ssh(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of SSH hosts with the scheduler on the network that its name is of, and no other.
+def _over_ssh(path: str, options: dict[str, Any]) -> Any:
+    """Return the cluster of hosts that SSH reaches, with its workers.
+
+    Raises:
+        MachineError: a host lets nobody in, or Dask does not start there.
+    """
+    try:
+        return _package("distributed").SSHCluster(**options)
+    except (TypeError, ValueError, CoveyError):
+        raise
+    except Exception as error:  # those of asyncssh are of many kinds
+        said = " ".join(str(error).split())
+        raise MachineError(
+            f"{path}: ssh: {said}; every host must let you in by SSH without a question, have this Python "
+            f"({options.get('remote_python') or sys.executable}) with Covey, and see this folder under the same path"
+        ) from error
+
+
+def _of_ssh(options: dict[str, Any], security: Any) -> dict[str, Any]:
+    """Return the options of SSH hosts with the keys of this run, of which hosts get the paths.
+
+    The scheduler listens on the network that its name is of.
 
     Raises:
         ValueError: the first host is this one under a name that the others cannot reach.
     """
     local = ("localhost", "127.0.0.1", "::1")
-    first, *others = options["hosts"]
-    scheduler = _QUIET | {"host": first} | (options.get("scheduler_options") or {})
+    found = {key: value for key, value in options.items() if key != "shared_temp_directory"}
+    first, *others = found["hosts"]
+    scheduler = _QUIET | {"host": first} | (found.get("scheduler_options") or {})
     if first in local and not set(others) <= set(local) and scheduler["host"] == first:
         raise ValueError(f"hosts: the others do not reach {first!r}; name this machine as they do")
-    return options | {"scheduler_options": scheduler}
+    keys = {"security": {"require_encryption": True} | {name: getattr(security, name) for name in _FILES_OF_KEYS}}
+    worker = {"dashboard_address": _NOWHERE} | (found.get("worker_options") or {}) | keys
+    scheduler |= keys | {"protocol": "tls://"}
+    return found | {"scheduler_options": scheduler, "worker_options": worker, "security": security}
 
 
 def _refuse_commands(path: str, file: ClusterFile) -> None:
