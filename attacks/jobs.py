@@ -1,5 +1,7 @@
 """Studies with controllers that keep state in their module, by 1, 2 and 3 workers: the tables are equal.
 
+The workers stay from study to study.
+
 ::
 
     python -m attacks.jobs 50
@@ -8,6 +10,9 @@
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
@@ -38,8 +43,8 @@ def registered(robot):
 """
 
 
-def study(number: int, folder: Path) -> bool:
-    """Return whether a study drawn by its number has the same table with 1, 2 and 3 workers."""
+def study(number: int, folder: Path, pools: Sequence[Executor]) -> bool:
+    """Return whether a study drawn by its number has the same table by whatever workers."""
     from covey.experiments.records import Design
     from covey.experiments.run import run_design
     from covey.experiments.table import deterministic
@@ -49,25 +54,28 @@ def study(number: int, folder: Path) -> bool:
     (folder / f"{beside}.py").write_text("memory = {}\n")
     gain, turn, start = random.uniform(0.001, 0.05), random.uniform(-0.5, 0.5), random.randrange(5)
     text = _MINE.format(beside=beside, gain=gain, turn=turn, start=start)
-    (folder / "mine.py").write_text(text)
+    (folder / f"mine_{number}.py").write_text(text)
     content = {
         "design": f"study {number}",
         "scenario": {
             "world": {"empty_m": [8, 8]},
             "robots": [
-                {"name": "a", "robot": "disc", "count": random.choice((1, 2)), "controller": "./mine.py:Counting"}
+                {
+                    "name": "a",
+                    "robot": "disc",
+                    "count": random.choice((1, 2)),
+                    "controller": f"./mine_{number}.py:Counting",
+                }
             ],
             "stop": {"timeout_s": 1},
         },
         "parameters": {"robots.a.controller.nothing": list(range(random.choice((2, 3, 4))))},
         "iterations": random.choice((1, 2)),
     }
-    sys.path.insert(0, str(folder))
     try:
         design = Design.model_validate(content, context={"folder": folder})
-        results = [run_design(design, folder / f"out{jobs}", jobs=jobs) for jobs in (1, 2, 3)]
+        results = [run_design(design, folder / f"out{number}-{i}", executor=pool) for i, pool in enumerate(pools)]
     finally:
-        sys.path.remove(str(folder))
         forget_files()
     assert all(row["status"] == "timeout" for one in results for row in one.rows), results[0].rows[0].get("reason")
     return len({deterministic(one.table).write_csv() for one in results}) == 1
@@ -80,9 +88,12 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     given = parser.parse_args()
     differ = []
-    for number in range(given.first, given.first + given.studies):
-        with tempfile.TemporaryDirectory(prefix="covey-jobs-") as folder:
-            if not study(number, Path(folder)):
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="covey-jobs-"))
+        sys.path.insert(0, folder)
+        pools = [stack.enter_context(ThreadPoolExecutor(workers)) for workers in (1, 2, 3)]
+        for number in range(given.first, given.first + given.studies):
+            if not study(number, Path(folder), pools):
                 differ.append(number)
     print(f"{given.studies} studies with 1, 2 and 3 workers: {len(differ)} differ {differ or ''}")
     return 1 if differ else 0

@@ -18,7 +18,7 @@ DESIGN = """\
 design: killed
 scenario: {world: {empty_m: [8, 8]}, robots: [{name: scout, robot: disc, controller: wander}]}
 parameters: {robots.scout.count: [1, 2, 3]}
-stop: {timeout_s: 20}
+stop: {timeout_s: 5}
 iterations: 2
 """
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

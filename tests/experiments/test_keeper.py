@@ -9,6 +9,7 @@ import pytest
 
 from covey.cli import main
 from covey.errors import CoveyError
+from covey.experiments import keeper
 from covey.experiments.keeper import Keeper, compile_if_cold
 from covey.experiments.plan import plan
 from covey.experiments.records import Design
@@ -115,9 +116,9 @@ def test_the_command_of_a_row_runs_it_alone(ended, tmp_path, monkeypatch):
 
 def test_workers_with_other_sources_are_refused(ended, tmp_path):
     design = Design.model_validate({"design": "d", "scenario": "hello", "iterations": 1})
-    keeper = Keeper()
+    mine = Keeper()
     with pytest.raises(CoveyError, match="other sources of Covey or other versions"):
-        keeper.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, "of another machine")
+        mine.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, "of another machine")
     assert not (tmp_path / "runs").exists()
 
 
@@ -202,3 +203,15 @@ def test_a_run_that_closes_or_writes_to_files_of_its_worker_is_a_row_that_says_s
     assert closes["status"] in ("died", "failed")  # whichever file is missed first
     assert "closed" in closes["reason"]
     assert good["status"] == "timeout"
+
+
+def test_one_job_has_all_runs_executed_by_one_process(tmp_path, monkeypatch):
+    compile_if_cold()
+    started = []
+    kind = keeper._Child
+    monkeypatch.setattr(keeper, "_Child", lambda: started.append(kind()) or started[-1])
+    text = "design: d\nscenario: {world: {empty_m: [8, 8]}, robots: [{controller: wander}], stop: {timeout_s: 1}}\n"
+    (tmp_path / "d.yaml").write_text(text + "parameters: {robots.robot.count: [1, 2]}\niterations: 2\n")
+    main(["run", str(tmp_path / "d.yaml"), "--jobs", "1", "--quiet", "--out", str(tmp_path / "out")])
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 4
+    assert len(started) == 1
