@@ -59,9 +59,17 @@ def test_the_area_in_sight_is_that_of_the_part_of_the_disc_that_is_unknown():
 
 def test_a_point_with_more_of_the_unknown_is_worth_the_way():
     # 3 x 0.5 - 2 = -0.5 against 3 x 1.5 - 3.5 = 1.0; nearer than 3 m the first counts twice: 3 - 2 = 1.0, and comes first.
-    gain, distance = np.array([0.5, 1.5]), np.array([2.0, 3.5])
-    assert most_revenue(gain, distance, 3.0, 0.0, 2.0) == 1
-    assert most_revenue(gain, distance, 3.0, 3.0, 2.0) == 0
+    gain, distance, nowhere = np.array([0.5, 1.5]), np.array([2.0, 3.5]), np.full(2, np.inf)
+    assert most_revenue(gain, gain, distance, nowhere, 3.0, 0.0, 2.0) == 1
+    assert most_revenue(gain, gain, distance, nowhere, 3.0, 3.0, 2.0) == 0
+
+
+def test_a_robot_on_its_way_turns_to_what_is_worth_more_and_sticks_to_its_goal_else():
+    # The goal is 6 m away with 1 m2 around it, of which a partner will see half: in full and twice it earns 6 - 6 = 0.
+    # A point 2 m away with 0.5 m2: 3 - 2 = 1, so it turns. One 4 m away with 1.2 m2 earns 3.6 - 4: it does not.
+    to_goal = np.array([0.0, 7.0])
+    assert most_revenue(np.array([0.5, 0.5]), np.array([1.0, 0.5]), np.array([6.0, 2.0]), to_goal, 3.0, 3.0, 2.0) == 1
+    assert most_revenue(np.array([0.5, 1.2]), np.array([1.0, 1.2]), np.array([6.0, 4.0]), to_goal, 3.0, 3.0, 2.0) == 0
 
 
 def test_what_a_mate_will_see_is_no_information():

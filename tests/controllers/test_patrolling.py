@@ -1,6 +1,8 @@
 """Which waypoint each patrolling strategy goes to, by hand, and whole patrols with and without a partner's death."""
 
+import asyncio
 import importlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from covey.controllers import controllers
 from covey.controllers.meeting_patrol import in_time
 from covey.mapping.records import Mapping
 from covey.missions import Patrolling
+from covey.planning.waypoints import Waypoints
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 
@@ -62,6 +65,28 @@ def test_expected_idleness_earns_most_per_second_and_believes_announcements():
     assert er.choose(0, NEIGHBOURS, LAST, travel, NOW) == 2
     announced = np.maximum(LAST, [0.0, 0.0, 104.0, 0.0])  # somebody will be at 2 in four seconds
     assert er.choose(0, NEIGHBOURS, announced, travel, NOW) == 1
+
+
+def test_a_robot_that_came_early_knows_when_it_was_there(monkeypatch):
+    # A near waypoint 4 m to one side and a far one 10 m to the other; a metre is reckoned at 1.5 s and takes 1 s.
+    # From the middle it goes to the near one first, for 0 to 6 s: (0 + 6) / 6 = (0 + 15) / 15. It is there at 4 s, and
+    # back at 8 s: (4 + 6) / 6 = 1.67 against (8 + 15) / 15 = 1.53. Were its visit at 6 s, 8 / 6 = 1.33 would be less.
+    way = np.array([[0.0, 4.0, 14.0], [4.0, 0.0, 10.0], [14.0, 10.0, 0.0]])
+    graph = Waypoints(np.zeros((3, 2)), way, np.array([[0, 1], [1, 2]]))
+    robot = SimpleNamespace(waypoints=graph, model=SimpleNamespace(max_speed_m_s=1.0), time=0.0, messages=lambda _: [])
+    robot.send = lambda payload, kind: None
+    targets = []
+
+    async def go_round(robot, choose, arrived):
+        last = np.zeros(3)
+        for robot.time, at in ((0.0, 1), (4.0, 0), (8.0, 1)):
+            last[at] = robot.time
+            arrived(at)
+            targets.append(choose(at, last))
+
+    monkeypatch.setattr(er, "patrol", go_round)
+    asyncio.run(er.expected_idleness(robot))
+    assert targets == [0, 1, 0]
 
 
 def test_a_meeting_is_left_for_in_time():

@@ -80,3 +80,23 @@ def test_robots_drive_where_the_leader_sends_them():
     first = next(m for m in told if m.payload is not None)
     assert np.hypot(*np.subtract(first.payload, asked[told.index(first)].payload)) >= 1.0
     assert any("frontier at ({:.1f}, {:.1f})".format(*m.payload) == sim.robot("scout1").text for m in told if m.payload)
+
+
+def test_a_robot_that_is_led_turns_round_at_first_and_keeps_a_target_until_it_is_there():
+    sim = team("leader", robots=2)
+    turned, heading, left_m, goal = 0.0, sim.state.pose[1, 2], [], ""
+    while sim.time < 60.0:
+        text = sim.robot("scout1").text
+        if text != goal:
+            if not goal:
+                assert turned > 6.0  # a whole turn
+                assert abs(sim.state.pose[1, 1] - 2.5) < 0.2  # after 2.5 m to the north
+            else:
+                place = [float(v) for v in goal.removeprefix("frontier at (").removesuffix(")").split(", ")]
+                left_m.append(float(np.hypot(*(sim.state.pose[1, :2] - place))))
+            goal = text
+        sim.step()
+        turned += abs(np.arctan2(np.sin(sim.state.pose[1, 2] - heading), np.cos(sim.state.pose[1, 2] - heading)))
+        heading = sim.state.pose[1, 2]
+    assert len(left_m) >= 2
+    assert max(left_m) < 0.45  # within 0.3 m, and the text is rounded to 0.1

@@ -14,9 +14,9 @@ async def expected_idleness(robot: Robot) -> None:
     """Go on to the neighbouring waypoint with the largest idleness at arrival per second of way.
 
     On arriving, a robot broadcasts when it was here, and when it expects to be at the waypoint that it goes to next;
-    everybody keeps the latest time for each waypoint. A partner that vanishes leaves one announced visit that does not
-    take place; then its waypoints grow old and are taken by the others. Out of reach, a robot goes by its own visits.
-    It never ends.
+    the others keep the latest time for each waypoint. Of its own visits it knows when they took place. A partner that
+    vanishes leaves one announced visit that does not take place; then its waypoints grow old and are taken by the
+    others. Out of reach, a robot goes by its own visits. It never ends.
 
     References:
         C. Yan, T. Zhang: Multi-robot patrol: a distributed algorithm based on expected idleness. International Journal
@@ -36,9 +36,8 @@ async def expected_idleness(robot: Robot) -> None:
                 expected[waypoint] = max(expected[waypoint], time_s)
         np.maximum(expected, last, out=expected)
         target = choose(at, graph.neighbours[at], expected, travel_s[at], robot.time)
-        here = (at, robot.time)
-        expected[target] = max(expected[target], robot.time + float(travel_s[at, target]))
-        robot.send([here, (target, float(expected[target]))], kind=_VISIT)
+        arrival_s = robot.time + float(travel_s[at, target])
+        robot.send([(at, robot.time), (target, arrival_s)], kind=_VISIT)
         return target
 
     await patrol(robot, next_one, arrived)

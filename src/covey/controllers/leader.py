@@ -20,8 +20,8 @@ async def leader(
     *,
     leader: str = "",
     min_distance_m: float = 1.0,
-    kick_off_m: float = 2.0,
-    spin_every: int = 10,
+    kick_off_m: float = 2.5,
+    spin_every: int = 4,
     answer_s: float = 1.0,
     forget_s: float = 10.0,
 ) -> None:
@@ -30,8 +30,8 @@ async def leader(
     A robot asks with its position. The leader answers with the nearest desirable cell of its own map, by the bee-line,
     that is at least ``min_distance_m`` away and not listed as unreachable: a free cell beside an unknown one and beside
     no wall. It does not care who asks, nor what it told others. Robots report what they could not reach, and it is
-    never handed out again. At first everybody drives ``kick_off_m`` straight on; after every ``spin_every`` targets a
-    robot turns around once.
+    never handed out again. At first everybody drives ``kick_off_m`` straight on and turns round; a target is kept until
+    the robot is there; after every ``spin_every`` drives, the first one included, it turns round again.
 
     Without an answer within ``answer_s``, or with one that is no news on its own map, a robot decides alone by the same
     rule on that map; where the rule leaves nothing, it takes the nearest frontier of any kind. It ends when it can
@@ -43,18 +43,19 @@ async def leader(
         leader: name of the robot that leads; empty: the one whose name comes first.
         min_distance_m: targets nearer than this are not handed out [m]: they made many tiny moves.
         kick_off_m: how far to drive straight on before the first question [m].
-        spin_every: targets between two turns around; 0: never (the report: after a certain number).
+        spin_every: drives between two turns around; 0: never, neither at first.
         answer_s: how long to wait for an answer [s].
         forget_s: how long a leader that is not heard is still asked [s].
 
     References:
-        G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021.
+        G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
+        DAT160SemesterProject (multi_robot_challenge/scripts/leader.py, robot.py).
     """
     office = _Office(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
 
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         if office.due_to_spin():
-            await robot.turn(2.0 * math.pi)
+            await turn_round()
         target = None
         if (ask := office.leads(robot)) != robot.name:
             robot.messages("target")  # what came too late
@@ -66,13 +67,19 @@ async def leader(
         own = office.target(robot, robot.pose[:2], frontiers.cells[allowed])
         return own or choose_nearest(robot, frontiers, allowed)
 
+    async def turn_round() -> None:
+        await robot.turn(math.tau, until=lambda robot: office.step(robot, None))
+
     await robot.forward(kick_off_m)
+    if spin_every > 0:
+        await turn_round()
     await explore(
         robot,
         choose,
         definition="explore",
         min_cells=1,
         replan_s=math.inf,
+        near_m=math.inf,
         each_step=office.step,
         unreachable=office.report,
     )
@@ -88,7 +95,7 @@ class _Office:
     min_distance_m: float
     spin_every: int
     refused: Blacklist = field(default_factory=lambda: Blacklist(tolerance_m=0.3))
-    targets: int = 0
+    drives: int = 0
 
     def leads(self, robot: Robot) -> str:
         """Return the name of the leader."""
@@ -126,9 +133,9 @@ class _Office:
         return target not in self.refused and bool((np.hypot(*(points - target).T) <= 1.0).any())
 
     def due_to_spin(self) -> bool:
-        """Count a target; return whether it is time to turn around."""
-        self.targets += 1
-        return self.spin_every > 0 and self.targets % (self.spin_every + 1) == 0
+        """Count the drive that has ended; return whether it is time to turn around."""
+        self.drives += 1
+        return self.spin_every > 0 and self.drives % self.spin_every == 0
 
 
 def nearest_target(

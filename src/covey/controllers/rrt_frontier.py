@@ -10,6 +10,7 @@ from covey.controllers.teammates import Teammates
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.mapping.frontiers import Frontiers
+from covey.planning.progress import Blacklist
 from covey.robots.controller import controller
 from covey.robots.handle import Robot
 
@@ -37,9 +38,8 @@ async def rrt_frontier(
     Two trees grow through the free cells of the own map; a branch that comes upon the unknown ends in a frontier point.
     The local tree begins anew where the robot stands whenever it has found one. I is the unknown area within
     ``info_radius_m`` of a point [m2], less what lies as near to the goal of a partner, and times ``hysteresis_gain``
-    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. A goal is kept
-    as long as it is such a point, as the authors' robots keep theirs until they are there: by crow's distances a robot
-    that chooses anew on the way turns back and forth between two goals.
+    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. On the way it
+    chooses anew: then what lies so near to its own goal counts as often, in full, whatever a partner will see of it.
 
     Trees find no frontier for sure. When they have found none that can be reached, the nearest frontier of the map is
     the goal, and when the map has none left, the robot is done. The goals of partners that have been silent for
@@ -51,56 +51,75 @@ async def rrt_frontier(
         samples: points drawn for either tree at each choice (published: 100 a second).
         info_radius_m: radius around a point in which the unknown counts [m].
         info_multiplier: metres of way that a square metre of the unknown is worth.
-        hysteresis_radius_m, hysteresis_gain: what is this near counts so many times.
-        replan_s: how often the trees grow on the way, and the goal is looked at again [s].
+        hysteresis_radius_m, hysteresis_gain: what is this near to the robot or to its goal counts so many times.
+        replan_s: how often the trees grow on the way, and the choice is made anew [s] (published: 0.5).
         forget_s: how long a partner that is not heard is still reckoned with [s].
 
     References:
         H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.
-        IROS 2017; parameters of the authors' ROS package rrt_exploration.
+        IROS 2017; the authors' ROS package rrt_exploration (scripts/assigner.py, filter.py).
     """
-    team, forest, goal = Teammates(forget_s=forget_s), _Forest(), (math.inf, math.inf)
+    team, forest, refused = Teammates(forget_s=forget_s), _Forest(), Blacklist(tolerance_m=1.0)
+    goal: Goal | None = None
 
     def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
         nonlocal goal
         assert robot.map is not None
         forest.grow(robot, samples, local_step_m, global_step_m)
         points = forest.points(robot, frontiers.cells[allowed], info_radius_m)
-        if (points == goal).all(axis=1).any():
+        if not len(points):
+            goal = choose_nearest(robot, frontiers, allowed)
             return goal
-        if len(points):
-            goals = [mate.goal for mate in team.others(robot).values() if mate.goal is not None]
-            robot.charge_work("view", len(points))
-            gain = information_m2(robot.map.grid, points, np.array(goals).reshape(-1, 2), info_radius_m)
-            distance = np.hypot(*(points - robot.pose[:2]).T)
-            best = most_revenue(gain, distance, info_multiplier, hysteresis_radius_m, hysteresis_gain)
-            goal = points[best, 0].item(), points[best, 1].item()
-            return goal
-        return choose_nearest(robot, frontiers, allowed)
+        goals = [mate.goal for mate in team.others(robot).values() if mate.goal is not None]
+        robot.charge_work("view", len(points))
+        grid, nobody, mates = robot.map.grid, np.empty((0, 2)), np.array(goals).reshape(-1, 2)
+        own = goal if goal is not None and goal not in refused else (math.inf, math.inf)
+        best = most_revenue(
+            information_m2(grid, points, mates, info_radius_m),
+            information_m2(grid, points, nobody, info_radius_m),
+            np.hypot(*(points - robot.pose[:2]).T),
+            np.hypot(*(points - own).T),
+            info_multiplier,
+            hysteresis_radius_m,
+            hysteresis_gain,
+        )
+        goal = points[best, 0].item(), points[best, 1].item()
+        return goal
 
     def tell(robot: Robot, goal: Goal | None) -> None:
         team.step(robot, goal=goal)
 
-    await explore(robot, choose, definition="explore", min_cells=1, replan_s=replan_s, each_step=tell)
+    await explore(robot, choose, definition="explore", min_cells=1, replan_s=replan_s, refused=refused, each_step=tell)
 
 
 def most_revenue(
-    gain: np.ndarray, distance: np.ndarray, multiplier: float, hysteresis_radius: float, hysteresis_gain: float
+    gain: np.ndarray,
+    full: np.ndarray,
+    distance: np.ndarray,
+    to_goal: np.ndarray,
+    multiplier: float,
+    hysteresis_radius: float,
+    hysteresis_gain: float,
 ) -> int:
     """Return the number of the point with the largest multiplier x gain - distance; what is near gains more.
 
     Args:
-        gain: unknown area around each point [m2], float64 (k,).
+        gain: unknown area around each point [m2] that no partner will see, float64 (k,).
+        full: the same with what partners will see, (k,): it counts around the robot's own goal.
         distance: from the robot to each point [m], float64 (k,).
+        to_goal: from the robot's goal to each point [m], (k,); inf without a goal.
         multiplier: [m/m2].
-        hysteresis_radius: points within this distance [m] are near ...
+        hysteresis_radius: points within this distance of the robot, or nearer to its goal [m], are near ...
         hysteresis_gain: ... and their gain counts so many times.
 
     Examples:
-        >>> most_revenue(np.array([0.5, 1.5]), np.array([4.0, 5.0]), 3.0, 3.0, 2.0)  # 1.5 - 4 against 4.5 - 5
+        >>> gain, nowhere = np.array([0.5, 1.5]), np.full(2, np.inf)
+        >>> most_revenue(gain, gain, np.array([4.0, 5.0]), nowhere, 3.0, 3.0, 2.0)  # 1.5 - 4 against 4.5 - 5
         1
     """
-    return int(np.argmax(multiplier * np.where(distance <= hysteresis_radius, hysteresis_gain, 1.0) * gain - distance))
+    worth = np.where(distance <= hysteresis_radius, hysteresis_gain, 1.0) * gain
+    worth = np.where(to_goal < hysteresis_radius, hysteresis_gain * full, worth)
+    return int(np.argmax(multiplier * worth - distance))
 
 
 def information_m2(grid: Grid, points: np.ndarray, taken: np.ndarray, radius_m: float) -> np.ndarray:
