@@ -51,6 +51,51 @@ def test_what_a_run_would_refuse_is_said_by_check_in_the_same_words(text, said, 
     assert by_check.strip().splitlines()[-1] == capsys.readouterr().err.strip().splitlines()[-1]
 
 
+MINE = """
+import covey
+
+@covey.controller(sees=("pose", "map", "shared_map"))
+def asks(robot):
+    robot.request_maps()
+"""
+ALONE = "2 robots keep their maps to themselves, though "
+
+
+@pytest.mark.parametrize(
+    ("controller", "more", "is_said"),
+    [
+        ("minpos", "", True),
+        ("boustrophedon", "mission: coverage", True),
+        ("minpos", "share_maps: {policy: on_request}", True),
+        ("minpos", "share_maps: {every_s: 1}", False),
+        ("minpos", "share_maps: {policy: on_meeting}", False),
+        ("minpos", "robots.scout.known_map=true", False),
+        ("minpos", "robots.scout.count=1", False),
+        ("wander", "", False),
+        ("tnf", "", True),
+        ("lvd", "", False),
+        ("still", "", False),
+        ("./mine.py:asks", "", False),
+    ],
+)
+def test_check_and_run_say_that_nobody_shares_maps_where_they_are_counted_on(
+    controller, more, is_said, folder, capsys, caplog
+):
+    (folder / "mine.py").write_text(MINE)
+    scout = f"{{name: scout, robot: turtlebot3_waffle, count: 2, controller: {controller}}}"
+    changes = ["-s", more] if "=" in more else []
+    more = "" if changes else f"{more}\n"
+    (folder / "mine.yaml").write_text(
+        f"world: {{empty_m: [6, 6]}}\nrobots: [{scout}]\n{more}stop: {{timeout_s: 0.2}}\n"
+    )
+    main(["check", "mine.yaml", "--trust", *changes])
+    checked = capsys.readouterr().err
+    main(["run", "mine.yaml", "--no-pictures", "--out", "out", *changes])
+    ran = caplog.text
+    assert [said.count(f"{ALONE}{controller} can use those of others") for said in (checked, ran)] == [is_said] * 2
+    assert [said.count("write share_maps: {every_s: 1}") for said in (checked, ran)] == [is_said] * 2
+
+
 def test_check_calls_no_controller_and_leaves_nothing(folder, capsys):
     (folder / "mine.py").write_text("raise SystemExit('it ran')\n\ndef go(robot):\n    pass\n")
     (folder / "mine.yaml").write_text(

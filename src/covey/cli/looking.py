@@ -1,5 +1,6 @@
 """What commands that only look have in common: they run no code of any file, and say which."""
 
+import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from covey.registry import Looking, looking
 from covey.scenario.build import try_out
 from covey.scenario.load import load_scenario
+from covey.sim.checks import unshared
 
 
 def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, trust: bool) -> None:
@@ -17,6 +19,9 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
             print(f"{source}: good as far as it is read; its robots have not been placed.")
         else:
             print(f"{source}: good. {try_out(loaded).summary()}")
+            groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
+            if alone := unshared(groups, loaded.share_maps):
+                print(f"warning: {alone}", file=sys.stderr)
         say_unread(seen)
 
 

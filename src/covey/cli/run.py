@@ -169,7 +169,7 @@ def _teller(bar: TextBar) -> Callable[[str, float], None]:
 @contextmanager
 def _failures_last(ours: bool) -> Iterator[None]:
     """Let the simulation leave it to us to say at the end which controllers failed, below the metrics."""
-    log = logging.getLogger("covey")
+    log = logging.getLogger("covey.end")
     before = log.level
     log.setLevel(logging.ERROR if ours else before)
     try:

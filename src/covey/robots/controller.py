@@ -100,6 +100,17 @@ class Program:
         """True when its robots take part in the exchange of maps."""
         return self.sees is None or self.scope != "robot" or "shared_map" in self.sees
 
+    @property
+    def counts_on_shared_maps(self) -> bool:
+        """True when it declares that it uses shared maps, and its file nowhere says when to share them."""
+        if self.scope != "robot" or "shared_map" not in (self.sees or ()):
+            return False
+        try:
+            code = inspect.getsource(inspect.getmodule(self.factory) or self.factory)
+        except (OSError, TypeError):
+            return False
+        return not any(call in code for call in ("request_maps(", "share_map("))
+
     def reads(self, kind: str, name: str) -> bool:
         """Return whether it, or the navigation that it may use, looks at a sensor of a kind and a name."""
         if self.sees is None or name in self.sees:

@@ -23,6 +23,7 @@ from covey.sim.events import (
     WorldEvent,
 )
 from covey.sim.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.sim.share_maps import ShareMaps
 from covey.world.ground_edits import editable_ground
 from covey.world.world import World
 
@@ -198,6 +199,26 @@ def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
     """Raise `InvalidValueError` when a controller needs what its robots do not have; see `needed`."""
     for path, message in needed([(g.program, g.robot) for g in groups], waypoints):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+
+
+def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: ShareMaps | None) -> str:
+    """Return what to say of a team whose controllers count on shared maps that nobody shares; empty when all is well.
+
+    Args:
+        groups: controller, robot, number of robots, and whether they are given the map, of each group.
+        sharing: when robots exchange maps; None: on request.
+    """
+    if sharing is not None and sharing.policy != "on_request":
+        return ""
+    alone = [(p.name, n) for p, robot, n, known in groups if p.counts_on_shared_maps and robot.maps and not known]
+    team = sum(n for _, n in alone)
+    if team < 2:
+        return ""
+    names = ", ".join(dict.fromkeys(name for name, _ in alone))
+    return (
+        f"{team} robots keep their maps to themselves, though {names} can use those of others, so they do the same "
+        "work several times; write share_maps: {every_s: 1} (in Python share_maps=1.0) to share them"
+    )
 
 
 def order_found(order: Order, world: World) -> Iterator[Found]:

@@ -20,7 +20,7 @@ from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.checks import check_needed, check_unknown_starts
+from covey.sim.checks import check_needed, check_unknown_starts, unshared
 from covey.sim.clock import Clock
 from covey.sim.computing import Compute, Computing
 from covey.sim.estimating import Estimating
@@ -45,7 +45,9 @@ from covey.world.ground import Ground
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
-"""Says what goes wrong: an error when a controller fails, and a warning about all of them at the end of `run`."""
+"""Says what goes wrong: an error when a controller fails, and a warning when nobody shares maps."""
+END_LOG = logging.getLogger("covey.end")
+"""Says at the end of `run` all that went wrong."""
 OnError = Literal["stop_robot", "end_run"]
 
 
@@ -156,6 +158,8 @@ class Simulation:
         )
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
+        programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
+        self._unshared = unshared(programs, sharing)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         frames = self.estimating.frames
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
@@ -264,6 +268,9 @@ class Simulation:
             KeyboardInterrupt: after the recorded part has been closed as interrupted.
         """
         pace = Pace(speed, wait)
+        if self._unshared:
+            LOG.warning("%s", self._unshared)
+            self._unshared = ""
         try:
             with rare_collections():
                 while not self.done and (until_s is None or self.time < until_s - 1e-9):
@@ -282,7 +289,7 @@ class Simulation:
         run = self.close()
         if self._failed:
             lines = "\n  ".join(stopped(self._failed))
-            LOG.warning("%d of %d robots were stopped by errors:\n  %s", len(self._failed), len(self.names), lines)
+            END_LOG.warning("%d of %d robots were stopped by errors:\n  %s", len(self._failed), len(self.names), lines)
         return run
 
     def close(self) -> Run:
