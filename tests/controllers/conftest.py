@@ -23,7 +23,7 @@ def robot_on():
         belief = Beliefs(["r0"], (32, 32), (0.0, 0.0), Mapping(resolution_m=1.0))[0]
         for i, row in enumerate(rows):
             for j, letter in enumerate(row):
-                belief.beliefs.occupancy[0, i, j] = STATES[letter]
+                belief._beliefs.occupancy[0, i, j] = STATES[letter]
                 if letter == "R":
                     home = Pose(j + 0.5, i + 0.5, 0.0)
         model = disc()

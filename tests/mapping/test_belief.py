@@ -175,7 +175,7 @@ def test_the_version_moves_only_with_the_states_and_names_the_tiles():
     assert belief.unknown is unknown
     see(belief, math.inf, step=2, range_m=7.0)  # on into the second tile
     assert belief.version == 2
-    assert belief.beliefs.tile_changed[0].tolist() == [2, 2]
+    assert belief._beliefs.tile_changed[0].tolist() == [2, 2]
     assert belief.unknown.sum() < unknown.sum()
     assert (belief.unknown.sum() + belief.free.sum() + belief.occupied.sum()) == 32 * 64
 

@@ -143,3 +143,38 @@ def test_a_leak_by_an_array_that_can_be_written_would_be_found():
     with pytest.raises(AssertionError, match=r"can be written.*changes the estimated poses"):
         check_boundary(sim)
     sim.close()
+
+
+def look_around(robot):
+    robot.drive(0.2)
+
+
+@pytest.mark.parametrize("kind", ["walls", "ground"])
+def test_the_maps_of_others_are_out_of_reach_by_any_name(kind):
+    if kind == "ground":
+        robot = with_(skid_steer(), sensors=(Wedge(), Odometry()))
+        world = covey.World.empty(16, 16).replace(ground=Ground.of(np.zeros((41, 41)), 0.5))
+        sim = steps(look_around, robot=robot, world=world)
+    else:
+        sim = steps(look_around, robot=covey.robots.turtlebot3_waffle())
+    check_boundary(sim)
+    seen = sim.robot("scout0").map.occupancy()
+    assert not isinstance(seen.base, np.ndarray), "from it one would get to the maps of all robots"
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        seen.flags.writeable = True
+    before = int((seen >= 0).sum())
+    for _ in range(20):
+        sim.step()
+    assert int((seen >= 0).sum()) > before > 0, "a view that goes on with the map"
+    sim.close()
+
+
+@pytest.mark.parametrize("leak", ["beliefs", "map", "array"])
+def test_a_public_name_that_leads_to_the_map_of_another_robot_would_be_found(leak):
+    sim = steps(look_around, robot=covey.robots.turtlebot3_waffle())
+    check_boundary(sim)
+    robot, all_maps = sim.robot("scout0"), sim.estimating.teams[0].beliefs
+    robot.map.leak = {"beliefs": all_maps, "map": sim.robot("scout1").map.grid, "array": all_maps.occupancy[0]}[leak]
+    with pytest.raises(AssertionError, match="by a public name"):
+        check_boundary(sim)
+    sim.close()

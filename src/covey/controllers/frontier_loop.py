@@ -173,7 +173,7 @@ class _Watch:
             return False
         self._version = version
         if self._cell is None:
-            grid = belief.beliefs.grid
+            grid = belief.grid
             self._cell = *grid.cell_at(*self.goal), math.ceil(self.near_m / grid.resolution) + 1
         return not _frontier_near(belief.occupancy(), *self._cell)
 

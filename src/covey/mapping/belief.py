@@ -324,21 +324,21 @@ class Belief(SharedMap):
     A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
     """
 
-    beliefs: Beliefs
+    _beliefs: Beliefs
 
     @property
     def log_odds(self) -> np.ndarray:
         """int32 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
-        store, team = self.beliefs._store, self.beliefs._team
+        store, team = self._beliefs._store, self._beliefs._team
         total = np.zeros((len(team.own[0]), TILE_CELLS), np.int32)
-        for robot, slots in enumerate(store.parts[team.node[self.robot]].T):
-            total += store.evidence[team.own[self.robot] if robot == self.robot else slots]
-        return self.beliefs._rows(total)
+        for robot, slots in enumerate(store.parts[team.node[self._robot]].T):
+            total += store.evidence[team.own[self._robot] if robot == self._robot else slots]
+        return self._beliefs._rows(total)
 
     @property
     def own(self) -> np.ndarray:
         """int8 (rows, columns), this robot's own evidence in units of 0.05, 0 = never seen; a copy."""
-        return self.beliefs._rows(self.beliefs._store.evidence[self.beliefs._team.own[self.robot]])
+        return self._beliefs._rows(self._beliefs._store.evidence[self._beliefs._team.own[self._robot]])
 
     @property
     def last_seen(self) -> np.ndarray:
@@ -346,9 +346,9 @@ class Belief(SharedMap):
 
         Exact for the first 65 535 steps of a run; then rounded down to even ones, to fourths after twice as many, ...
         """
-        stamps = self.beliefs._store.seen[self.beliefs._team.page[self.robot]].astype(np.int32)
-        steps = np.where(stamps > 0, (stamps - 1) * self.beliefs._steps_per_stamp, -1)
-        return self.beliefs._rows(steps)
+        stamps = self._beliefs._store.seen[self._beliefs._team.page[self._robot]].astype(np.int32)
+        steps = np.where(stamps > 0, (stamps - 1) * self._beliefs._steps_per_stamp, -1)
+        return self._beliefs._rows(steps)
 
     def probability(self) -> np.ndarray:
         """Return the probability of occupancy, float64 (rows, columns); 0.5 where nothing is known."""
@@ -359,7 +359,7 @@ class Belief(SharedMap):
     ) -> bool:
         """Take in one scan, ranges of shape (rays,), as `Beliefs.update`; return whether it was used."""
         pose, ranges = np.array(pose_estimate, np.float64)[None], np.asarray(ranges)[None]
-        return bool(self.beliefs.update(np.array([self.robot]), pose, ranges, angles, mount, range_m, step))
+        return bool(self._beliefs.update(np.array([self._robot]), pose, ranges, angles, mount, range_m, step))
 
 
 def _unknown(shape: tuple[int, int, int], kept: Sequence[int]) -> np.ndarray:

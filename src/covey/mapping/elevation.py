@@ -311,20 +311,20 @@ class ElevationBelief(SharedMap):
     differ too much from a neighbour, on drops, and on obstacles.
     """
 
-    beliefs: Elevations
+    _beliefs: Elevations
 
     def altitude(self) -> np.ndarray:
         """Return the believed altitudes [m], float64; NaN where nothing is known; a copy."""
-        return np.where(self.marks() > 0, self.beliefs._team.mean[self.robot], np.nan)
+        return np.where(self.marks() > 0, self._beliefs._team.mean[self._robot], np.nan)
 
     def variance(self) -> np.ndarray:
         """Return the variances of `altitude` [m^2], float64; NaN where nothing is known; a copy."""
-        return np.where(self.marks() > 0, self.beliefs._team.variance[self.robot], np.nan)
+        return np.where(self.marks() > 0, self._beliefs._team.variance[self._robot], np.nan)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return mean [m] and variance [m^2] of the altitudes, live read-only views; anything where no mark is."""
-        team = self.beliefs._team
-        return read_only(team.mean[self.robot]), read_only(team.variance[self.robot])
+        team = self._beliefs._team
+        return read_only(team.mean[self._robot]), read_only(team.variance[self._robot])
 
     def interval(self) -> np.ndarray:
         """Return half the 95 % interval of `altitude` [m], float64; NaN where nothing is known; a copy."""
@@ -338,28 +338,34 @@ class ElevationBelief(SharedMap):
         Ground is good between four vertices that are measured and differ by no more than 1.5 of the steepest drivable
         step: that is as steep as ground between drivable vertices can be.
         """
-        team, i = self.beliefs._team, self.robot
-        where = self.beliefs.frame, team.ends, _STEEPEST * self.beliefs.max_step_m
+        team, i = self._beliefs._team, self._robot
+        where = self._beliefs.frame, team.ends, _STEEPEST * self._beliefs.max_step_m
         return ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
 
     def marks(self) -> np.ndarray:
         """Return what is known, uint8: 0 nothing, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""
-        return read_only(self.beliefs._team.mark[self.robot])
+        return read_only(self._beliefs._team.mark[self._robot])
+
+    def resets(self) -> np.ndarray:
+        """Return how often this robot found each vertex changed, uint16; a live read-only view."""
+        return read_only(self._beliefs.resets[self._robot])
 
     @property
     def last_seen(self) -> np.ndarray:
         """int32, the step at which this robot itself last saw each vertex; -1 = never; a copy."""
-        return self.beliefs._team.own["seen"][self.robot] - 1
+        return self._beliefs._team.own["seen"][self._robot] - 1
 
     @property
     def last_changed(self) -> np.ndarray:
         """int32, the step at which it or another that told it last found each vertex changed; -1 = never; a copy."""
-        own, rest = (evidence["changed"][self.robot] for evidence in (self.beliefs._team.own, self.beliefs._team.rest))
+        own, rest = (
+            evidence["changed"][self._robot] for evidence in (self._beliefs._team.own, self._beliefs._team.rest)
+        )
         return np.maximum(own, rest) - 1
 
     def save(self, path: str | Path) -> None:
         """Write altitude, variance and marks, with their place, as an ``.npz`` file that `load` reads."""
-        x, y, spacing = self.beliefs.frame.tolist()
+        x, y, spacing = self._beliefs.frame.tolist()
         mark = self.marks()
         known = mark > 0
         rows, columns = (int(np.flatnonzero(known.any(axis=axis)).max(initial=-1)) + 1 for axis in (1, 0))
@@ -390,15 +396,15 @@ class ElevationBelief(SharedMap):
         frame = np.array([*data["origin"], data["spacing_m"]])
         rows, columns = data["mark"].shape
         fits = rows <= self.grid.shape[0] and columns <= self.grid.shape[1]
-        if not fits or not np.allclose(frame, self.beliefs.frame, rtol=0, atol=1e-6):
+        if not fits or not np.allclose(frame, self._beliefs.frame, rtol=0, atol=1e-6):
             raise InvalidValueError(
                 f"{path} is about vertices {frame[2]:g} m apart from ({frame[0]:g}, {frame[1]:g}) m on; here they are "
-                f"{self.beliefs.frame[2]:g} m apart from ({self.beliefs.frame[0]:g}, {self.beliefs.frame[1]:g}) m on"
+                f"{self._beliefs.frame[2]:g} m apart from ({self._beliefs.frame[0]:g}, {self._beliefs.frame[1]:g}) m on"
             )
         known = data["mark"] > 0
-        own = self.beliefs._team.own[self.robot, :rows, :columns]
+        own = self._beliefs._team.own[self._robot, :rows, :columns]
         for field, values in (("mean", data["altitude"]), ("variance", data["variance"]), ("mark", data["mark"])):
             own[field][known] = values[known]
         own["seen"][known] = own["changed"][known] = 0
-        kernels.join_own(self.beliefs._team, self.robot, self.beliefs.max_step_m)
-        self.beliefs._team.dirty[self.robot] = 1
+        kernels.join_own(self._beliefs._team, self._robot, self._beliefs.max_step_m)
+        self._beliefs._team.dirty[self._robot] = 1

@@ -100,18 +100,18 @@ class SharedMap:
     """The map of one robot: a view of its row in `SharedMaps`, which keeps changing as the robot goes on."""
 
     def __init__(self, beliefs: Any, robot: int):
-        self.beliefs, self.robot = beliefs, robot
+        self._beliefs, self._robot = beliefs, robot
         self._views: dict[str, tuple[int, np.ndarray]] = {}
 
     @property
     def name(self) -> str:
         """Name of the robot."""
-        return self.beliefs.names[self.robot]
+        return self._beliefs.names[self._robot]
 
     @property
     def version(self) -> int:
         """Grows whenever a cell changes between unknown, free and occupied."""
-        return self.beliefs.version.item(self.robot)
+        return self._beliefs.version.item(self._robot)
 
     def occupancy(self) -> np.ndarray:
         """Return int8 (rows, columns): -1 unknown, 0 free, 100 occupied; a live read-only view, copy it to keep it."""
@@ -119,12 +119,12 @@ class SharedMap:
 
     @cached_property
     def _occupancy(self) -> np.ndarray:
-        return read_only(self.beliefs.occupancy[self.robot])
+        return read_only(self._beliefs.occupancy[self._robot])
 
     @cached_property
     def grid(self) -> Grid:
         """The `occupancy` with its place in the world."""
-        return self.beliefs.grid.with_cells(self.occupancy())
+        return self._beliefs.grid.with_cells(self.occupancy())
 
     @property
     def unknown(self) -> np.ndarray:
@@ -166,7 +166,7 @@ class SharedMap:
 
     def publish(self) -> int:
         """Make changed tiles of own evidence available to others; return how many there are."""
-        return self.beliefs.publish(np.array([self.robot]))
+        return self._beliefs.publish(np.array([self._robot]))
 
     def merge(self, other: "SharedMap") -> int:
         """Take all that ``other`` has published or taken itself and that is newer; return the number of tiles.
@@ -174,23 +174,29 @@ class SharedMap:
         Raises:
             InvalidValueError: the two do not belong to the same beliefs of a team.
         """
-        if other.beliefs is not self.beliefs:
+        if other._beliefs is not self._beliefs:
             raise InvalidValueError(
                 f"the beliefs of {self.name} and {other.name} lie on different grids; make both from one "
-                f"{type(self.beliefs).__name__}(...)"
+                f"{type(self._beliefs).__name__}(...)"
             )
-        return self.beliefs.merge(self.robot, other.robot)
+        return self._beliefs.merge(self._robot, other._robot)
 
     def _of_version(self, name: str, state: int) -> np.ndarray:
         version, view = self._views.get(name, (-1, None))
         if view is None or version != self.version:
-            view = read_only(self.beliefs.occupancy[self.robot] == state)
+            view = read_only(self._beliefs.occupancy[self._robot] == state)
             self._views[name] = (self.version, view)
         return view
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    """Return a view that cannot be written, and from which ``base`` does not lead to the whole that it is a part of."""
+    return np.asarray(_Window(array))
+
+
+class _Window:
+    """The memory of an array, for arrays that only read it."""
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, True)}

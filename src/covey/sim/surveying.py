@@ -95,7 +95,7 @@ class Surveying:
                 belief.altitude()[part].astype(np.float32),
                 belief.interval()[part].astype(np.float32),
                 belief.marks()[part].copy(),
-                belief.beliefs.resets[belief.robot][part].copy(),
+                belief.resets()[part].copy(),
             )
             for robot, belief in self._beliefs.items()
         }

@@ -3,11 +3,15 @@
 import contextlib
 import gc
 import types
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
+from covey.mapping.elevation import ElevationBelief
+from covey.mapping.shared_maps import SharedMaps
 from covey.results.recorder import Recorder
 from covey.robots.handle import Robot
 from covey.robots.team import TeamState
@@ -49,6 +53,8 @@ def reachable_from(root: Any) -> Iterator[Any]:
 def check_boundary(sim: Simulation) -> None:
     """Check that no robot and no group of a running simulation reaches the truth, or another robot's handle.
 
+    By public names a robot must not reach the map of another robot either.
+
     Of what robots are handed (readings, messages, tags, the views of their groups) every array is written to as well:
     neither the truth, nor an estimate, nor what the sensors of others read may change.
     """
@@ -57,6 +63,7 @@ def check_boundary(sim: Simulation) -> None:
         robot = onboard.robot
         for item in _inside(robot, f"from the handle of {robot.name}", truth_arrays):
             assert item is robot or not isinstance(item, Robot), f"{item!r} can be reached by {robot.name}"
+        _check_names(sim, robot)
         handed = [robot.readings, robot.tags, list(robot._mailbox.inbox), robot.pose, robot.history.steps]
         _check_writing(sim, handed, f"what {robot.name} is handed")
     for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
@@ -71,6 +78,51 @@ def _inside(root: Any, where: str, truth_arrays: set[int]) -> Iterator[Any]:
         assert not isinstance(item, TRUTH), f"{type(item).__name__} can be reached {where}: a controller could cheat"
         assert id(item) not in truth_arrays, f"an array of the true state can be reached {where}"
         yield item
+
+
+def named_from(root: Any) -> Iterator[Any]:
+    """Yield every object that public names lead to: attributes, items of containers, bases of arrays; call nothing."""
+    seen: dict[int, Any] = {}
+    queue = deque([root])
+    while queue:
+        item = queue.popleft()
+        if id(item) in seen or isinstance(item, (*_LEAVES, np.generic, np.random.Generator)) or callable(item):
+            continue
+        seen[id(item)] = item
+        yield item
+        if isinstance(item, np.ndarray):
+            queue += [item.base] if item.dtype != object else [item.base, *item.ravel()]
+            continue
+        if isinstance(item, Mapping):
+            queue += [*item.keys(), *item.values()]
+        elif isinstance(item, (Sequence, Set)):
+            queue += item
+        for name in set(dir(item)) - set(dir(BaseModel)):
+            if not name.startswith("_"):
+                with contextlib.suppress(Exception):  # what cannot be looked at yet
+                    queue.append(getattr(item, name))
+
+
+def _check_names(sim: Simulation, robot: Robot) -> None:
+    """Check that no public name leads from a handle to what another robot knows."""
+    maps = {i: _arrays_of(belief) for i, belief in sim.estimating.belief_of.items()}
+    others = [array for i, arrays in maps.items() if sim.names[i] != robot.name for array in arrays]
+    own = [array for i, arrays in maps.items() if sim.names[i] == robot.name for array in arrays]
+    for item in (found for root in (robot, own) for found in named_from(root)):
+        what = type(item).__name__
+        assert not isinstance(item, SharedMaps), (
+            f"{robot.name} reaches the maps of all robots ({what}) by a public name"
+        )
+        if isinstance(item, np.ndarray):
+            shown = any(np.may_share_memory(item, other) for other in others)
+            assert not shown, f"{robot.name} reaches the map of another robot by a public name"
+
+
+def _arrays_of(belief: Any) -> list[np.ndarray]:
+    """Return the arrays in which a belief of a robot is kept and shown."""
+    if isinstance(belief, ElevationBelief):
+        return [belief.occupancy(), belief.marks(), belief.resets(), *belief.moments()]
+    return [belief.occupancy()]
 
 
 def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
