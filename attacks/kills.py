@@ -73,7 +73,7 @@ def _hit(out: str, random: Random) -> bool:
         tree = [psutil.Process(runner.pid), *psutil.Process(runner.pid).children(recursive=True)]
     except psutil.NoSuchProcess:
         tree = []
-    victims = {"runner": tree[:1], "worker": [random.choice(tree[1:])] if tree[1:] else [], "tree": tree}[target]
+    victims = {"runner": tree[:1], "worker": [random.choice(tree[1:] or tree)] if tree else [], "tree": tree}[target]
     hit = runner.poll() is None and bool(victims)
     for victim in victims if hit else ():
         try:

@@ -1,10 +1,12 @@
 """What commands listen on while they run: nothing but this machine's own loopback, unless a file asks for more."""
 
 import ipaddress
+import math
 import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -41,7 +43,8 @@ COMMANDS = (
 )
 """A case is the place of a command in this list."""
 ASKS = ("run asked.yaml -q",)
-_POLL_S, _CLUSTER_S, _LIMIT_S = 0.05, 20.0, 120.0
+LISTEN = ("run processes.yaml -q", "run d.yaml --out other --cluster slurm.yaml -q")
+_POLL_S, _HEARD_S, _LIMIT_S = 0.05, 5.0, 120.0
 
 
 def case(number: int) -> str:
@@ -53,6 +56,7 @@ def case(number: int) -> str:
         assert strangers, f"covey {command} was asked to listen for others, and the look missed it"
         return "asked"
     assert not strangers, f"covey {command} listens on {sorted(strangers)}"
+    assert bool(heard) == (command in LISTEN), f"covey {command} listens on {sorted(heard)}"
     return "loopback" if heard else "nothing"
 
 
@@ -72,15 +76,17 @@ def warm() -> None:
 
 
 def listened(command: str) -> set[tuple[str, int]]:
-    """Run a command to its end, or as long as a queue may keep it, and return the addresses that its processes open."""
+    """Return the addresses that the processes of a command open until it ends, or for a while where it does not."""
     process, found, begin = _started(command), set(), time.monotonic()
-    limit_s = _CLUSTER_S if "--cluster" in command and "--dry-run" not in command else _LIMIT_S
-    while process.poll() is None and time.monotonic() < begin + limit_s:
+    waits, heard_at = "--cluster" in command and "--dry-run" not in command, math.inf
+    while process.poll() is None and time.monotonic() < min(begin + _LIMIT_S, heard_at + _HEARD_S):
         found |= _open(process.pid)
+        if waits and found:
+            heard_at = min(heard_at, time.monotonic())
         time.sleep(_POLL_S)
     if process.poll() is None:
         process.terminate()
-        assert limit_s == _CLUSTER_S, f"covey {command} does not end"
+        assert waits, f"covey {command} does not end"
     assert process.wait() != BAD_INPUT, f"covey {command} is refused"
     return found
 
@@ -93,13 +99,13 @@ def _started(command: str) -> subprocess.Popen:
 
 def _open(pid: int) -> set[tuple[str, int]]:
     """Return the addresses on which a process and its children wait for TCP, or take UDP from anybody."""
-    try:
-        family = {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
-    except psutil.NoSuchProcess:
-        return set()
-    waiting = (psutil.CONN_LISTEN, psutil.CONN_NONE)
-    sockets = [one for one in psutil.net_connections("inet") if one.pid in family and one.laddr and not one.raddr]
-    return {(one.laddr.ip, one.laddr.port) for one in sockets if one.status in waiting}
+    waiting, found = (psutil.CONN_LISTEN, psutil.CONN_NONE), set()
+    with suppress(psutil.NoSuchProcess):
+        for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                sockets = process.net_connections("inet")
+                found |= {(*one.laddr,) for one in sockets if one.laddr and not one.raddr and one.status in waiting}
+    return found
 
 
 if __name__ == "__main__":
