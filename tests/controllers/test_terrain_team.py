@@ -6,9 +6,12 @@ import pytest
 import covey
 from covey.controllers import controllers
 from covey.controllers.terrain_looking import Margin
+from covey.mapping.records import ElevationMapping
 from covey.missions import Formation
 from covey.robots.controller import Program
 from covey.scenario.load import parse_scenario
+from covey.sensors import Wedge
+from covey.world.ground import Ground
 
 START = [(-12.0 + 2 * (i % 3), -2.0 + 2 * (i // 3), 0.0) for i in range(6)]
 OUTLINE = [(-15, -6), (15, -6), (15, 6), (-15, 6)]
@@ -232,3 +235,49 @@ def test_a_vertex_at_the_limit_stays_drivable_and_one_clearly_beyond_it_does_not
     altitude[20, 20] = 0.42  # it has been beyond; the limit counts again
     assert not drivable()[1][20, 20]
     sim.close()
+
+
+def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
+    # A corridor between banks, closed in the west: one robot maps its way east. The others wait for it back to back,
+    # from 11 s on, at x = -20 and -16; each has last seen the ground between them when it looked around at first.
+    altitude = np.zeros((17, 61))
+    altitude[:6], altitude[11:], altitude[:, :6] = 2.0, 2.0, 2.0
+    model = covey.robots.disc().model_copy(
+        update={"sensors": (Wedge(),), "mapping": ElevationMapping(), "max_speed_m_s": 1.0}
+    )
+    poses = [(-18.0, 0.0, 0.0), (-16.0, 0.0, 0.0), (-14.0, 0.0, 0.0)]
+    group = covey.Group("r", model, poses, Program(controllers.get("terrain_team")))
+    mound = {"centre_m": (-18.0, 0.0), "height_m": 0.8, "radius_m": 1.5}
+    sim = covey.Simulation(
+        Ground.of(altitude).world(), [group], seed=1, share_maps=1.0, events=[{"at_s": 20, "mound": mound}],
+        mission=Formation(objective_m=(26.0, 0.0), formation="rank", facing_deg=0.0), stop=covey.Stop(timeout_s=50),
+    )  # fmt: skip
+    run = sim.run()
+    noticed = run.events.filter(run.events["kind"] == "change_noticed")
+    assert set(noticed["robot"]) == {"r0", "r1", "r2"}
+    assert 30 < noticed["time_s"][0] < 50  # ground is old after 30 s
+    waits = run.events.filter((run.events["robot"] == "r0") & (run.events["kind"] == "note"))["text"].to_list()
+    assert "waits: others map all edges" in waits
+
+
+def test_the_demo_at_a_small_size_shows_its_point():
+    pytest.importorskip("mujoco")
+    small = {
+        "world.size_m": [49, 49],
+        "world.height_m": 2,
+        "robots.rover.count": 2,
+        "robots.rover.start": [[-2, -1, 0], [0, -1, 0]],
+        "mission.formation.objective_m": [12, 0],
+        "events": [
+            {"at_s": 35, "crater": {"centre_m": [6, 0], "depth_m": 2, "radius_m": 2.5}},
+            {"at_s": 36, "order": {"objective_m": [-2, 0], "formation": "rank", "facing_deg": 180}},
+        ],
+        "stop.timeout_s": 150,
+    }
+    sim = covey.load_scenario("terrain_team", small).build()
+    run = sim.run()
+    assert run.status == "reached"
+    assert run.metrics["changes_noticed_share"] == 1.0  # the crater is dug on ground that both have mapped
+    assert run.metrics["orders_met"] == run.metrics["robots_arrived"] == 2
+    assert [sim.robot(name).text for name in sim.names] == ["arrived", "arrived"]
+    assert run.metrics["robots_lost"] == 0

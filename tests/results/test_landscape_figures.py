@@ -119,6 +119,18 @@ def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading
     assert to_nose @ way > 0.7 * np.linalg.norm(to_nose) * np.linalg.norm(way)
 
 
+def test_a_marker_in_a_robot_does_not_hide_it():
+    ground = flat(size_m=(20, 20))
+    camera = Camera.over((0, 0, 0), 6.0, elevation_deg=50.0, size=(320, 200))
+    robot = Bodies(np.array([[0.0, 0.0, 0.1, 0, 0, 0.0]]), (0.3, 0.2, 0.1), [RED])
+    marker = Dots(np.array([[0.0, 0.0, 0.0]]), style.rgb("#0000FF")[None], 0.6)  # a ball around the robot
+    alone = still(ground.altitude, ground.frame, camera, bodies=[robot])
+    both = still(ground.altitude, ground.frame, camera, bodies=[robot], dots=[marker])
+    red = near(alone, RED)
+    assert red.sum() >= 50
+    np.testing.assert_array_equal(both[red], alone[red])
+
+
 def test_a_camera_fills_its_picture_with_what_it_is_to_see():
     points = np.array([[0.0, 0, 1], [30, 2, 4], [12, -6, 0], [5, 9, 2]])
     for size in ((640, 400), (300, 500)):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from covey.controllers.team_notices import mates_over
+from covey.controllers.terrain_looking import OLD_S, age_s
 from covey.errors import InvalidValueError
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
@@ -13,7 +14,6 @@ from covey.robots.handle import Robot
 
 Place = tuple[float, float]
 _THINK_S = 1.0
-_OLD_S = 30.0  # what it saw longer ago it looks at again while robots are on their way
 _NEAR_M = 1.0  # this near to a place the scout has seen it, or never will
 
 
@@ -109,15 +109,14 @@ class AerialScout:
         moving = [m.pose[:2] for m in mates if m.facts.get("state") in ("place", "edge", "facing")]
         if notice is None or not moving:
             return None
-        seen, cells = robot.map.last_seen, robot.map.occupancy()
-        age_s = (seen.max() - seen) * (robot.time / (seen.max() + 1.0))
-        old = np.argwhere((cells >= 0) & (age_s > _OLD_S))
+        age = age_s(robot)
+        old = np.argwhere((robot.map.occupancy() >= 0) & (age > OLD_S))
         points = robot.map.grid.to_world(old)
         near = _off_line(points, np.mean(moving, axis=0), np.array(Order.of(notice).objective_m)) <= self.corridor_m
         old, points = old[near], points[near]
         if not len(points):
             return None
-        x, y = points[int(np.argmax(age_s[old[:, 0], old[:, 1]]))].tolist()
+        x, y = points[int(np.argmax(age[old[:, 0], old[:, 1]]))].tolist()
         robot.note("looks again at old ground")
         return x, y
 

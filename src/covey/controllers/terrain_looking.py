@@ -9,6 +9,8 @@ from covey.robots.handle import Robot
 
 BLIND_M = 0.75
 """Ground this near that no sensor sees is taken for what the robot stands on [m]."""
+OLD_S = 30.0
+"""Ground that was seen longer ago than this may have changed, and is worth another look [s]."""
 MARGIN = 0.1
 """By so much more than the limit ground may differ that has been drivable, see `Margin`."""
 _SEEN_S = 3.0  # what has been seen within this time counts as seen: by and by it comes too near to be seen
@@ -95,6 +97,13 @@ class Margin:
             cells[rows[mild], columns[mild]] = 0
             self._was[rows[~mild], columns[~mild]] = False
         self._was |= cells == 0
+
+
+def age_s(robot: Robot) -> np.ndarray:
+    """Return how long ago the robot has seen each vertex of its map, about [s], of the shape of the map."""
+    assert robot.map is not None
+    seen = robot.map.last_seen
+    return (seen.max() - seen) * (robot.time / (seen.max() + 1.0))
 
 
 def sight(robot: Robot) -> tuple[float, float]:

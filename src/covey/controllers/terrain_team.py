@@ -9,7 +9,7 @@ import numpy as np
 from covey.controllers.team_notices import RadioMates, mates_over, where_now
 from covey.controllers.teammates import Mate
 from covey.controllers.terrain_driving import Disallow, Driver
-from covey.controllers.terrain_looking import BLIND_M, Looker, Margin, sight
+from covey.controllers.terrain_looking import BLIND_M, OLD_S, Looker, Margin, age_s, sight
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.planning.assignment import hungarian_assignment
@@ -119,6 +119,7 @@ class TerrainTeam:
         self._known: tuple[float, int] | None = None  # when, and with how many bad places, the map was read last ...
         self._cells = np.empty((0, 0), np.int8)  # ... and what it said
         self._around_s = now_s
+        self._again_s = now_s + OLD_S  # when a robot that waits looks again at old ground
         self._asked_s = self._blocked_s = self._dealt_s = -math.inf
         self._count = 0  # how many places there are
 
@@ -146,6 +147,8 @@ class TerrainTeam:
                 self._arrive(robot)
         elif robot.time >= self._next_s - 1e-9 and kind != "given up" and not self._is_at_place(robot):
             self._think(robot)
+        if self.goal.kind == "waiting":
+            self._look_again(robot)
         if self.goal.kind in _ENDS:
             robot.rest()
 
@@ -307,6 +310,7 @@ class TerrainTeam:
         shared = share_edges(points, objective, np.array([free[n] for n in names]), self.apart_m)
         mine = int(shared[names.index(robot.name)])
         if mine < 0:
+            self._turn = self._turn if self.goal.kind == "waiting" else 0.0
             self._set(robot, _Goal("waiting", None, "waits: others map all edges"))
             return
         x, y = points[mine].tolist()
@@ -334,13 +338,9 @@ class TerrainTeam:
     def _spins(self, robot: Robot, grid: Grid) -> bool:
         """Begin to turn, as far as that reveals more, unless it has been tried here."""
         x, y, heading = robot.pose
-        fov_deg, range_m = sight(robot)
-        if fov_deg > 350 or any(math.hypot(x - a, y - b) < 1.5 for a, b in self._spun):
+        if any(math.hypot(x - a, y - b) < 1.5 for a, b in self._spun):
             return False
-        at = (y - grid.origin[1]) / grid.resolution - 0.5, (x - grid.origin[0]) / grid.resolution - 0.5
-        reach = BLIND_M / grid.resolution, 0.9 * range_m / grid.resolution
-        count = revealed_by_turning(grid.cells, *at, *reach, _SECTORS)
-        self._turn = turn_to_reveal(count, heading, 0.9 * math.radians(fov_deg))
+        self._turn = _revealing_turn(robot, grid)
         if self._turn == 0.0:
             return False
         if not self._spun:
@@ -351,16 +351,33 @@ class TerrainTeam:
         self._set(robot, _Goal("spinning", None, "spinning: looks around"))
         return True
 
+    def _look_again(self, robot: Robot) -> None:
+        """Turn on the spot while it waits, where that brings ground into view that may have changed since."""
+        if robot.time >= self._again_s - 1e-9:
+            grid = self._ground(robot).grid
+            old = (grid.cells == 0) & (age_s(robot) > OLD_S)
+            self._turn = _revealing_turn(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
+            self._heading = robot.pose.heading
+            self._again_s = robot.time + (_THINK_S if self._turn == 0.0 else OLD_S)
+        if self._turn != 0.0:
+            self._turn_on(robot)
+
     def _spin(self, robot: Robot) -> None:
+        if robot.time <= self._next_s and not self._turn_on(robot):
+            return
+        self._set(robot, _Goal("", None, robot.text))
+        self._next_s = robot.time
+
+    def _turn_on(self, robot: Robot) -> bool:
+        """Turn on the spot for a step; return whether the robot has turned as far as it was to."""
         left = abs(self._turn) - math.copysign(1.0, self._turn) * math.remainder(
             robot.pose.heading - self._heading, math.tau
         )
         self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
-        if left <= 0.0 or robot.time > self._next_s:
-            self._set(robot, _Goal("", None, robot.text))
-            self._next_s = robot.time
-            return
+        if left <= 0.0:
+            return True
         robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
+        return False
 
     # -- on the way ----------------------------------------------------------------------------------------------------
 
@@ -456,6 +473,17 @@ class TerrainTeam:
                     window, near = _disc(grid, x, y, 0.5)
                     cells[window][near] = 100
         return Ways(grid.with_cells(cells), self.clearance_m)
+
+
+def _revealing_turn(robot: Robot, grid: Grid) -> float:
+    """Return the least turn on the spot that brings what is unmapped around a robot into view [rad]; 0: nothing."""
+    fov_deg, range_m = sight(robot)
+    if fov_deg > 350:
+        return 0.0
+    x, y, heading = robot.pose
+    at = (y - grid.origin[1]) / grid.resolution - 0.5, (x - grid.origin[0]) / grid.resolution - 0.5
+    reach = BLIND_M / grid.resolution, 0.9 * range_m / grid.resolution
+    return turn_to_reveal(revealed_by_turning(grid.cells, *at, *reach, _SECTORS), heading, 0.9 * math.radians(fov_deg))
 
 
 def _apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: float) -> np.ndarray:
