@@ -329,6 +329,8 @@ def see_points(team, robots, picked, poses, points, eyes, place, own_frame, mode
         used, top, bottom, left, right = 0, rows, -1, columns, -1
         mark, mean, variance = team.mark[i], team.mean[i], team.variance[i]
         for k in range(count):
+            if math.isnan(points[r, k, 2]):
+                continue
             ahead, aside, z = points[r, k, 0], points[r, k, 1], points[r, k, 2] - eyes[r, 2]
             x = (poses[m, 0] + c * ahead - s * aside - own_frame[0]) / spacing
             y = (poses[m, 1] + s * ahead + c * aside - own_frame[1]) / spacing
