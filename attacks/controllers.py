@@ -56,7 +56,7 @@ _BODIES = {
     "interrupts": "signal.raise_signal(signal.SIGINT)",
     "kills_itself": "os.kill(os.getpid(), signal.SIGSEGV) if __name__ == '__main__' else time.sleep(0)",
     "patches_robot": "type(robot).drive = None; robot.pose = 'here'",
-    "patches_covey": "import covey.sim.simulation as s; s.Simulation._observe = lambda *_: 1 / 0",
+    "patches_covey": "import covey.runtime.simulation as s; s.Simulation._observe = lambda *_: 1 / 0",
     "patches_time": "time.monotonic = lambda: float('nan')",
     "huge_note": "robot.note('x' * 10**8)",
     "note_of_bytes": "robot.note('\\udcff' * 50)",

@@ -41,7 +41,7 @@ def case(number: int) -> str:
 
 def warm() -> None:
     """Run the study undisturbed."""
-    from covey.experiments.keeper import compile_if_cold
+    from covey.experiments.workers.supervisor import compile_if_cold
 
     compile_if_cold()
     Path("design.yaml").write_text(DESIGN)
@@ -88,7 +88,7 @@ def _hit(out: str, random: Random) -> bool:
 
 def _compare(out: str) -> None:
     """Let the study end, and compare its table with the undisturbed one."""
-    from covey.experiments.table import deterministic, read_results
+    from covey.experiments.analysis.table import deterministic, read_results
 
     said = ""
     for _ in range(_TRIES):

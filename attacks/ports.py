@@ -62,7 +62,7 @@ def case(number: int) -> str:
 
 def warm() -> None:
     """Write the files, and a queueing system that takes jobs and starts none."""
-    from covey.experiments.keeper import compile_if_cold
+    from covey.experiments.workers.supervisor import compile_if_cold
 
     compile_if_cold()
     for name, text in FILES.items():

@@ -14,12 +14,12 @@ from scipy import ndimage
 
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
-from covey.mapping import tile_code
-from covey.mapping.belief import Beliefs
-from covey.mapping.compare import KnownShare, ground_truth
-from covey.mapping.frontiers import DEFINITIONS, find_frontiers, frontier_mask
+from covey.mapping.occupancy import tile_code
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.compare import KnownShare, ground_truth
+from covey.mapping.occupancy.frontiers import DEFINITIONS, find_frontiers, frontier_mask
 from covey.mapping.records import Mapping
-from covey.world.explored import ExploredTruth
+from covey.world.visibility.explored import ExploredTruth
 
 ANGLES = np.radians(np.linspace(-95.0, 95.0, 180))
 ORIGIN = (0.0, 0.0, 0.0)

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from covey.mapping.belief import Beliefs
+from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
 from covey.results.recorder import resident_mib
 

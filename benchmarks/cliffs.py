@@ -67,7 +67,7 @@ def simulation(place: str, strategy: str, seed: int, seconds: float) -> Any:
     import covey
     from covey.controllers import controllers
     from covey.missions import Formation
-    from covey.robots.controller import Program
+    from covey.onboard.controller import Program
     from covey.world.ground import Ground
 
     random = np.random.default_rng([seed, PLACES.index(place)])

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from covey.controllers.next_best_view import unseen_area
+from covey.controllers.exploration.next_best_view import unseen_area
 from covey.kernel import kernel
-from covey.mapping.belief import Beliefs
+from covey.mapping.occupancy.belief import Beliefs
 from covey.planning.dijkstra import searched
 from covey.scenario.load import load_scenario
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.mapping.localization import Noise, Truth
+from covey.onboard.controller import Program
+from covey.onboard.group import Group
 from covey.random import generator
 from covey.robots.catalogue import pioneer3dx
-from covey.robots.controller import Program
-from covey.robots.group import Group
-from covey.sim.simulation import Simulation
-from covey.sim.stop import Stop
+from covey.runtime.simulation import Simulation
+from covey.runtime.stop import Stop
 from covey.world.world import World
 
 TIMEOUT_S = 240.0

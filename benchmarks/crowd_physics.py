@@ -10,10 +10,10 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
+from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.catalogue import disc, pioneer3dx
 from covey.robots.model import RobotModel
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.planar import PlanarPhysics
 
 
 def arena(side_m: float, resolution: float, pillars: int = 0) -> SimpleNamespace:

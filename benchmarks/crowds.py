@@ -17,7 +17,7 @@ from rays import RESOLUTION, SIDE, cave
 
 import covey
 from covey.geometry.grid import Grid
-from covey.robots.group import Group
+from covey.onboard.group import Group
 from covey.robots.model import RobotModel
 from covey.sensors import Lidar, Proximity
 from covey.world.world import World

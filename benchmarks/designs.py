@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from covey.experiments.execute import execute
-from covey.experiments.keeper import compile_if_cold
-from covey.experiments.plan import PlannedRun, plan
-from covey.experiments.records import Design
+from covey.experiments.design.plan import PlannedRun, plan
+from covey.experiments.design.records import Design
 from covey.experiments.run import run_design
+from covey.experiments.workers.execute import execute
+from covey.experiments.workers.supervisor import compile_if_cold
 
 
 def design(runs: int, timeout_s: float) -> Design:

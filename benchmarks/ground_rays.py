@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from covey.geometry.heightfield import cast
+from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
-from covey.world.ground_generators import hills
 
 RANGE_M, RINGS, RAYS, PLACES, FEW = 20.0, 16, 360, 50, 6000
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import covey
-from covey.mapping.elevation_compare import compare, true_altitude
-from covey.mapping.elevation_kernels import TESTS
+from covey.mapping.elevation.compare import compare, true_altitude
+from covey.mapping.elevation.kernels import TESTS
 from covey.mapping.records import ElevationMapping
-from covey.robots.group import Group
+from covey.onboard.group import Group
 from covey.sensors import DepthCamera, Lidar3D, Wedge
-from covey.world.ground_generators import boulders, hills, ridges
+from covey.world.generators.grounds import boulders, hills, ridges
 
 SENSORS = {"wedge": (Wedge(),), "lidar3d": (Lidar3D(range_m=8.0),), "depth_camera": (DepthCamera(),)}
 SIDE_M, SECONDS = 30.0, 40.0

@@ -10,8 +10,8 @@ import time
 
 import numpy as np
 
-from covey.comms.air import Air
 from covey.comms.links import LineOfSight, LogDistance, Materials, MultiWall, Unlimited, WallLength
+from covey.comms.propagation import Air
 from covey.comms.radio import Radio
 from covey.geometry.grid import Grid
 from covey.random import generator

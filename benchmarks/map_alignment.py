@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-from covey.mapping.alignment import Alignment, align
+from covey.mapping.alignment.aligning import Alignment, align
 from covey.testing.map_pairs import MapPair, make_pairs
 from covey.world.world import World
 

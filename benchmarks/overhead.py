@@ -21,7 +21,7 @@ import numpy as np
 from crowds import apart
 
 import covey
-from covey.robots.group import Group
+from covey.onboard.group import Group
 from covey.robots.model import RobotModel
 from covey.sensors import Proximity
 from covey.world.world import World
@@ -75,7 +75,7 @@ def time_kernels() -> None:
     from numba.core.dispatcher import Dispatcher
 
     for name, module in list(sys.modules.items()):
-        if name.startswith(("covey.sim", "covey.sensors", "covey.world", "covey.mapping")):
+        if name.startswith(("covey.runtime", "covey.sensors", "covey.world", "covey.mapping")):
             for key, value in list(vars(module).items()):
                 if isinstance(value, Dispatcher):
                     setattr(module, key, timed(value))

@@ -14,10 +14,10 @@ from pathlib import Path
 import polars as pl
 from PIL import Image
 
-from covey.experiments.axes import Axes
-from covey.experiments.findings import of_fleets
-from covey.experiments.sheets import Sheet
-from covey.experiments.table import read_results
+from covey.experiments.analysis.analysis import of_fleets
+from covey.experiments.analysis.table import read_results
+from covey.experiments.design.axes import Axes
+from covey.experiments.report.report_tables import Sheet
 from covey.results.statistics import summarize
 
 HOME = Path(__file__).resolve().parents[1]

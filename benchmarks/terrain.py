@@ -10,13 +10,13 @@ import time
 import numpy as np
 
 import covey
+from covey.onboard.group import Group
+from covey.physics.mujoco.engine import mujoco
+from covey.physics.mujoco.physics import TerrainPhysics
 from covey.robots.catalogue import robots
-from covey.robots.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.sim.terrain.engine import mujoco
-from covey.sim.terrain.physics import TerrainPhysics
+from covey.world.editing.ground_edits import crater, editable_ground, mound
 from covey.world.ground import Ground
-from covey.world.ground_edits import crater, editable_ground, mound
 from covey.world.world import World
 
 N = 6

@@ -11,13 +11,13 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.geometry.raycast import skip_field
-from covey.mapping.elevation import Elevations
-from covey.mapping.elevation_compare import compare, true_altitude
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.elevation.compare import compare, true_altitude
 from covey.mapping.records import ElevationMapping
 from covey.sensors import DepthCamera, Lidar3D, Truth, Wedge, sensor_keys
 from covey.sensors.wedge import kinds_reference, placed
-from covey.world.explorable_ground import GroundCells, explorable_ground
-from covey.world.ground_generators import hills
+from covey.world.generators.grounds import hills
+from covey.world.visibility.explorable_ground import GroundCells, explorable_ground
 
 ROBOTS = 6
 NAMES = [f"rover{i}" for i in range(ROBOTS)]

@@ -11,8 +11,8 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.world.clearance import clearance
-from covey.world.edits import edit, editable
-from covey.world.obstacles import disc_patch
+from covey.world.editing.edits import edit, editable
+from covey.world.editing.obstacles import disc_patch
 from covey.world.world import WALL, World
 
 SIDE, RESOLUTION, ROUNDS = 1000, 0.1, 200

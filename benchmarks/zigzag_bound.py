@@ -19,9 +19,9 @@ import shapely
 from covey.geometry.raycast import cast_many
 from covey.robots.catalogue import pioneer3dx
 from covey.robots.model import inscribed_radius
-from covey.world.explorable import explorable
-from covey.world.explored import ExploredTruth
-from covey.world.terrains import start_line
+from covey.world.generators.terrains import start_line
+from covey.world.visibility.explorable import explorable
+from covey.world.visibility.explored import ExploredTruth
 from covey.world.world import World
 
 SHARE = 0.99

@@ -4,7 +4,7 @@ import math
 
 import covey
 from covey.geometry import Pose
-from covey.mapping.unknown_starts import UnknownStarts
+from covey.mapping.alignment.unknown_starts import UnknownStarts
 
 sim = covey.load("office", {"robots.scout.count": 3, "robots.scout.localization": "noise", "share_maps": None})
 starts = [Pose(*(float(v) for v in pose)) for pose in sim.state.pose]

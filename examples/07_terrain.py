@@ -4,7 +4,7 @@ Needs the extra terrain: pip install 'covey[terrain]'.
 """
 
 import covey
-from covey.world.ground_generators import hills
+from covey.world.generators.grounds import hills
 
 ground = hills(size_m=(40, 40), height_m=3, seed=2)
 rover = covey.Group("rover", covey.robots.skid_steer(), [(0, 0, 0)], lambda robot: robot.drive(0.4, 0.4))

@@ -7,8 +7,8 @@ from PIL import Image
 
 from covey.results.figures.scene import Bodies, Camera, still
 from covey.results.figures.style import robot_color
-from covey.world.ground_edits import bank, crater, editable_ground, trench
-from covey.world.ground_generators import hills
+from covey.world.editing.ground_edits import bank, crater, editable_ground, trench
+from covey.world.generators.grounds import hills
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from matplotlib.patches import Rectangle
 
-from covey.results.figures import furniture, ground
+from covey.results.figures import ground, layout
 from covey.results.figures.style import ROBOTS, Picture
 from covey.world.world import World
 
@@ -18,14 +18,14 @@ WORLDS = {
 
 def picture(world: World) -> Picture:
     """Return a picture of a world with its doors."""
-    figure, axes = furniture.map_picture(ground.bounds(world.grid))
+    figure, axes = layout.map_picture(ground.bounds(world.grid))
     ground.show_cells(axes, world.grid, ground.truth_pixels(world.grid))
     for door in world.doors:
         corner, size = (door.x0_m, door.y0_m), (door.x1_m - door.x0_m, door.y1_m - door.y0_m)
         axes.add_patch(Rectangle(corner, *size, color=ROBOTS[1], lw=0))
     if world.doors:
-        furniture.legend(axes, [furniture.patch(ROBOTS[1], "door")])
-    furniture.scale_bar(axes)
+        layout.legend(axes, [layout.patch(ROBOTS[1], "door")])
+    layout.scale_bar(axes)
     return figure
 
 

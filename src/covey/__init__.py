@@ -23,24 +23,24 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
-    from covey.experiments.load import load_design
-    from covey.experiments.records import Design
+    from covey.experiments.design.load import load_design
+    from covey.experiments.design.records import Design
     from covey.experiments.run import Results, run_design
     from covey.geometry.se2 import Pose
-    from covey.mapping.belief import Belief
-    from covey.mapping.frontiers import Frontiers
+    from covey.mapping.occupancy.belief import Belief
+    from covey.mapping.occupancy.frontiers import Frontiers
+    from covey.onboard.controller import Program, controller
+    from covey.onboard.group import Group
+    from covey.onboard.handle import Robot
+    from covey.onboard.motions import Motion
     from covey.results import statistics
     from covey.results.run import Run
-    from covey.robots.controller import Program, controller
-    from covey.robots.group import Group
-    from covey.robots.handle import Robot
     from covey.robots.model import RobotModel
-    from covey.robots.motions import Motion
     from covey.robots.sample import Sample
+    from covey.runtime.simulation import Simulation
     from covey.scenario.build import load
     from covey.scenario.load import load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
-    from covey.sim.simulation import Simulation
     from covey.world.ground import Ground
     from covey.world.world import World
 
@@ -96,26 +96,26 @@ _RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
-    "Belief": "covey.mapping.belief",
-    "Design": "covey.experiments.records",
-    "Frontiers": "covey.mapping.frontiers",
+    "Belief": "covey.mapping.occupancy.belief",
+    "Design": "covey.experiments.design.records",
+    "Frontiers": "covey.mapping.occupancy.frontiers",
     "Ground": "covey.world.ground",
-    "Group": "covey.robots.group",
+    "Group": "covey.onboard.group",
     "Message": "covey.comms.message",
-    "Motion": "covey.robots.motions",
+    "Motion": "covey.onboard.motions",
     "Pose": "covey.geometry.se2",
-    "Program": "covey.robots.controller",
+    "Program": "covey.onboard.controller",
     "Results": "covey.experiments.run",
-    "Robot": "covey.robots.handle",
+    "Robot": "covey.onboard.handle",
     "RobotModel": "covey.robots.model",
     "Run": "covey.results.run",
     "Sample": "covey.robots.sample",
-    "Simulation": "covey.sim.simulation",
+    "Simulation": "covey.runtime.simulation",
     "TagReading": "covey.comms.tags",
     "World": "covey.world.world",
-    "controller": "covey.robots.controller",
+    "controller": "covey.onboard.controller",
     "load": "covey.scenario.build",
-    "load_design": "covey.experiments.load",
+    "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
     "run_design": "covey.experiments.run",
 }

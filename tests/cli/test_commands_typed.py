@@ -10,8 +10,8 @@ import covey
 from covey.cli import main
 from covey.cli.commands import Commands, event_of
 from covey.errors import CoveyError
+from covey.events.inputs import recorded_inputs
 from covey.results.run import Run
-from covey.sim.inputs import recorded_inputs
 
 
 def test_a_typed_wall_stands_from_the_next_step_on_and_what_is_wrong_is_said():

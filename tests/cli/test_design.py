@@ -10,8 +10,8 @@ import pytest
 from covey.cli import BAD_INPUT, NOT_REACHED, REACHED, main
 from covey.cli.design_progress import DesignProgress
 from covey.experiments import run
-from covey.experiments.execute import execute
 from covey.experiments.run import Progress
+from covey.experiments.workers.execute import execute
 
 DESIGN = """\
 design: two sizes & more

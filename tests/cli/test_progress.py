@@ -7,7 +7,7 @@ import pytest
 
 from covey.cli.progress import ProgressBar
 from covey.results.frame import Frame
-from covey.sim.stop import Stop
+from covey.runtime.stop import Stop
 
 
 def frame(step, share, robots=(0.1, 0.3)):

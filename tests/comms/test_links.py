@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from covey.comms.air import Air
 from covey.comms.links import (
     Disc,
     GilbertElliott,
@@ -19,12 +18,13 @@ from covey.comms.links import (
 from covey.comms.links.chain import bad_states, bad_states_reference
 from covey.comms.links.geometry import Pairs
 from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through_reference
+from covey.comms.propagation import Air
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import line_of_sight
 from covey.random import generator, stream_key
-from covey.world.edits import allow_materials, edit, editable
+from covey.world.editing.edits import allow_materials, edit, editable
 from covey.world.world import World
 
 

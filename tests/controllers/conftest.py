@@ -4,12 +4,12 @@ import pytest
 import covey
 from covey.controllers import controllers
 from covey.geometry import Pose
-from covey.mapping.belief import Beliefs
+from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
+from covey.onboard.driving import DriveLimits
+from covey.onboard.handle import Robot
+from covey.onboard.navigator import Navigator
 from covey.robots.catalogue import disc
-from covey.robots.driving import DriveLimits
-from covey.robots.handle import Robot
-from covey.robots.navigator import Navigator
 
 STATES = {"?": -1, ".": 0, "#": 100, "R": 0}
 

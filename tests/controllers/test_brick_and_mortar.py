@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from covey.controllers.brick_and_mortar import blocks, closes, next_way
-from covey.controllers.tiles import EAST, NORTH, SOUTH, WEST
+from covey.controllers.coverage.brick_and_mortar import blocks, closes, next_way
+from covey.controllers.coverage.tiles import EAST, NORTH, SOUTH, WEST
 
 RING = ["e", "ne", "n", "nw", "w", "sw", "s", "se"]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from covey.controllers.cost_frontier import backed_off, choose_cheapest, frontier_cost
-from covey.controllers.first_frontier import choose_first
-from covey.controllers.frontier_loop import thresholds
-from covey.controllers.nearest_frontier import choose_nearest
-from covey.mapping.frontiers import find_frontiers
+from covey.controllers.exploration.cost_frontier import backed_off, choose_cheapest, frontier_cost
+from covey.controllers.exploration.first_frontier import choose_first
+from covey.controllers.exploration.frontier_loop import thresholds
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.mapping.occupancy.frontiers import find_frontiers
 from covey.planning.progress import Blacklist
 
 # A corridor with an unknown end at either side: 3 m to the west of the robot, 5 m to the east.

@@ -8,17 +8,17 @@ import pytest
 import covey
 from covey.comms.message import Message
 from covey.controllers import controllers
-from covey.controllers.cover_loop import Sweep, mark_covered
+from covey.controllers.coverage.coverage_loop import Sweep, mark_covered
 from covey.controllers.teammates import Mate
 from covey.geometry import Pose
 from covey.mapping.records import Mapping
 from covey.missions import Coverage
+from covey.runtime.stop import Stop
 from covey.scenario.load import parse_scenario
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
-from covey.sim.stop import Stop
 
-stc = importlib.import_module("covey.controllers.spanning_tree_coverage")
+stc = importlib.import_module("covey.controllers.coverage.spanning_tree_coverage")
 STRATEGIES = ["boustrophedon", "spanning_tree_coverage", "partitioned_coverage"]
 PILLAR = [(-0.3, -0.2), (0.3, -0.2), (0.3, 0.2), (-0.3, 0.2)]
 

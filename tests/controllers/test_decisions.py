@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from covey.controllers.connected import _Bond, nearest_connected, reached, stretch
-from covey.controllers.cost_utility import chance_to_see
-from covey.controllers.frontier_loop import Errand
-from covey.controllers.leader import nearest_target
-from covey.controllers.market import insertion, ordered, saving, winner
-from covey.controllers.next_best_view import best_view, unseen_area
-from covey.controllers.rrt_frontier import grow_tree, information_m2, most_revenue
+from covey.controllers.exploration.connected import _Bond, nearest_connected, reached, stretch
+from covey.controllers.exploration.cost_utility import chance_to_see
+from covey.controllers.exploration.frontier_loop import Errand
+from covey.controllers.exploration.leader import nearest_target
+from covey.controllers.exploration.market import insertion, ordered, saving, winner
+from covey.controllers.exploration.next_best_view import best_view, unseen_area
+from covey.controllers.exploration.rrt_frontier import grow_tree, information_m2, most_revenue
 from covey.controllers.teammates import Mate
 from covey.geometry import Grid
 

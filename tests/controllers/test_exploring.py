@@ -7,8 +7,8 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.frontier_loop import explore as explore_by
-from covey.sim.stop import Stop
+from covey.controllers.exploration.frontier_loop import explore as explore_by
+from covey.runtime.stop import Stop
 
 # Two rooms of 6 x 6 m with a door of 1.2 m between them.
 DOOR = [[(0.0, -3.0), (0.0, -0.6)], [(0.0, 0.6), (0.0, 3.0)]]

@@ -3,10 +3,10 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.greed import choose_by_steps
-from covey.controllers.nearest_frontier import choose_nearest
+from covey.controllers.exploration.greed import choose_by_steps
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.onboard.controller import Program
 from covey.planning.progress import Blacklist
-from covey.robots.controller import Program
 from covey.scenario.records import Scenario
 
 NOTHING = Blacklist(tolerance_m=1.0)

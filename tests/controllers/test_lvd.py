@@ -6,7 +6,7 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.lvd import (
+from covey.controllers.exploration.lvd import (
     EXPAND,
     EXPLORE,
     SEARCH,

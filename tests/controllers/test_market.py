@@ -7,7 +7,7 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.market import _Trader
+from covey.controllers.exploration.market import _Trader
 from covey.controllers.teammates import Mate, Teammates
 from covey.geometry import Pose
 

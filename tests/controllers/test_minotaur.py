@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from covey.controllers.minotaur import _Door, _Minotaur, all_unseen_ahead, beyond_wall, crossers
-from covey.controllers.nearest_frontier import choose_nearest
+from covey.controllers.exploration.minotaur import _Door, _Minotaur, all_unseen_ahead, beyond_wall, crossers
+from covey.controllers.exploration.nearest_frontier import choose_nearest
 from covey.geometry import Pose
 from covey.planning.rooms import find_walls
 

@@ -9,7 +9,7 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.meeting_patrol import in_time
+from covey.controllers.patrolling.meeting_patrol import in_time
 from covey.mapping.records import Mapping
 from covey.missions import Patrolling
 from covey.planning.waypoints import Waypoints

@@ -5,8 +5,8 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.ssb import _passed
-from covey.robots.controller import Program
+from covey.controllers.coverage.ssb import _passed
+from covey.onboard.controller import Program
 
 WALLS = [[(0.0, -3.0), (0.0, -0.6)], [(0.0, 0.6), (0.0, 3.0)]]
 OUTLINE = [(-6, -3), (6, -3), (6, 3), (-6, 3)]

@@ -1,4 +1,4 @@
-from covey.controllers.ssb_plan import (
+from covey.controllers.coverage.ssb_plan import (
     LEFT,
     RIGHT,
     align,
@@ -9,7 +9,7 @@ from covey.controllers.ssb_plan import (
     tiles_left,
     winners,
 )
-from covey.controllers.tiles import EAST, NORTH, SOUTH, WEST, beside
+from covey.controllers.coverage.tiles import EAST, NORTH, SOUTH, WEST, beside
 
 
 def floor(rows, columns, solid=()):

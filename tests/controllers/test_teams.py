@@ -5,8 +5,8 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.connected import reached
-from covey.sim.stop import Stop
+from covey.controllers.exploration.connected import reached
+from covey.runtime.stop import Stop
 
 STRATEGIES = [
     "connected",

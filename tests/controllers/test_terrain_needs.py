@@ -6,7 +6,7 @@ import pytest
 import covey
 from covey.controllers import controllers
 from covey.missions import Formation
-from covey.robots.controller import Program
+from covey.onboard.controller import Program
 from covey.scenario.load import parse_scenario
 from covey.world.ground import Ground
 

@@ -5,10 +5,10 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.terrain_looking import Margin
+from covey.controllers.terrain.terrain_looking import Margin
 from covey.mapping.records import ElevationMapping
 from covey.missions import Formation
-from covey.robots.controller import Program
+from covey.onboard.controller import Program
 from covey.scenario.load import parse_scenario
 from covey.sensors import Wedge
 from covey.world.ground import Ground

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from covey.controllers.tiles import EAST, OPEN, SOLID, SOUTH, UNSEEN, beside, coarse, coarse_reference, tile_of
+from covey.controllers.coverage.tiles import EAST, OPEN, SOLID, SOUTH, UNSEEN, beside, coarse, coarse_reference, tile_of
 from covey.geometry import Grid
 
 

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from covey.controllers.nearest_frontier import choose_nearest
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.controllers.exploration.tnf import NextFrontier, target, unknown_beside, utility, wavefront
 from covey.controllers.teammates import Mate, Teammates
-from covey.controllers.tnf import NextFrontier, target, unknown_beside, utility, wavefront
 from covey.geometry import Pose
 
 NONE = np.empty((0, 2))

@@ -5,9 +5,9 @@ import pytest
 
 import covey
 from covey.controllers import controllers
-from covey.controllers.wall_follower import gap_along, left_hand
+from covey.controllers.basic.wall_follower import gap_along, left_hand
 from covey.errors import InvalidValueError
-from covey.robots.controller import Program
+from covey.onboard.controller import Program
 
 
 @pytest.mark.parametrize(

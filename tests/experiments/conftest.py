@@ -3,8 +3,8 @@
 import pytest
 
 from covey.experiments import run
-from covey.experiments.execute import execute
-from covey.experiments.records import Design
+from covey.experiments.design.records import Design
+from covey.experiments.workers.execute import execute
 
 PLAIN = {
     "design": "two sizes",

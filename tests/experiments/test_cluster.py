@@ -17,12 +17,13 @@ import pytest
 
 from covey.cli import main
 from covey.errors import CoveyError, InvalidValueError, ScenarioError
-from covey.experiments import cluster, run
-from covey.experiments.cluster import job_script, open_cluster, read_cluster_file
-from covey.experiments.execute import execute
-from covey.experiments.keeper import compile_if_cold
+from covey.experiments import run
+from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import run_design
-from covey.experiments.table import deterministic
+from covey.experiments.workers import cluster
+from covey.experiments.workers.cluster import job_script, open_cluster, read_cluster_file
+from covey.experiments.workers.execute import execute
+from covey.experiments.workers.supervisor import compile_if_cold
 
 distributed = pytest.importorskip("distributed")
 jobqueue = pytest.importorskip("dask_jobqueue")

@@ -8,8 +8,8 @@ import pytest
 
 from covey.cli import BAD_INPUT, FAILED, REACHED, main
 from covey.errors import DiskError, RunFolderError
+from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import Results, run_design
-from covey.experiments.table import deterministic
 from covey.results.lock import FolderLock
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from covey.experiments.describe import FAMILIES
-from covey.experiments.fields import renew
-from covey.experiments.load import design_summaries, load_design, parse_design
-from covey.experiments.plan import plan, scenarios
-from covey.experiments.shipped import designs, is_design
-from covey.experiments.vectors import vectors
+from covey.experiments.design.describe import FAMILIES
+from covey.experiments.design.fields import renew
+from covey.experiments.design.load import design_summaries, load_design, parse_design
+from covey.experiments.design.plan import plan, scenarios
+from covey.experiments.design.shipped import designs, is_design
+from covey.experiments.design.vectors import vectors
 from covey.scenario.build import set_up
 from covey.scenario.shipped import library
 
@@ -103,7 +103,7 @@ def test_the_list_tells_source_and_outcome():
 
 def test_the_page_about_designs_has_its_tables_as_they_are():
     page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
-    assert renew(page) == page, "renew it: python -m covey.experiments.fields"
+    assert renew(page) == page, "renew it: python -m covey.experiments.design.fields"
     assert all(f"| `{name}` |" in page for name in designs())
 
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from covey.cli import main
-from covey.experiments.describe import family_of, stop_text, table, values_text
-from covey.experiments.estimate import Estimate, Probe, estimate
-from covey.experiments.load import parse_design
-from covey.sim.stop import Stop
+from covey.experiments.design.describe import family_of, stop_text, table, values_text
+from covey.experiments.design.estimate import Estimate, Probe, estimate
+from covey.experiments.design.load import parse_design
+from covey.runtime.stop import Stop
 
 TWO = "design: two\nscenario: room.yaml\niterations: 3\nparameters: {robots.scout.count: [2, 1, 4]}\n"
 

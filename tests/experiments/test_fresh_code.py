@@ -2,14 +2,14 @@
 
 import pytest
 
-from covey.experiments.execute import execute
-from covey.experiments.keeper import compile_if_cold
-from covey.experiments.plan import plan
-from covey.experiments.records import Design
+from covey.experiments.analysis.table import deterministic
+from covey.experiments.design.plan import plan
+from covey.experiments.design.records import Design
 from covey.experiments.run import run_design
-from covey.experiments.table import deterministic
+from covey.experiments.workers.execute import execute
+from covey.experiments.workers.supervisor import compile_if_cold
+from covey.onboard.controller import controllers
 from covey.registry import forget_files
-from covey.robots.controller import controllers
 
 COUNTS = """\
 import covey

@@ -9,13 +9,13 @@ import time
 import psutil
 import pytest
 
-from covey.experiments.execute import execute
-from covey.experiments.folder import entry, placed
-from covey.experiments.keeper import compile_if_cold
-from covey.experiments.load import load_design
-from covey.experiments.plan import plan
+from covey.experiments.analysis.table import build_table, deterministic, read_results
+from covey.experiments.design.load import load_design
+from covey.experiments.design.plan import plan
 from covey.experiments.run import Results
-from covey.experiments.table import build_table, deterministic, read_results
+from covey.experiments.workers.execute import execute
+from covey.experiments.workers.folder import entry, placed
+from covey.experiments.workers.supervisor import compile_if_cold
 
 DESIGN = """\
 design: interrupted

@@ -4,9 +4,9 @@ import pytest
 
 import covey
 from covey.errors import ScenarioError
-from covey.experiments.load import parse_design
-from covey.experiments.plan import plan
-from covey.experiments.shipped import is_design
+from covey.experiments.design.load import parse_design
+from covey.experiments.design.plan import plan
+from covey.experiments.design.shipped import is_design
 from covey.scenario.yaml12 import parse_yaml
 
 OF_THE_ISSUE = """\

@@ -1,8 +1,8 @@
 """From a design to its runs."""
 
-from covey.experiments.execute import execute, read_row
-from covey.experiments.plan import iteration_seeds, plan
-from covey.experiments.records import Design
+from covey.experiments.design.plan import iteration_seeds, plan
+from covey.experiments.design.records import Design
+from covey.experiments.workers.execute import execute, read_row
 
 PLAIN = {
     "design": "two sizes",

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from covey.errors import InvalidValueError
-from covey.experiments.axes import Axes
-from covey.experiments.compare import compare_results, differences
-from covey.experiments.findings import all_of, comparisons, hidden, of_fleets, ranks, summary, together
-from covey.experiments.report import Gallery, metric_figures, outcome, write_report
+from covey.experiments.analysis.analysis import all_of, comparisons, hidden, of_fleets, ranks, summary, together
+from covey.experiments.analysis.compare import compare_results, differences
+from covey.experiments.design.axes import Axes
+from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
+from covey.experiments.report.report_tables import Sheet
 from covey.experiments.run import Results, run_design
-from covey.experiments.sheets import Sheet
 from covey.results import statistics
 
 
@@ -180,7 +180,7 @@ def test_a_sheet_in_latex_escapes_what_latex_would_read():
 
 
 def test_runs_that_the_seed_does_not_change_are_told():
-    from covey.experiments.summary import is_seedless
+    from covey.experiments.analysis.summary import is_seedless
 
     def rows(*times):
         each = [{"vector": k // 2, "status": "reached", "metrics": {"t": t}} for k, t in enumerate(times)]
@@ -294,7 +294,7 @@ def hostile(plain, tmp_path, in_this_process):
 
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_names_are_text_everywhere(hostile):
-    from covey.experiments.summary import as_csv, as_text
+    from covey.experiments.analysis.summary import as_csv, as_text
 
     written = write_report(*hostile)
     page = written.page.read_text(encoding="utf-8")
@@ -341,7 +341,7 @@ def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(writ
 
 
 def test_the_median_of_results_counts_those_that_did_not_get_there():
-    from covey.experiments.summary import _median
+    from covey.experiments.analysis.summary import _median
 
     table = table_of([10.0, 20.0, 30.0, None], [None, None, None, 40.0])
     near, far = (statistics.sample(part, "exploration_time_s") for _, part in statistics.groups(table, "controller"))

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from covey.errors import InvalidValueError, RunFolderError
-from covey.experiments.records import Design
-from covey.experiments.report import write_report
+from covey.experiments.analysis.table import deterministic, read_results
+from covey.experiments.design.records import Design
+from covey.experiments.report.report import write_report
 from covey.experiments.run import Progress, Results, parse_shard, run_design
-from covey.experiments.table import deterministic, read_results
 from covey.results.table import Table
 
 

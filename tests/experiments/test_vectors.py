@@ -7,9 +7,9 @@ import os
 import pytest
 
 from covey.errors import ScenarioError
-from covey.experiments.load import parse_design
-from covey.experiments.plan import plan, scenarios
-from covey.experiments.vectors import vectors
+from covey.experiments.design.load import parse_design
+from covey.experiments.design.plan import plan, scenarios
+from covey.experiments.design.vectors import vectors
 
 
 def shown(parameters, ways="full factorial", **keys):

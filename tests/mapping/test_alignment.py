@@ -8,11 +8,11 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment import Alignment, align, fit, refine
-from covey.mapping.alignment_search import main_direction, rotations
-from covey.mapping.belief import Beliefs
-from covey.mapping.surfaces import find_surfaces, times
-from covey.mapping.unknown_starts import Heard, UnknownStarts, merge_aligned
+from covey.mapping.alignment.aligning import Alignment, align, fit, refine
+from covey.mapping.alignment.search import main_direction, rotations
+from covey.mapping.alignment.surfaces import find_surfaces, times
+from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned
+from covey.mapping.occupancy.belief import Beliefs
 from covey.testing.map_pairs import MapPair, make_pairs, map_along, tour
 from covey.world.world import World
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from covey.mapping.apart import MirroredBeliefs, OwnBelief
-from covey.mapping.belief import Beliefs
+from covey.mapping.exchange.apart import MirroredBeliefs, OwnBelief
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.merge_rules import RULES
 from covey.mapping.records import Mapping
-from covey.mapping.rules import RULES
 
 NAMES, SIZE, ORIGIN = ["a", "b", "c"], (12.0, 9.0), (-6.0, -4.5)
 MAPPING = Mapping(resolution_m=0.1, min_motion_m=0.05, min_turn_deg=1.0)

@@ -7,7 +7,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.belief import Beliefs
+from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
 
 RIGHT = (0.0, 0.0, 0.0)

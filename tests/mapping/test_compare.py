@@ -3,8 +3,8 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.mapping.belief import Beliefs
-from covey.mapping.compare import (
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.compare import (
     EITHER,
     KnownShare,
     compare_parallel,

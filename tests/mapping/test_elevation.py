@@ -8,8 +8,8 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
-from covey.mapping.elevation import Elevations
-from covey.mapping.elevation_compare import (
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.elevation.compare import (
     compare,
     detection_delay_s,
     errors,

@@ -7,14 +7,14 @@ import pytest
 
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
-from covey.mapping.elevation import Elevations
-from covey.mapping.elevation_compare import compare, true_altitude
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.elevation.compare import compare, true_altitude
 from covey.mapping.records import ElevationMapping
 from covey.sensors import DepthCamera, Lidar3D, Wedge
 from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
+from covey.world.generators.grounds import boulders, hills, ridges
 from covey.world.ground import Ground
-from covey.world.ground_generators import boulders, hills, ridges
 
 LIDAR = Lidar3D(range_m=8.0, rays=120)
 ONE, WALLS = np.array([0]), np.zeros((4, 4), bool)

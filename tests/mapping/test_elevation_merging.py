@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.mapping.elevation import Elevations
-from covey.mapping.elevation_versions import rounded
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.elevation.versions import rounded
 from covey.mapping.records import ElevationMapping
 from covey.sensors.wedge import WedgeReadings, Windows
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from covey.errors import InvalidValueError, UnknownNameError
-from covey.mapping.frontiers import DEFINITIONS, find_frontiers, frontier_mask
+from covey.mapping.occupancy.frontiers import DEFINITIONS, find_frontiers, frontier_mask
 
 SIGNS = {"?": -1, ".": 0, "#": 100}
 

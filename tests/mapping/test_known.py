@@ -4,8 +4,8 @@ import numpy as np
 
 import covey
 from covey.geometry.grid import Grid
-from covey.mapping.belief import Beliefs
-from covey.mapping.known import occupancy_on
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.known import occupancy_on
 
 
 def test_a_map_cell_is_occupied_where_wall_fills_half_of_it():

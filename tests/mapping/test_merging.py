@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.errors import InvalidValueError
-from covey.mapping.belief import Beliefs
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.merge_rules import RULES, merged
 from covey.mapping.records import Mapping
-from covey.mapping.rules import RULES, merged
 
 N, TILES = 4, 4
 robots = st.integers(0, N - 1)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.mapping.providers import providers, providers_reference
+from covey.mapping.exchange.providers import providers, providers_reference
 
 
 @settings(max_examples=150, deadline=None)

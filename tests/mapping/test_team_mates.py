@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.mapping.team_mates import hide_team_mates, hide_team_mates_reference
+from covey.mapping.occupancy.team_mates import hide_team_mates, hide_team_mates_reference
 
 
 def test_only_the_returns_on_the_team_mate_go():

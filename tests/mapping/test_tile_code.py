@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from covey.mapping.tile_code import decode_tile, encode_tile, tile_size
+from covey.mapping.occupancy.tile_code import decode_tile, encode_tile, tile_size
 
 few = arrays.arrays(np.int8, 1024, elements=st.sampled_from([-40, -8, 0, 17, 70]))
 any_ = arrays.arrays(np.int8, 1024)

@@ -5,8 +5,8 @@ import pytest
 
 import covey
 from covey.missions import Coverage
-from covey.sim.stop import Stop
-from covey.world.coverable import coverable, within
+from covey.runtime.stop import Stop
+from covey.world.visibility.coverable import coverable, within
 
 
 def test_coverable_is_what_a_disc_can_pass_over():

@@ -122,7 +122,7 @@ def test_orders_of_mission_event_and_call_reach_the_robots_and_end_the_run(contr
 
 
 def test_a_call_is_an_input_and_is_repeated_from_the_recording():
-    from covey.sim.inputs import recorded_inputs
+    from covey.events.inputs import recorded_inputs
 
     sim = simulation(events=())
     sim.step()

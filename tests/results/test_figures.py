@@ -26,9 +26,9 @@ from covey.results.figures import (
 )
 from covey.results.figures.animation import animation_images
 from covey.results.figures.curves import spread
-from covey.results.figures.furniture import name_points
 from covey.results.figures.ground import bounds
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
+from covey.results.figures.layout import name_points
 from covey.results.figures.style import LINK_COLOR, ROBOTS, rgb, robot_color
 
 

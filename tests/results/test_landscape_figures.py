@@ -7,6 +7,7 @@ from PIL import Image
 
 from covey.results.figures import style
 from covey.results.figures.animation import save_images
+from covey.results.figures.hillshade import SUN, hill_shade, shaded, tinted
 from covey.results.figures.landscape import (
     DROP_COLOR,
     OBSTACLE_COLOR,
@@ -17,11 +18,10 @@ from covey.results.figures.landscape import (
     truth_map,
 )
 from covey.results.figures.landscape_film import film_frames, overlooking, shots
-from covey.results.figures.relief import SUN, hill_shade, shaded, tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, still
 from covey.results.landscape import Believed
-from covey.world.ground_edits import crater, editable_ground
-from covey.world.ground_generators import flat, hills
+from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.generators.grounds import flat, hills
 
 RED = "#D81020"
 

@@ -20,7 +20,7 @@ from covey.results.figures import (
     save_pictures,
     survival_curves,
 )
-from covey.results.figures.study_furniture import label
+from covey.results.figures.study_layout import label
 
 SIZE, TERRAIN = "robots.scout.count", "world.terrain"
 TIMEOUT = 500.0

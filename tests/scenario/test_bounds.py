@@ -10,8 +10,8 @@ from covey.errors import CoveyError, ScenarioError
 from covey.geometry.grid import Grid
 from covey.scenario.build import set_up
 from covey.scenario.load import parse_scenario
-from covey.world.obstacles import disc_patch
-from covey.world.shapes import rasterize
+from covey.world.editing.obstacles import disc_patch
+from covey.world.editing.shapes import rasterize
 from covey.world.world import World
 
 ROBOT = "robots: [{robot: disc, controller: wander}]\n"

@@ -8,12 +8,12 @@ from scipy import stats
 
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import cast_numpy
-from covey.mapping.elevation import Elevations
-from covey.mapping.elevation_compare import errors, interval_coverage, rmse_m, true_altitude
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.elevation.compare import errors, interval_coverage, rmse_m, true_altitude
 from covey.mapping.records import ElevationMapping
 from covey.sensors import DepthCamera, Lidar3D, sensor_keys
+from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
-from covey.world.ground_generators import hills
 
 KEYS = sensor_keys(3, "cloud", ["a", "b", "c"])
 EXACT = {"sigma_m": 0.0}

@@ -8,7 +8,7 @@ import pytest
 from covey.sensors import sensors
 from covey.sensors.lidar import Lidar, LidarReadings
 from covey.testing import check_boundary, check_controller, check_sensor, check_world
-from covey.world.generated import (
+from covey.world.records.generated import (
     GeneratedBuilding,
     GeneratedCave,
     GeneratedMaze,
@@ -16,8 +16,8 @@ from covey.world.generated import (
     GeneratedRooms,
     GeneratedRubble,
 )
-from covey.world.landscapes import FlatGround, GeneratedBoulders, GeneratedHills, GeneratedRidges
-from covey.world.records import EmptyWorld, TerrainWorld, WorkspaceWorld
+from covey.world.records.landscapes import FlatGround, GeneratedBoulders, GeneratedHills, GeneratedRidges
+from covey.world.records.walls import EmptyWorld, TerrainWorld, WorkspaceWorld
 
 WORLDS = [
     EmptyWorld(empty_m=(5, 4)),

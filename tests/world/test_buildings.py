@@ -7,8 +7,8 @@ from scipy import ndimage
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.buildings import Lengths, cut_doors, lay_halls, plan, split
-from covey.world.floor_plan import Box
+from covey.world.generators.buildings import Lengths, cut_doors, lay_halls, plan, split
+from covey.world.generators.floor_plan import Box
 from covey.world.world import World
 
 LENGTHS = Lengths(hall=4, room=6, door=2, padding=2, wall=1)

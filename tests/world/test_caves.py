@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.caves import connected, seeded, smoothed, without_narrow
+from covey.world.generators.caves import connected, seeded, smoothed, without_narrow
 from covey.world.world import World
 
 SIZE, BORDER = 36, 2

@@ -9,7 +9,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import cast_ray, skip_field
 from covey.world.clearance import clearance
-from covey.world.edits import edit, editable
+from covey.world.editing.edits import edit, editable
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
-from covey.world.ejecta import landed
+from covey.world.editing.ejecta import landed
+from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.generators.grounds import flat, hills
 from covey.world.ground import Ground
-from covey.world.ground_edits import crater, editable_ground
-from covey.world.ground_generators import flat, hills
-from covey.world.ground_records import Crater
+from covey.world.records.ground_edits import Crater
 
 
 def test_nothing_is_lost_of_what_a_crater_removes():

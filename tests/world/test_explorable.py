@@ -3,7 +3,7 @@ import pytest
 
 from covey.geometry.raycast import line_of_sight
 from covey.kernel import cache_root
-from covey.world.explorable import explorable, reachable
+from covey.world.visibility.explorable import explorable, reachable
 from covey.world.world import World
 
 ROOM = [(0, 0), (10, 0), (10, 4), (0, 4)]

@@ -7,10 +7,10 @@ import pytest
 
 import covey
 from covey.geometry.heightfield import cast_numpy
-from covey.world.explorable_ground import GroundCells, explorable_ground, reachable_ground
+from covey.world.editing.ground_edits import bank, editable_ground
+from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
-from covey.world.ground_edits import bank, editable_ground
-from covey.world.ground_generators import hills
+from covey.world.visibility.explorable_ground import GroundCells, explorable_ground, reachable_ground
 
 VIEW = (4.0, 0.2, math.radians(30), math.radians(-30), 0.4)
 

@@ -7,7 +7,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.world.explored import Coverage, ExploredTruth
+from covey.world.visibility.explored import Coverage, ExploredTruth
 
 
 def test_a_beam_explores_the_cells_it_crosses_for_its_robot_and_for_the_team():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
+from covey.world.generators.grounds import boulders, flat, hills, ridges
 from covey.world.ground import Ground
-from covey.world.ground_generators import boulders, flat, hills, ridges
 from covey.world.world import FREE, WALL, World
 
 GENERATORS = (flat, hills, ridges, boulders)

@@ -5,8 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from covey.errors import InvalidValueError
-from covey.world.edits import editable
-from covey.world.ground_edits import (
+from covey.world.editing.edits import editable
+from covey.world.editing.ground_edits import (
     bank,
     crater,
     edit_ground,
@@ -17,8 +17,8 @@ from covey.world.ground_edits import (
     shift,
     trench,
 )
-from covey.world.ground_generators import flat, hills
-from covey.world.ground_records import GROUND_EDITS
+from covey.world.generators.grounds import flat, hills
+from covey.world.records.ground_edits import GROUND_EDITS
 
 
 def plain(spacing_m=1.0):

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from PIL import Image
 
 from covey.errors import InvalidValueError, MapFileError
+from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
-from covey.world.ground_edits import crater, editable_ground
-from covey.world.ground_files import read_ground
-from covey.world.ground_generators import hills
+from covey.world.io.ground_files import read_ground
 
 LEVELS = np.array([[0, 10, 20], [255, 3, 7]])
 SOUTH_FIRST = LEVELS[::-1] * 0.1

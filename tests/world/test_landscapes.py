@@ -6,7 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 from covey.errors import InvalidValueError, MapFileError
 from covey.scenario.build import inputs, set_up
 from covey.scenario.load import load_scenario
-from covey.world.landscapes import GENERATED_GROUNDS, WorldRecord
+from covey.world.records.landscapes import GENERATED_GROUNDS, WorldRecord
 from covey.world.world import World
 
 WORLDS = TypeAdapter(WorldRecord)

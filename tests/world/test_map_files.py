@@ -10,7 +10,7 @@ from PIL import Image
 
 from covey.errors import InvalidValueError, MapFileError
 from covey.geometry.grid import Grid
-from covey.world.map_files import read_map
+from covey.world.io.map_files import read_map
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 HEADER = {"image": "map.pgm", "resolution": 0.05, "origin": [0.0, 0.0, 0.0], "negate": 0, "occupied_thresh": 0.65,

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from covey.errors import MapFileError
-from covey.world.doors import Door
-from covey.world.map_files import read_map
+from covey.world.editing.doors import Door
+from covey.world.io.map_files import read_map
 from covey.world.world import World
 
 FEW = settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

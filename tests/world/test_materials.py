@@ -4,8 +4,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.landscapes import WorldRecord
 from covey.world.materials import MATERIALS, made_of, patches
+from covey.world.records.landscapes import WorldRecord
 from covey.world.world import World
 
 WORLDS = TypeAdapter(WorldRecord)

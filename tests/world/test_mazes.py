@@ -4,7 +4,7 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.mazes import carve
+from covey.world.generators.mazes import carve
 from covey.world.world import World
 
 

@@ -8,8 +8,8 @@ import shapely
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.world.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
-from covey.world.shapes import rasterize
+from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
+from covey.world.editing.shapes import rasterize
 
 
 def painted(patch, shape):

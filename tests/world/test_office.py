@@ -3,7 +3,7 @@ import pytest
 from scipy import ndimage
 
 from covey.errors import InvalidValueError
-from covey.world.changing import door_patch
+from covey.world.editing.changing import door_patch
 from covey.world.world import World, label_by_size
 
 

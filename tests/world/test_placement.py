@@ -7,8 +7,8 @@ from scipy.spatial.distance import pdist
 
 from covey.errors import InvalidValueError, PlacementError
 from covey.random import generator
-from covey.world.placement import gap_to_wall, place
-from covey.world.starts import Start
+from covey.world.placement.placing import gap_to_wall, place
+from covey.world.records.starts import Start
 from covey.world.world import World
 
 STARTS = TypeAdapter(Start)

@@ -3,9 +3,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, MapFileError
-from covey.world.generated import GENERATED
-from covey.world.landscapes import WorldRecord
-from covey.world.starts import Start
+from covey.world.records.generated import GENERATED
+from covey.world.records.landscapes import WorldRecord
+from covey.world.records.starts import Start
 from covey.world.world import World
 
 WORLDS, STARTS = TypeAdapter(WorldRecord), TypeAdapter(Start)

@@ -7,7 +7,7 @@ from scipy import ndimage
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.world.shapes import rasterize, wall
+from covey.world.editing.shapes import rasterize, wall
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 ROOM = [(0, 0), (10, 0), (10, 10), (0, 10)]

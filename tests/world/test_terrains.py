@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
-from covey.world.shapes import wall
-from covey.world.terrains import maze_walls, start_line
+from covey.world.editing.shapes import wall
+from covey.world.generators.terrains import maze_walls, start_line
 from covey.world.world import World
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "terrains"

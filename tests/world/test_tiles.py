@@ -3,7 +3,7 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.tiles import enlarge, in_tiles, world_of_tiles
+from covey.world.generators.tiles import enlarge, in_tiles, world_of_tiles
 
 
 def marching_squares(tiles, along):

@@ -117,7 +117,7 @@ def run(
         "--retry-failed": retry_failed,
         "--trust": trust,
     }
-    from covey.experiments.shipped import is_design
+    from covey.experiments.design.shipped import is_design
 
     if is_design(source):
         from covey.cli.design import run_design_command
@@ -189,7 +189,7 @@ def check(
     jobs
         Design: runs at a time; default, one for each processor.
     """
-    from covey.experiments.shipped import is_design
+    from covey.experiments.design.shipped import is_design
 
     if is_design(scenario):
         from covey.cli.design_check import check_design
@@ -211,7 +211,7 @@ def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
     name
         A name that `covey list` prints, or the path of a scenario or design.
     """
-    from covey.experiments.shipped import designs, is_design
+    from covey.experiments.design.shipped import designs, is_design
 
     if name in designs() or (Path(name).is_file() and is_design(name)):
         from covey.cli.design_check import show_design
@@ -234,7 +234,7 @@ def list_(
         What to list; default, everything.
     """
     from covey.cli.tables import print_names
-    from covey.experiments.load import design_summaries
+    from covey.experiments.design.load import design_summaries
     from covey.scenario.shelf import KINDS, summaries
 
     for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:]):
@@ -364,7 +364,7 @@ def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
     import json
 
     if kind == "design":
-        from covey.experiments.records import Design as Record
+        from covey.experiments.design.records import Design as Record
     else:
         from covey.scenario.records import Scenario as Record
 

@@ -9,7 +9,7 @@ from covey.errors import CoveyError, InvalidValueError, ScenarioError, printable
 from covey.scenario.yaml12 import parse_yaml
 
 if TYPE_CHECKING:
-    from covey.sim.simulation import Simulation
+    from covey.runtime.simulation import Simulation
 
 
 class Commands:

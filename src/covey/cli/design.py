@@ -9,14 +9,14 @@ from typing import Literal
 from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
 from covey.errors import InvalidValueError, printable
-from covey.experiments.cluster import job_script, open_cluster
-from covey.experiments.folder import RESULTS, RUNS, read_rows, refuse_others
-from covey.experiments.load import load_design, load_kept_design
-from covey.experiments.plan import plan
-from covey.experiments.records import Design
+from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
+from covey.experiments.design.load import load_design, load_kept_design
+from covey.experiments.design.plan import plan
+from covey.experiments.design.records import Design
+from covey.experiments.design.vectors import is_known
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
-from covey.experiments.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
-from covey.experiments.vectors import is_known
+from covey.experiments.workers.cluster import job_script, open_cluster
+from covey.experiments.workers.folder import RESULTS, RUNS, read_rows, refuse_others
 from covey.registry import Looking, looking
 
 _FAILURES_SHOWN = 5
@@ -88,7 +88,7 @@ def results_command(
 
 def report_command(source: str, results: Path | None, out: Path | None, *, trusted_only: bool) -> None:
     """Write the report of a design and print where it is."""
-    from covey.experiments.report import write_report
+    from covey.experiments.report.report import write_report
 
     found = _read(_folder(source, results, trusted_only))
     with looking():
@@ -102,7 +102,7 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
 
 def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"], *, trusted_only: bool) -> None:
     """Print what differs between two sets of results."""
-    from covey.experiments.compare import compare_results, differences
+    from covey.experiments.analysis.compare import compare_results, differences
 
     first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))
     print(

@@ -6,12 +6,12 @@ from contextlib import nullcontext
 from covey.cli.looking import say_unread
 from covey.cli.progress import clock
 from covey.errors import InvalidValueError, printable
-from covey.experiments.describe import as_text, short
-from covey.experiments.estimate import PROBE_S, Estimate, Probe, estimate
-from covey.experiments.load import find_design, load_design
-from covey.experiments.plan import plan, scenarios
-from covey.experiments.quantities import OF_COMPUTERS
-from covey.experiments.vectors import is_known
+from covey.experiments.design.describe import as_text, short
+from covey.experiments.design.estimate import PROBE_S, Estimate, Probe, estimate
+from covey.experiments.design.load import find_design, load_design
+from covey.experiments.design.plan import plan, scenarios
+from covey.experiments.design.quantities import OF_COMPUTERS
+from covey.experiments.design.vectors import is_known
 from covey.registry import Looking, looking
 from covey.scenario.records import Scenario
 

@@ -6,7 +6,7 @@ from typing import IO, Self
 from covey.cli.bar import TextBar
 from covey.results.frame import Frame
 from covey.results.metrics.headlines import measured
-from covey.sim.stop import Stop
+from covey.runtime.stop import Stop
 
 _REFRESH_S, _LINE_S = 0.1, 10.0
 

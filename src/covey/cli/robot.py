@@ -3,8 +3,8 @@
 import sys
 
 from covey.cli import BAD_INPUT, FAILED, REACHED
-from covey.sim.processes.serving import be_robot
-from covey.sim.processes.wire import WireError
+from covey.runtime.remote.serving import be_robot
+from covey.runtime.transport.transport import WireError
 
 
 def robot_command(address: str, name: str) -> int:

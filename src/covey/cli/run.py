@@ -16,14 +16,14 @@ from covey.cli.commands import Commands
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError
-from covey.experiments.again import scenario_of
+from covey.experiments.workers.again import scenario_of
 from covey.registry import looking
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
+from covey.runtime.local.failures import stopped
 from covey.scenario.folders import check_folder, fresh_folder
 from covey.scenario.load import parse_scenario
 from covey.scenario.run import run_scenario
-from covey.sim.failures import stopped
 
 PICTURE_NAMES = (
     *("overview", "trajectories", "union_map", "robot_maps", "exploration_heat", "coverage_heat", "explored_share"),

@@ -9,7 +9,7 @@ from covey.comms.packets import Packets
 from covey.world.world import World
 
 if TYPE_CHECKING:
-    from covey.comms.lane import Lane
+    from covey.comms.radio_channel import Lane
 
 
 def disturbed(

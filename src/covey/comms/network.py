@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.lane import Lane, Receptions
+from covey.comms.link_layer import post_of
 from covey.comms.mailbox import Mailbox, Outgoing
 from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
-from covey.comms.posts import post_of
 from covey.comms.radio import Radio
+from covey.comms.radio_channel import Lane, Receptions
 from covey.comms.samples import Sample, look
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean

@@ -8,7 +8,7 @@ import numpy as np
 from covey.comms.packets import Packets
 
 if TYPE_CHECKING:
-    from covey.comms.lane import Receptions
+    from covey.comms.radio_channel import Receptions
 
 CAUSES = ("", "out_of_range", "walls", "loss", "collision", "queue_full", "ttl", "dead", "inbox_full", "protocol")
 """Why a packet or a message was dropped. ``walls``: a model that looks at walls; ``protocol``: it gave up."""

@@ -6,7 +6,7 @@ from typing import Any
 from covey.controllers.teammates import Mate, Teammates
 from covey.errors import UnknownNameError
 from covey.geometry import Pose
-from covey.robots.handle import Robot
+from covey.onboard.handle import Robot
 
 OVER = ("board", "radio")
 _DRIVES_ON_S = 0.5

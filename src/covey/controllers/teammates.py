@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from covey.geometry import Pose
-from covey.robots.handle import Robot
+from covey.onboard.handle import Robot
 
 KIND = "state"
 """Kind of the messages in which robots tell about themselves."""

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError, DiskError, InvalidValueError, MachineError
-from covey.experiments.folder import (
+from covey.experiments.design.plan import PlannedRun, environment, plan
+from covey.experiments.design.records import Design
+from covey.experiments.workers.folder import (
     FAILURES,
     RUNS,
     Row,
@@ -34,11 +36,9 @@ from covey.experiments.folder import (
     unwritable,
     work_folder,
 )
-from covey.experiments.keeper import Keeper, keep, this_keeper
-from covey.experiments.plan import PlannedRun, environment, plan
-from covey.experiments.records import Design
-from covey.experiments.remeasure import measured
-from covey.experiments.row import ROW
+from covey.experiments.workers.remeasure import measured
+from covey.experiments.workers.row import ROW
+from covey.experiments.workers.supervisor import Keeper, keep, this_keeper
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
@@ -106,8 +106,8 @@ class Results:
 
     @cached_property
     def table(self) -> "pl.DataFrame":
-        """One row per run; see `covey.experiments.table.build_table`."""
-        from covey.experiments.table import build_table
+        """One row per run; see `covey.experiments.analysis.table.build_table`."""
+        from covey.experiments.analysis.table import build_table
 
         return build_table(self.rows)
 
@@ -314,7 +314,7 @@ class _Session:
         return rows
 
     def _write_table(self) -> None:
-        from covey.experiments.table import build_table, write_table
+        from covey.experiments.analysis.table import build_table, write_table
 
         started = time.monotonic()
         try:

@@ -1,8 +1,8 @@
 """What a team is to achieve, and how it is scored from the truth: exploration, coverage, patrolling, formation.
 
-What has been explored and covered is counted in every run (`covey.sim.scoring`); a mission says which of it the run is
-about, and adds measurements of its own. To the simulation a mission is anything with the shape of
-`covey.sim.mission.Mission`.
+What has been explored and covered is counted in every run (`covey.runtime.phases.scoring`); a mission says which of it
+the run is about, and adds measurements of its own. To the simulation a mission is anything with the shape of
+`covey.missions.protocol.Mission`.
 """
 
 from covey.missions.formation import Formation

@@ -8,7 +8,7 @@ from pydantic import Field
 from covey.errors import InvalidValueError
 from covey.planning.waypoints import Waypoints, as_edges, connect, path_lengths
 from covey.records import Record
-from covey.world.explorable import reachable
+from covey.world.visibility.explorable import reachable
 from covey.world.world import World
 
 Point = tuple[float, float]

@@ -13,7 +13,7 @@ from covey.geometry.grid import Grid
 from covey.results.checked import read_arrays
 
 if TYPE_CHECKING:
-    from covey.mapping.compare import GroundTruth
+    from covey.mapping.occupancy.compare import GroundTruth
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 _LEVEL = 1  # of compression: a third of the time of 6, and files of up to twice the size
@@ -72,8 +72,8 @@ class Maps:
         return self.truth.with_cells(cells)
 
     def ground_truth(self, belief: Grid) -> "GroundTruth":
-        """Return the truth on the cells of a map, as `covey.mapping.compare` wants it; once for maps at one place."""
-        from covey.mapping.compare import ground_truth
+        """Return the truth on the cells of a map, for `covey.mapping.occupancy.compare`; once for maps at one place."""
+        from covey.mapping.occupancy.compare import ground_truth
 
         place = (belief.shape, belief.origin, belief.resolution)
         if place not in self._truths:

@@ -21,7 +21,7 @@ class HostSample(NamedTuple):
             the machine [%].
         rss_mib: resident memory [MiB].
         kbytes_received, kbytes_sent: over the wire [KB/s].
-        missed_deadlines, late_commands, dropped_readings: in real time, see `covey.sim.processes.seat.Misses`.
+        missed_deadlines, late_commands, dropped_readings: in real time, see `covey.runtime.transport.channel.Misses`.
     """
 
     step: int

@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
+from covey.events.checks import found_in, order_found
 from covey.missions.records import mission_of
 from covey.planning.orders import Order
 from covey.random import generator
@@ -19,14 +20,13 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
 from covey.scenario.records import RobotGroup, Scenario
-from covey.sim.checks import found_in, order_found
-from covey.world.changing import door_patch, with_doors
-from covey.world.map_files import files_of
-from covey.world.placement import place
+from covey.world.editing.changing import door_patch, with_doors
+from covey.world.io.map_files import files_of
+from covey.world.placement.placing import place
 from covey.world.world import World
 
 if TYPE_CHECKING:
-    from covey.sim.simulation import Simulation
+    from covey.runtime.simulation import Simulation
 
 
 _WORLDS: Recent[World] = Recent(6e6, lambda world: world.grid.cells.size)  # at most 66 MB with what belongs to them
@@ -104,8 +104,8 @@ def try_out(scenario: Scenario) -> SetUp:
 
 def _begun(scenario: Scenario, ready: SetUp, **recorded: Any) -> "Simulation":
     execution = scenario.execution
-    from covey.robots.group import Group  # after the checks, since these load the kernels
-    from covey.sim.simulation import Simulation
+    from covey.onboard.group import Group  # after the checks, since these load the kernels
+    from covey.runtime.simulation import Simulation
 
     groups = [
         Group(

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.onboard.controller import Program, parameters_of, refuse_misfit
 from covey.records import Record
 from covey.registry import Unread, load_from_file
-from covey.robots.controller import Program, parameters_of, refuse_misfit
 from covey.scenario.messages import located
 from covey.scenario.outline import outline_of
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
-from covey.robots.controller import parameters_of
+from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.records import Scenario

@@ -8,27 +8,27 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
+from covey.events.checks import known_starts_needed, needed
+from covey.events.fault_records import AnyFault
+from covey.events.records import WorldEvent
 from covey.mapping.localization import Localization, Truth
 from covey.missions.records import MissionRecord, mission_of
 from covey.records import Record
 from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
+from covey.runtime.remote.record import Processes
+from covey.runtime.share_maps import ShareMaps
+from covey.runtime.stop import Stop
 from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
-from covey.sim.checks import known_starts_needed, needed
-from covey.sim.events import WorldEvent
-from covey.sim.fault_records import AnyFault
-from covey.sim.processes.record import Processes
-from covey.sim.share_maps import ShareMaps
-from covey.sim.stop import Stop
-from covey.world.doors import Door
-from covey.world.landscapes import WorldRecord
-from covey.world.starts import Start, TogetherStart
+from covey.world.editing.doors import Door
+from covey.world.records.landscapes import WorldRecord
+from covey.world.records.starts import Start, TogetherStart
 
 if TYPE_CHECKING:
-    from covey.sim.simulation import Simulation
+    from covey.runtime.simulation import Simulation
 
 MAX_ROBOTS = 100_000
 MOST_SUBSTEPS = 10_000

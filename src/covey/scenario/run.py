@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from covey.results.run import Run
+    from covey.runtime.simulation import Simulation
     from covey.scenario.records import Scenario
-    from covey.sim.simulation import Simulation
 
 
 def run_scenario(
@@ -35,7 +35,7 @@ def run_scenario(
             before everything has been checked.
     """
     from covey.scenario.build import build, set_up
-    from covey.scenario.rehearsal import compiling, is_cold
+    from covey.scenario.warmup import compiling, is_cold
 
     # What is wrong is said before anything is compiled.
     with compiling(check=lambda: set_up(scenario)) if is_cold() else nullcontext():

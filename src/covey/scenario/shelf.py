@@ -98,7 +98,7 @@ def _record(kind: str, name: str) -> str:
 
 
 def _controller(name: str) -> str:
-    from covey.robots.controller import parameters_of
+    from covey.onboard.controller import parameters_of
 
     target = _registry("controllers").get(name)
     parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]

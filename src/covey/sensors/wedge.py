@@ -111,7 +111,7 @@ class WedgeReadings(Readings):
         """Let beliefs of the ground take in some of the readings.
 
         Args:
-            beliefs: `covey.mapping.elevation.Elevations`.
+            beliefs: `covey.mapping.elevation.belief.Elevations`.
             robots: which beliefs, int64 (k,).
             rows: which readings, int64 (k,).
             poses: where the robots think that they took them, (k, 3).

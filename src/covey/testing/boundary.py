@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from covey.mapping.elevation import ElevationBelief
-from covey.mapping.shared_maps import SharedMaps
+from covey.mapping.elevation.belief import ElevationBelief
+from covey.mapping.exchange.shared_maps import SharedMaps
 from covey.results.recorder import Recorder
-from covey.robots.handle import Robot
+from covey.onboard.handle import Robot
 from covey.robots.team import TeamState
-from covey.sim.planar import PlanarPhysics
-from covey.sim.sensing import Sensing
-from covey.sim.simulation import Simulation
+from covey.physics.planar.physics import PlanarPhysics
+from covey.runtime.phases.sensing import Sensing
+from covey.runtime.simulation import Simulation
 from covey.world.world import World
 
 TRUTH = (Simulation, World, TeamState, PlanarPhysics, Sensing, Recorder)

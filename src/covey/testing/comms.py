@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.air import Air
 from covey.comms.links import LinkModel, Unlimited
 from covey.comms.links.geometry import Pairs
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
+from covey.comms.propagation import Air
 from covey.comms.protocols import Protocol
 from covey.comms.radio import Radio
 from covey.geometry.grid import Grid

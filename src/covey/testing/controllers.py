@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from covey.missions import Patrolling
-from covey.robots.controller import Program
-from covey.sim.simulation import Simulation
+from covey.onboard.controller import Program
+from covey.runtime.simulation import Simulation
 from covey.testing.boundary import check_boundary
 from covey.world.world import World
 

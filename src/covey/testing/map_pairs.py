@@ -11,8 +11,8 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.mapping.belief import Belief, Beliefs
 from covey.mapping.localization import Noise
+from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.records import Mapping
 from covey.planning.dijkstra import dijkstra, trace
 from covey.random import generator, stream_key

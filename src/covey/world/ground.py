@@ -32,7 +32,7 @@ class Ground:
     """The truth about the landscape: altitudes at the vertices of a square lattice, flat triangles between them.
 
     Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing): row 0 is the southernmost. It never
-    changes; a change is a copy. Only a simulation changes its own copy in place (`covey.world.ground_edits`).
+    changes; a change is a copy. Only a simulation changes its own copy in place (`covey.world.editing.ground_edits`).
 
     Attributes:
         altitude: float64 (rows, columns), [m].
@@ -181,15 +181,15 @@ class Ground:
         return self.replace(altitude=altitude, spacing_m=float(spacing_m), origin=origin)
 
     def save(self, path: str | Path, **options: Any) -> None:
-        """Write the ground as the suffix says; see `covey.world.ground_writer.save_ground` for the options."""
-        from covey.world.ground_writer import save_ground
+        """Write the ground as the suffix says; see `covey.world.io.ground_writer.save_ground` for the options."""
+        from covey.world.io.ground_writer import save_ground
 
         save_ground(self, Path(path), **options)
 
     @staticmethod
     def from_file(path: str | Path, **options: Any) -> "Ground":
-        """Read an image or grid of altitudes; see `covey.world.ground_files.read_ground` for the options."""
-        from covey.world.ground_files import read_ground
+        """Read an image or grid of altitudes; see `covey.world.io.ground_files.read_ground` for the options."""
+        from covey.world.io.ground_files import read_ground
 
         return read_ground(Path(path), **options)
 

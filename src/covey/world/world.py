@@ -13,7 +13,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.world.doors import Door
+from covey.world.editing.doors import Door
 from covey.world.ground import Ground
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class World:
         Raises:
             InvalidValueError: the rectangle is not inside the array, or a value is not allowed.
         """
-        from covey.world.edits import check_edit, edit, editable
+        from covey.world.editing.edits import check_edit, edit, editable
 
         cells, materials = check_edit(self, row, column, cells, materials)
         world = editable(self)
@@ -156,7 +156,7 @@ class World:
         """float32 (rows, columns): distance [m] from each cell centre to the nearest solid square."""
         from covey.world.clearance import clearance, update_clearance
 
-        before = self.__dict__.pop("clearance_before", None)  # left by `covey.world.edits`
+        before = self.__dict__.pop("clearance_before", None)  # left by `covey.world.editing.edits`
         if before is not None:
             return update_clearance(before[0], self.solid, self.grid.resolution, before[1])
         return clearance(self.solid, self.grid.resolution)
@@ -187,7 +187,7 @@ class World:
 
     def save(self, path: str | Path) -> None:
         """Write the world as a ROS map: ``path`` (YAML) and a PGM beside it; reading it back gives the same world."""
-        from covey.world.map_writer import save_map
+        from covey.world.io.map_writer import save_map
 
         save_map(self, Path(path))
 
@@ -205,64 +205,64 @@ class World:
 
     @staticmethod
     def from_file(path: str | Path, **options: Any) -> "World":
-        """Read a ROS map (YAML) or a bare PGM or PNG; see `covey.world.map_files.read_map` for the options."""
-        from covey.world.map_files import read_map
+        """Read a ROS map (YAML) or a bare PGM or PNG; see `covey.world.io.map_files.read_map` for the options."""
+        from covey.world.io.map_files import read_map
 
         return read_map(Path(path), **options)
 
     @staticmethod
     def terrain(name: str, **options: Any) -> "World":
-        """Return ``loop``, ``cross``, ``zigzag`` or ``maze``; see `covey.world.terrains.terrain` for the options."""
-        from covey.world.terrains import terrain
+        """Return ``loop``, ``cross``, ``zigzag`` or ``maze``; options: `covey.world.generators.terrains.terrain`."""
+        from covey.world.generators.terrains import terrain
 
         return terrain(name, **options)
 
     @staticmethod
     def polygons(workspace_m: Any, **options: Any) -> "World":
-        """Return a workspace with obstacles and walls; see `covey.world.shapes.workspace` for the options."""
-        from covey.world.shapes import workspace
+        """Return a workspace with obstacles and walls; see `covey.world.editing.shapes.workspace` for the options."""
+        from covey.world.editing.shapes import workspace
 
         return workspace(workspace_m, **options)
 
     @staticmethod
     def maze(**options: Any) -> "World":
-        """Return a generated maze; see `covey.world.mazes.maze` for the options."""
-        from covey.world.mazes import maze
+        """Return a generated maze; see `covey.world.generators.mazes.maze` for the options."""
+        from covey.world.generators.mazes import maze
 
         return maze(**options)
 
     @staticmethod
     def office(**options: Any) -> "World":
-        """Return a generated office floor; see `covey.world.office.office` for the options."""
-        from covey.world.office import office
+        """Return a generated office floor; see `covey.world.generators.office.office` for the options."""
+        from covey.world.generators.office import office
 
         return office(**options)
 
     @staticmethod
     def cave(**options: Any) -> "World":
-        """Return a generated cave; see `covey.world.caves.cave` for the options."""
-        from covey.world.caves import cave
+        """Return a generated cave; see `covey.world.generators.caves.cave` for the options."""
+        from covey.world.generators.caves import cave
 
         return cave(**options)
 
     @staticmethod
     def building(**options: Any) -> "World":
-        """Return a generated building; see `covey.world.buildings.building` for the options."""
-        from covey.world.buildings import building
+        """Return a generated building; see `covey.world.generators.buildings.building` for the options."""
+        from covey.world.generators.buildings import building
 
         return building(**options)
 
     @staticmethod
     def rooms(**options: Any) -> "World":
-        """Return a generated grid of rooms; see `covey.world.rooms.rooms` for the options."""
-        from covey.world.rooms import rooms
+        """Return a generated grid of rooms; see `covey.world.generators.rooms.rooms` for the options."""
+        from covey.world.generators.rooms import rooms
 
         return rooms(**options)
 
     @staticmethod
     def rubble(**options: Any) -> "World":
-        """Return a generated field of rubble; see `covey.world.rubble.rubble` for the options."""
-        from covey.world.rubble import rubble
+        """Return a generated field of rubble; see `covey.world.generators.rubble.rubble` for the options."""
+        from covey.world.generators.rubble import rubble
 
         return rubble(**options)
 

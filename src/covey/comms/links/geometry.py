@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.comms.links.rays import TILE, by_eye, near_pairs, rectangles_of, sides_of, through
-from covey.world.edits import edited_since
+from covey.world.editing.edits import edited_since
 from covey.world.world import World
 
 _NONE = np.empty((0, 6), np.int32), np.empty(0, np.int64)

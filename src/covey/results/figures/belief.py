@@ -2,7 +2,8 @@
 
 import math
 
-from covey.results.figures import furniture, ground, style
+from covey.results.figures import ground, style
+from covey.results.figures import layout
 from covey.results.figures.trajectories import view_of
 from covey.results.run import Run
 
@@ -11,11 +12,11 @@ def union_map(run: Run) -> style.Picture | None:
     """Return the union of all robots' maps at the end; None when the run has none."""
     if run.maps is None or run.maps.union is None:
         return None
-    picture, axes = furniture.map_picture(view_of(run))
+    picture, axes = layout.map_picture(view_of(run))
     axes.set_facecolor(style.UNKNOWN_COLOR)
     ground.show_cells(axes, run.maps.union, ground.occupancy_pixels(run.maps.union))
-    furniture.legend(axes, _entries(run))
-    furniture.scale_bar(axes)
+    layout.legend(axes, _entries(run))
+    layout.scale_bar(axes)
     return picture
 
 
@@ -37,7 +38,7 @@ def robot_maps(run: Run) -> style.Picture | None:
     for i, (name, grid) in enumerate(zip(run.names, run.maps.robots, strict=True)):
         row, column = divmod(i, columns)
         place = left + column * (width + gap), total[1] - top - (row + 1) * (height + title), width, height
-        axes = furniture.map_axes(picture, place, view)
+        axes = layout.map_axes(picture, place, view)
         axes.set_facecolor(style.UNKNOWN_COLOR)
         if grid is not None:
             ground.show_cells(axes, grid, ground.occupancy_pixels(grid))
@@ -65,13 +66,13 @@ def _above(picture: style.Picture, axes, title: float, width: float, columns: in
     left, right = axes.get_xlim()
     header.set_xlim(left, left + (right - left) * (columns * (width + gap) - gap) / width)
     header.set_axis_off()
-    furniture.legend(header, entries)
-    furniture.scale_bar(header, (right - left) / 5)
+    layout.legend(header, entries)
+    layout.scale_bar(header, (right - left) / 5)
 
 
 def _entries(run: Run) -> list:
     return [
-        furniture.patch(style.WALL_COLOR, "occupied" if run.landscape is None else "not drivable"),
-        furniture.patch(style.FREE_COLOR, "free"),
-        furniture.patch(style.UNKNOWN_COLOR, "unknown"),
+        layout.patch(style.WALL_COLOR, "occupied" if run.landscape is None else "not drivable"),
+        layout.patch(style.FREE_COLOR, "free"),
+        layout.patch(style.UNKNOWN_COLOR, "unknown"),
     ]

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, style
+from covey.results.figures import layout, style
 from covey.results.metrics.exploration import exploration_time_s, goal_share
 from covey.results.run import Run
 
@@ -14,7 +14,7 @@ _POINTS = 1500
 def explored_curve(run: Run) -> style.Picture:
     """Return the explored share over time: of the team together, and of what each robot's own beams have crossed."""
     picture = style.Picture(style.COLUMN_IN, 2.4)
-    axes = furniture.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.62, 2.4 - 0.36 - 0.24)
+    axes = layout.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.62, 2.4 - 0.36 - 0.24)
     draw_explored(axes, run)
     return picture
 
@@ -44,7 +44,7 @@ def draw_explored(axes: Axes, run: Run) -> None:
     if n <= style.LABELLED:
         labels = [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1])
         _names(axes, [label for label in labels if not np.isnan(label[1])], end)
-    furniture.legend(axes, _entries(n, goal, reached), handle_length=2.2)
+    layout.legend(axes, _entries(n, goal, reached), handle_length=2.2)
 
 
 def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:
@@ -66,7 +66,7 @@ def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
     height = axes.get_position().height * axes.figure.get_size_inches()[1] * 72  # pyright: ignore
     places = spread([y for _, y, _ in labels], 103.0 * (style.SMALL + 0.6) / height)
     for (name, _, color), y in zip(labels, places, strict=True):
-        furniture.direct_label(axes, x, y, name, color, xytext=(5, 0), va="center")
+        layout.direct_label(axes, x, y, name, color, xytext=(5, 0), va="center")
 
 
 def spread(places: list[float], gap: float, lowest: float = 0.0) -> list[float]:

@@ -9,7 +9,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
-from covey.results.figures import furniture, ground, style
+from covey.results.figures import ground, style
+from covey.results.figures import layout
 from covey.results.figures.trajectories import view_of
 from covey.results.maps import FREE, WALL
 from covey.results.run import Run
@@ -52,15 +53,15 @@ def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
     table = (AGES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)
     length_s = float(run.times[-1]) if len(run.times) else OLD_S
     pixels[seen] = table[(np.minimum(age[seen] / min(length_s, OLD_S), 1.0) * 255).astype(int)]
-    picture, axes = furniture.map_picture(view_of(run), right_in=0.62)
+    picture, axes = layout.map_picture(view_of(run), right_in=0.62)
     ground.show_cells(axes, maps.truth, pixels)
-    entries = [furniture.patch(NEVER_COLOR, "never")]
+    entries = [layout.patch(NEVER_COLOR, "never")]
     if (maps.truth.cells == WALL).any():
-        entries.append(furniture.patch(style.WALL_COLOR, "wall"))
+        entries.append(layout.patch(style.WALL_COLOR, "wall"))
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
-        entries.append(furniture.patch(style.UNKNOWN_COLOR, "out of reach"))
-    furniture.legend(axes, entries)
-    furniture.scale_bar(axes)
+        entries.append(layout.patch(style.UNKNOWN_COLOR, "out of reach"))
+    layout.legend(axes, entries)
+    layout.scale_bar(axes)
     _color_bar(picture, axes, what, length_s)
     return picture
 

@@ -9,8 +9,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, style
-from covey.results.figures.relief import ALTITUDES, shaded
+from covey.results.figures import layout, style
+from covey.results.figures.hillshade import ALTITUDES, shaded
 from covey.results.figures.scene import Dots
 from covey.results.landscape import Believed
 
@@ -35,10 +35,10 @@ class Ways:
 
 def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None) -> style.Picture:
     """Return the hill-shaded ground with the ways of the robots; arguments as of `landscape_page`."""
-    picture, axes = furniture.map_picture(vertices_view(altitude, frame), right_in=0.62)
+    picture, axes = layout.map_picture(vertices_view(altitude, frame), right_in=0.62)
     _draw_altitudes(axes, altitude, frame, ways)
     _bar(axes, ScalarMappable(Normalize(altitude.min(), altitude.max()), ALTITUDES), "altitude [m]")
-    furniture.scale_bar(axes)
+    layout.scale_bar(axes)
     return picture
 
 
@@ -62,7 +62,7 @@ def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, way
         (left + column * (width + bar + gap), bottom + row * (height + top + 0.1), width, height)
         for row, column in ((1, 0), (1, 1), (0, 0), (0, 1))
     ]
-    axes = [furniture.map_axes(picture, place, view) for place in places]
+    axes = [layout.map_axes(picture, place, view) for place in places]
     limits = float(altitude.min()), float(altitude.max())
     _draw_altitudes(axes[0], altitude, frame, ways)
     _bar(axes[0], ScalarMappable(Normalize(*limits), ALTITUDES), "altitude [m]")
@@ -77,7 +77,7 @@ def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, way
         if i % 2:
             one.set_ylabel("")
             one.tick_params(labelleft=False)
-    furniture.scale_bar(axes[0])
+    layout.scale_bar(axes[0])
     return picture
 
 
@@ -100,8 +100,8 @@ def knowledge_curve(
         entries.append(Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label="ground changes"))
     width, height = style.COLUMN_IN - 0.5 - 0.14, 1.2
     picture = style.Picture(style.COLUMN_IN, 0.36 + 2 * height + 0.16 + 0.06 + 0.15 * -(-len(entries) // 4))
-    upper = furniture.place_axes(picture, 0.5, 0.36 + height + 0.16, width, height)
-    lower = furniture.place_axes(picture, 0.5, 0.36, width, height)
+    upper = layout.place_axes(picture, 0.5, 0.36 + height + 0.16, width, height)
+    lower = layout.place_axes(picture, 0.5, 0.36, width, height)
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
     for axes, values, label in ((upper, 100 * share, "mapped [%]"), (lower, rmse_m, "RMSE [m]")):
         axes.set_ylabel(label, fontsize=style.FONT, labelpad=1.5, color=style.INK)
@@ -116,7 +116,7 @@ def knowledge_curve(
         axes.set_ylim(bottom=0.0)
     upper.tick_params(labelbottom=False)
     lower.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    furniture.legend(upper, entries, handle_length=1.6)
+    layout.legend(upper, entries, handle_length=1.6)
     return picture
 
 
@@ -188,7 +188,7 @@ def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: W
         axes.plot(*way[0], "o", ms=3.0, mfc="white", mec=color, mew=0.8, zorder=4)
         axes.plot(*way[-1], "o", ms=3.4, mfc=color, mec="white", mew=0.5, zorder=5)
     if n <= style.LABELLED:
-        furniture.name_points(
+        layout.name_points(
             axes, ways.points[-1], ways.names, [style.robot_color(i, n) for i in range(n)], ways.points[0]
         )
 
@@ -201,14 +201,14 @@ def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[f
         pixels[known.marks == mark] = style.rgb(color)
     _show(axes, pixels, frame)
     entries = [("drop", DROP_COLOR), ("obstacle", OBSTACLE_COLOR), ("not mapped", style.UNKNOWN_COLOR)]
-    furniture.legend(axes, [furniture.patch(color, name) for name, color in entries])
+    layout.legend(axes, [layout.patch(color, name) for name, color in entries])
 
 
 def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.ndarray) -> None:
     """Draw the error: linear up to 5 cm, logarithmic beyond where some is much larger, as after a change."""
     error = np.where(known.marks == _MEASURED, known.altitude - altitude, np.nan)
     some = np.abs(error[~np.isnan(error)])
-    most = furniture.round_length(max(1.2 * float(some.max()), 0.02)) if some.size else 0.1
+    most = layout.round_length(max(1.2 * float(some.max()), 0.02)) if some.size else 0.1
     axes.set_facecolor(style.UNKNOWN_COLOR)
     norm = Normalize(-most, most) if most <= 4 * _NOISE_M else SymLogNorm(_NOISE_M, vmin=-most, vmax=most)
     _show(axes, error, frame, cmap="RdBu_r", norm=norm)

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
-from covey.results.figures.relief import tinted
+from covey.results.figures.hillshade import tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, View
 from covey.results.figures.style import INK, rgb, robot_color
 

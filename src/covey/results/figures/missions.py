@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, style
+from covey.results.figures import layout, style
 from covey.results.figures.curves import draw_explored
 from covey.results.metrics.exploration import time_to_share
 from covey.results.run import Run
@@ -35,7 +35,7 @@ def draw_covered(axes: Axes, run: Run) -> None:
         mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK}
     text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
     lines = [Line2D([], [], color=style.INK, lw=1.6, label="covered by the team")]
-    furniture.legend(axes, [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)])
+    layout.legend(axes, [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)])
 
 
 def draw_idleness(axes: Axes, run: Run) -> None:
@@ -47,7 +47,7 @@ def draw_idleness(axes: Axes, run: Run) -> None:
     axes.plot(times[keep], worst[keep], color=WORST_COLOR, lw=0.9, zorder=3)
     axes.plot(times[keep], mean[keep], color=style.INK, lw=1.6, zorder=4)
     names = (style.INK, 1.6, f"mean ({mean.mean():.0f} s over time)"), (WORST_COLOR, 0.9, "worst waypoint")
-    furniture.legend(axes, [Line2D([], [], color=c, lw=w, label=text) for c, w, text in names], handle_length=1.8)
+    layout.legend(axes, [Line2D([], [], color=c, lw=w, label=text) for c, w, text in names], handle_length=1.8)
 
 
 def draw_formation(axes: Axes, run: Run) -> None:
@@ -68,7 +68,7 @@ def draw_formation(axes: Axes, run: Run) -> None:
         for time_s in found:
             axes.axvline(time_s, color=style.FAINT, lw=0.7, ls=line, zorder=2)
         entries += [Line2D([], [], color=style.FAINT, lw=0.7, ls=line, label=label)] * bool(found)
-    furniture.legend(axes, entries, handle_length=1.8)
+    layout.legend(axes, entries, handle_length=1.8)
 
 
 def draw_graph(axes: Axes, run: Run) -> None:

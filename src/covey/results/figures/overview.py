@@ -1,6 +1,6 @@
 """One picture of a whole run, for a first look."""
 
-from covey.results.figures import furniture, style
+from covey.results.figures import layout, style
 from covey.results.figures.missions import draw_graph, draw_progress
 from covey.results.figures.trajectories import draw_trajectories, view_of
 from covey.results.run import Run
@@ -14,9 +14,9 @@ def overview(run: Run) -> style.Picture:
     height = width * (view[3] - view[2]) / (view[1] - view[0])
     low = max(height, 1.6)
     picture = style.Picture(style.PAGE_IN, low + 0.36 + 0.22)
-    left = furniture.map_axes(picture, (0.45, 0.36 + (low - height) / 2, width, height), view)
+    left = layout.map_axes(picture, (0.45, 0.36 + (low - height) / 2, width, height), view)
     draw_trajectories(left, run)
     draw_graph(left, run)
     start = 0.45 + width + 0.62
-    draw_progress(furniture.place_axes(picture, start, 0.36, style.PAGE_IN - start - 0.62, low), run)
+    draw_progress(layout.place_axes(picture, start, 0.36, style.PAGE_IN - start - 0.62, low), run)
     return picture

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from covey.geometry.heightfield import altitudes_at, cast, slopes_at
-from covey.results.figures.relief import SUN, tinted
+from covey.results.figures.hillshade import SUN, tinted
 from covey.results.figures.style import rgb
 
 _SKY_TOP, _SKY_LOW = np.array([148.0, 182.0, 214.0]), np.array([236.0, 242.0, 247.0])

@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import (
+from covey.results.figures import layout, style
+from covey.results.figures.study_layout import (
     Scale,
     entry,
     facets,
@@ -93,7 +93,7 @@ def _panels(
     picture = style.Picture(style.PAGE_IN, above + rows * high + below)
     for i, metric in enumerate(metrics):
         left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + extra + (rows - 1 - i // 2) * high
-        axes = furniture.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
+        axes = layout.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
         scale.dress(axes, label(x))
         axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
         if metric not in table.columns or np.isnan(numbers(table, metric)).all():

@@ -10,8 +10,8 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import (
+from covey.results.figures import layout, style
+from covey.results.figures.study_layout import (
     Scale,
     facets,
     from_zero,
@@ -57,7 +57,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     above = legend_height_in(width, handles, title)
     below += scale.fit(width - 0.65)
     picture = style.Picture(width, below + 0.36 + _HEIGHT_IN + above)
-    axes = furniture.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
+    axes = layout.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
     scale.dress(axes, label(x))
     axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
     until = sample(table, metric).until_s
@@ -135,7 +135,7 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
     high = min(max(0.42 * len(ys), 1.1), 6.0)
     below = note_height_in(width, text) + (name_width_in([written(v) for v in xs]) if upright else 0.0)
     picture = style.Picture(width, below + 0.36 + high + 0.15)
-    axes = furniture.place_axes(picture, left, below + 0.36, wide, high)
+    axes = layout.place_axes(picture, left, below + 0.36, wide, high)
     cells = {key: sample(part, metric) for key, part in groups(table, [x, y])}
     medians = {key: found.quantile(0.5) for key, found in cells.items()}
     known = [m for m in medians.values() if m is not None]

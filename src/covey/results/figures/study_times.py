@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
-from covey.results.figures import furniture, style
-from covey.results.figures.study_furniture import label, legend, legend_height_in, note, note_height_in, plain, written
+from covey.results.figures import layout, style
+from covey.results.figures.study_layout import label, legend, legend_height_in, note, note_height_in, plain, written
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST, quantile
 from covey.results.statistics.sample import columns, groups, sample
@@ -119,7 +119,7 @@ def _axes(handles: list[Line2D], title: str | None, text: str) -> tuple[style.Pi
     """Return a picture of one column, with its legend above and a note below."""
     above, below = legend_height_in(style.COLUMN_IN, handles, title), note_height_in(style.COLUMN_IN, text)
     picture = style.Picture(style.COLUMN_IN, below + 0.36 + _HEIGHT_IN + above)
-    axes = furniture.place_axes(picture, 0.45, below + 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
+    axes = layout.place_axes(picture, 0.45, below + 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
     plain(axes)
     legend(picture, handles, title=title)
     note(picture, text)

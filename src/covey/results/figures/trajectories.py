@@ -4,7 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import furniture, ground, style
+from covey.results.figures import ground, style
+from covey.results.figures import layout
 from covey.results.figures.landscape import show_relief, vertices_view
 from covey.results.maps import WALL
 from covey.results.run import Run
@@ -14,7 +15,7 @@ _POINTS = 4000
 
 def trajectories(run: Run) -> style.Picture:
     """Return the world with each robot's way: a ring where it started, a disc where it ended, its name beside it."""
-    picture, axes = furniture.map_picture(view_of(run))
+    picture, axes = layout.map_picture(view_of(run))
     draw_trajectories(axes, run)
     return picture
 
@@ -65,7 +66,7 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
         axes.plot(*way[0], "o", ms=3.6, mfc="white", mec=color, mew=0.9, zorder=4)
         axes.plot(*way[-1], "o", ms=4.2, mfc=color, mec="white", mew=0.5, zorder=5)
     if n <= style.LABELLED and len(poses):
-        furniture.name_points(
+        layout.name_points(
             axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], poses[0, :, :2]
         )
     tags = run.tags_left
@@ -77,6 +78,6 @@ def draw_trajectories(axes: Axes, run: Run) -> None:
     ]
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
     walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
-    wall = [furniture.patch(style.WALL_COLOR, "wall")] * walls
-    furniture.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall])
-    furniture.scale_bar(axes)
+    wall = [layout.patch(style.WALL_COLOR, "wall")] * walls
+    layout.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall])
+    layout.scale_bar(axes)

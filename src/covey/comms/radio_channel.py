@@ -1,0 +1,225 @@
+"""A lane: one radio of all robots, from the transmit queue through the air to the receivers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from covey.comms.links.geometry import Pairs
+from covey.comms.packets import COLUMNS, NONE, Packets
+from covey.comms.propagation import Air
+from covey.comms.queue import TransmitQueues
+from covey.comms.radio import Radio
+from covey.comms.traffic import COLLISION, DEAD, LOSS, QUEUE_FULL, TTL, Traffic
+from covey.random import stream_key
+from covey.world.world import World
+
+_SAME_S = 1e-9
+_DENSE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Receptions:
+    """Packets that reached receivers, one in each row.
+
+    Attributes:
+        packets: those that somebody received.
+        row: which of them, int64 (m,).
+        receiver: index into the team, int64 (m,).
+        arrived_s: when [s], float64 (m,).
+    """
+
+    packets: Packets
+    row: np.ndarray
+    receiver: np.ndarray
+    arrived_s: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in COLUMNS:
+            raise AttributeError(name)
+        return getattr(self.packets, name)[self.row]
+
+    def take(self, rows: np.ndarray) -> "Receptions":
+        """Return the chosen rows."""
+        return Receptions(self.packets, self.row[rows], self.receiver[rows], self.arrived_s[rows])
+
+    def each(self) -> Packets:
+        """Return one packet for each row."""
+        return self.packets.take(self.row)
+
+    @staticmethod
+    def join(parts: "Sequence[Receptions]") -> "Receptions":
+        """Return the rows of several, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(len(part.packets) for part in parts)])
+        return Receptions(
+            Packets.join([part.packets for part in parts]),
+            np.concatenate([part.row + start for part, start in zip(parts, first[:-1], strict=True)]),
+            np.concatenate([part.receiver for part in parts]),
+            np.concatenate([part.arrived_s for part in parts]),
+        )
+
+
+NOTHING = Receptions(NONE, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
+class Lane:
+    """One radio of all robots.
+
+    Attributes:
+        pending: packets that wait for their turn, or are on the air.
+        flying: receptions that have not arrived yet.
+    """
+
+    def __init__(self, radio: Radio, robots: int, seed: int, traffic: Traffic):
+        self.radio, self.robots, self.traffic = radio, robots, traffic
+        self.air = Air(radio, seed, f"radio/{radio.name}")
+        bandwidth = np.inf if radio.bandwidth_kbit_s is None else 125.0 * radio.bandwidth_kbit_s
+        most = np.inf if radio.queue_bytes is None else radio.queue_bytes
+        self.queues = TransmitQueues(robots, bandwidth, most)
+        self.pending = NONE
+        self.flying = NOTHING
+        self.past = NONE
+        self._key = stream_key(seed, f"radio/{radio.name}/chance")
+        self._serial = 0
+
+    @property
+    def idle(self) -> bool:
+        """True when nothing is on its way."""
+        return not len(self.pending) and not len(self.flying)
+
+    def transmit(self, packets: Packets) -> None:
+        """Queue packets for transmission, at their ``start_s`` at the earliest."""
+        packets, full, late = self.queues.submit(packets)
+        refused = full | late
+        if refused.any():
+            self._drop(packets.take(full), QUEUE_FULL)
+            self._drop(packets.take(late), TTL)
+            packets = packets.take(~refused)
+        if len(packets):
+            self.pending = Packets.join([self.pending, packets]) if len(self.pending) else packets
+
+    def cross(self, world: World, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[Lane]") -> None:
+        """Decide who gets the packets whose transmission has ended by now.
+
+        Args:
+            world: its walls.
+            xy: true positions [m], (n, 2).
+            alive: whose radio works, bool (n,).
+            now_s: the time [s].
+            others: lanes on the same channel.
+        """
+        done = self.pending.end_s <= now_s + _SAME_S
+        if not done.any():
+            return
+        packets, self.pending = self.pending.take(done), self.pending.take(~done)
+        self.past = Packets.join([self.past, packets])
+        dead = ~alive[packets.source]
+        if dead.any():
+            self._drop(packets.take(dead), DEAD)
+            packets = packets.take(~dead)
+            if not len(packets):
+                return
+        order = np.lexsort((packets.number, packets.end_s))
+        if np.any(order[1:] < order[:-1]):
+            packets = packets.take(order)
+        self.traffic.add("packets_sent", packets.source, packets.kind)
+        self.traffic.add("bytes_sent", packets.source, packets.kind, packets.size)
+        serial = self._serial + np.arange(len(packets))
+        self._serial += len(packets)
+        self._receive(packets, serial, world, xy, alive, others)
+
+    def forget(self, before_s: float) -> None:
+        """Forget the packets that no packet to come can overlap with, whose transmission ended before a time [s]."""
+        if len(self.past):
+            first = self.pending.start_s.min() if len(self.pending) else np.inf
+            self.past = self.past.take(self.past.end_s > min(first, before_s))
+
+    def arrived(self, now_s: float, alive: np.ndarray) -> Receptions:
+        """Take what has arrived by now, in the order of arrival."""
+        rows = self.flying.arrived_s <= now_s + _SAME_S
+        if not rows.any():
+            return NOTHING
+        come, self.flying = self.flying.take(rows), NOTHING if rows.all() else self.flying.take(~rows)
+        dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
+        if (missed := dead | late).any():
+            self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
+            self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
+            come = come.take(~missed)
+        come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
+        self.traffic.note(come, come.receiver, 0, come.arrived_s)
+        self.traffic.add("packets_received", come.receiver, come.kind)
+        self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
+        return come
+
+    def _receive(self, packets: Packets, serial: np.ndarray, world: World, xy, alive, others: "list[Lane]") -> None:
+        row, receiver = _expand(packets.source, packets.to, self.robots)
+        dead = ~alive[receiver]
+        if dead.any():
+            self._drop(packets.take(row[dead]), DEAD, receiver[dead])
+            row, receiver = row[~dead], receiver[~dead]
+        if not len(row):
+            return
+        source = packets.source[row]
+        pairs, which = _pairs(world, xy, source, receiver, self.robots)
+        links = self.air.links(pairs)
+        chance, power = self.air.success(links, which, packets.size[row], packets.start_s[row], serial[row])
+        unheard = links.cause[which]
+        got = chance >= 1.0
+        drawn = self.radio.jitter_s > 0.0 or self.radio.interference or bool(((chance > 0.0) & ~got).any())
+        draws = self._draws(serial[row], receiver) if drawn else np.zeros((len(row), 2))
+        got |= draws[:, 0] < chance
+        if drawn:
+            got &= chance > 0.0
+        cause = np.where(unheard > 0, unheard, LOSS)
+        if self.radio.interference:
+            from covey.comms.interference import disturbed
+
+            jammed = got & disturbed(self, others, packets, row, receiver, power, draws[:, 0], world, xy)
+            cause[jammed], got = COLLISION, got & ~jammed
+        if not got.all():
+            lost = packets.take(row[~got])
+            self.traffic.drop(lost.source, lost.kind, cause[~got])
+            self.traffic.note(lost, receiver[~got], cause[~got], np.nan)
+        delay = self.radio.latency_s + self.radio.jitter_s * draws[got, 1]
+        arrived_s = packets.end_s[row[got]] + delay
+        come = Receptions(packets.replace(hops=packets.hops + 1), row[got], receiver[got], arrived_s)
+        self.flying = Receptions.join([self.flying, come]) if len(self.flying) else come
+
+    def _draws(self, serial: np.ndarray, receiver: np.ndarray) -> np.ndarray:
+        from covey.comms.draws import uniforms
+
+        return uniforms(self._key, serial, receiver)
+
+    def _drop(self, packets: Packets, cause: int, receiver: np.ndarray | None = None) -> None:
+        if len(packets):
+            self.traffic.drop(packets.source, packets.kind, cause)
+            self.traffic.note(packets, packets.to if receiver is None else receiver, cause, np.nan)
+
+
+def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return one row for each packet and each robot that it is for: index of the packet, and robot, int64 (m,)."""
+    if (to >= 0).all():
+        return np.arange(len(to)), to
+    count = np.where(to < 0, robots - 1, 1)
+    row = np.repeat(np.arange(len(to)), count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    everybody = place + (place >= source[row])
+    return row, np.where(to[row] < 0, everybody, to[row])
+
+
+def _pairs(world: World, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
+    """Return the pairs that rows need, each once, and which of them each row needs, int64 (m,)."""
+    key = np.minimum(source, receiver) * robots + np.maximum(source, receiver)
+    if robots <= _DENSE and len(key) > robots:
+        needed = np.zeros(robots * robots, bool)
+        needed[key] = True
+        once = np.flatnonzero(needed)
+        which = (np.cumsum(needed) - 1)[key]
+    else:
+        once, which = np.unique(key, return_inverse=True)
+    return Pairs.of(world, xy, once // robots, once % robots), which

@@ -1,0 +1,1 @@
+"""The simplest controllers: standing still, wandering, following a wall."""

@@ -1,0 +1,123 @@
+"""Wall follower: along the wall with the left hand on it, cell by cell."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry import wrap_angle
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+Move = Literal["forward", "left", "right"]
+
+_LOST = 5
+"""So many turns to the left without a wall beside it: the robot drives in a circle in the open."""
+
+
+@controller("wall_follower", sees=("pose", "lidar", "proximity"), needs=("lidar", "proximity"))
+async def wall_follower(robot: Robot, *, cell_m: float = 0.5, wall_cells: float = 1.8) -> None:
+    """Follow the wall on the left, moving by one cell and turning by right angles.
+
+    It starts to the west until a wall is ahead. Where there is none to the left any more it turns left, in a corner
+    right. It needs no map, no radio and no position, only a compass and what its lidar (or proximity ring) measures,
+    and never ends by itself. Walls that hang together with the first one are all it ever follows: it does not leave
+    them for islands, so a place may stay unexplored. Other robots count as walls.
+
+    Args:
+        robot: the robot.
+        cell_m: how far one move goes [m]; with cells of 1 m doors should be 2 m wide, as in MAES.
+        wall_cells: a wall nearer than so many cells is one [cells].
+
+    References:
+        C. van Peet, M. Mogensen, S. Santhirasegaram: MAEPS, WallFollower (the left-hand rule), 2025,
+        github.com/cs-24-sw-9-xx/MAEPS.
+    """
+    if cell_m <= 0 or wall_cells <= 0:
+        raise InvalidValueError(f"cell_m is {cell_m!r} and wall_cells {wall_cells!r}; both must be above 0")
+    near, lefts, turned_left = wall_cells * cell_m, _LOST, False
+
+    def beside(r: Robot) -> bool:
+        return _gap(r, math.pi / 2) < near or _gap(r, 0.0) < near
+
+    while True:
+        if lefts >= _LOST:  # round in a circle without a wall: find one
+            await _face(robot, math.pi)
+            while _gap(robot, 0.0) >= near and await robot.forward(cell_m):
+                pass
+            await _face(robot, math.pi / 2)
+            turned_left, lefts = False, 0
+        wall_left = _gap(robot, math.pi / 2) < near
+        move = left_hand(_gap(robot, 0.0) >= near, wall_left, turned_left)
+        lefts = 0 if wall_left else lefts + (move == "left")
+        if move != "forward":
+            await _turn(robot, move)
+        else:  # round the end of a wall it goes on until the wall is beside it again
+            outcome = await (robot.forward(near + cell_m, until=beside) if turned_left else robot.forward(cell_m))
+            if outcome.state == "stuck":  # a robot, or a corner that no ray has met
+                await robot.forward(-0.25 * cell_m)
+                await _turn(robot, "right")
+        turned_left = move == "left"
+
+
+def left_hand(front_free: bool, wall_left: bool, turned_left: bool) -> Move:
+    """Return the next move of the left-hand rule.
+
+    Args:
+        front_free: no wall ahead.
+        wall_left: a wall to the left.
+        turned_left: whether the last move was a turn to the left.
+
+    Examples:
+        >>> left_hand(True, True, False), left_hand(True, False, False), left_hand(True, False, True)
+        ('forward', 'left', 'forward')
+        >>> left_hand(False, True, False)
+        'right'
+    """
+    if turned_left and front_free:
+        return "forward"
+    if not wall_left:
+        return "left"
+    return "forward" if front_free else "right"
+
+
+def gap_along(ranges: np.ndarray, angles: np.ndarray, bearing: float, half_width_m: float) -> float:
+    """Return how far ahead [m] in a direction the nearest point lies that a lane of a width meets.
+
+    Args:
+        ranges: (k,) [m]; inf or NaN where nothing was measured.
+        angles: (k,) [rad], in the body frame.
+        bearing: the direction [rad], in the body frame.
+        half_width_m: half of the width of the lane [m].
+
+    Examples:
+        >>> ranges, angles = np.array([2.0, 1.0, math.inf]), np.array([0.0, 0.5, 1.0])
+        >>> gap_along(ranges, angles, 0.0, 0.2)
+        2.0
+    """
+    seen = np.isfinite(ranges)
+    distance, angle = ranges[seen], angles[seen] - bearing
+    ahead, beside = distance * np.cos(angle), distance * np.sin(angle)
+    met = (ahead > 1e-6) & (np.abs(beside) <= half_width_m)
+    return float(ahead[met].min(initial=math.inf))
+
+
+def _gap(robot: Robot, bearing: float) -> float:
+    half_width = robot.model.outer_radius_m + 0.05
+    lidar = getattr(robot, "lidar", None)
+    if lidar is not None:
+        return gap_along(lidar.ranges, lidar.angles + lidar.mount[2], bearing, half_width)
+    ring = getattr(robot, "proximity", None)
+    return math.inf if ring is None else gap_along(ring.ranges, ring.angles, bearing, half_width)
+
+
+async def _face(robot: Robot, heading: float) -> None:
+    await robot.turn(wrap_angle(heading - robot.pose[2]))
+
+
+async def _turn(robot: Robot, side: Move) -> None:
+    """Turn by a right angle, onto the next of the four directions."""
+    quarter = math.pi / 2
+    now = round(robot.pose[2] / quarter)
+    await _face(robot, (now + (1 if side == "left" else -1)) * quarter)

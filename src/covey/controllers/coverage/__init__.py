@@ -1,0 +1,1 @@
+"""Strategies that cover: robots drive over all of the floor."""

@@ -1,0 +1,117 @@
+"""Boustrophedon coverage: cells without obstacles in them, each covered up and down like a field by an ox."""
+
+import numpy as np
+
+from covey.controllers.coverage.coverage_loop import Sweep, know_the_place
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.boustrophedon import Strip, decompose, lanes, zigzag
+from covey.robots.model import inscribed_radius
+
+_LISTEN_S = 1.5
+
+
+@controller(
+    "boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"), needs=("map",)
+)
+async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
+    """Cut the map into cells that can be swept up and down, cover the nearest one that nobody has begun, and so on.
+
+    It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots keep out of each
+    other's cells by what they tell of themselves: a cell of which more than half is covered, or which another robot is
+    in or has begun, is not begun. In the end the places that the lanes missed are visited. A partner that vanishes
+    leaves its cell to the others; a robot that hears nobody covers everything. It ends when nothing is left to cover.
+
+    Args:
+        robot: a robot with a map and a lidar.
+        overlap: share of the body's width by which neighbouring lanes overlap.
+        gap_m: gap to walls that is kept [m].
+
+    References:
+        H. Choset: Coverage of known spaces: the boustrophedon cellular decomposition. Autonomous Robots 9(3), 2000.
+    """
+    await know_the_place(robot)
+    sweep = Sweep(robot, gap_m)
+    await robot.sleep(_LISTEN_S + 0.3 * robot.team.index(robot.name), until=sweep.mark)  # one chooses after the other
+    await sweep_cells(robot, sweep, sweep.standing, overlap, shared=True)
+    await sweep.finish(robot)
+
+
+async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: float, shared: bool) -> None:
+    """Cover a region, bool (rows, columns) of standing places, cell by cell, always the nearest of those left.
+
+    ``shared``: others cover the same region, so cells that they are at are left to them.
+    """
+    width = 2.0 * (1.0 - overlap) * inscribed_radius(np.array(robot.model.body_discs)) / sweep.grid.resolution
+    turned, strips = best_cells(region, width)
+    todo = {i: lane_points(sweep, strip, width, turned) for i, strip in enumerate(strips) if strip.area > width**2}
+    while todo:
+        open_ones = [i for i in todo if is_open(sweep, strips[i], turned)]
+        if shared:
+            open_ones = [i for i in open_ones if not is_taken(robot, sweep, strips[i], turned)]
+        if not open_ones:
+            break
+        way = robot.travel_cost()
+        entries = [
+            (float(way[sweep.cell_of(*path[0])]), i, corner) for i in open_ones for corner, path in enumerate(todo[i])
+        ]
+        _, i, corner = min(entries)
+        robot.note(f"cell {i} of {len(strips)}")
+        path = todo.pop(i)[corner]
+        sweep.goal_point = path[len(path) // 2]
+        for x, y in path:
+            await sweep.go(robot, x, y)
+    sweep.goal_point = None
+
+
+def best_cells(region: np.ndarray, width: float) -> tuple[bool, list[Strip]]:
+    """Return whether to drive along rows rather than columns, and the cells: of both ways the one with fewer lanes."""
+    upright, turned = decompose(region), decompose(np.ascontiguousarray(region.T))
+    counts = [sum(len(lanes(strip, width)) for strip in strips) for strips in (upright, turned)]
+    return (True, turned) if counts[1] < counts[0] else (False, upright)
+
+
+def lane_points(sweep: Sweep, strip: Strip, width: float, turned: bool) -> list[list[tuple[float, float]]]:
+    """Return the points [m] to drive through in a cell, for each of the four corners where it can be begun.
+
+    Lanes along walls and the ends of lanes are moved to where the body just keeps its gap: a cell of the map is
+    coarser than that.
+    """
+    rows = lanes(strip, width)
+    clearance = sweep.clearance.T if turned else sweep.clearance
+    resolution = sweep.grid.resolution
+    needed = sweep.radius + sweep.gap_m
+
+    def slack(part: np.ndarray) -> float:
+        return float(min(max(part.min() - needed, 0.0), resolution)) / resolution
+
+    ends = []
+    for k, (column, low, high) in enumerate(rows):
+        aside = slack(clearance[low : high + 1, column])
+        shift = (-aside if k == 0 else 0.0) + (aside if k == len(rows) - 1 and len(rows) > 1 else 0.0)
+        below, above = (slack(clearance[row, column : column + 1]) for row in (low, high))
+        ends.append((column + shift, low - below, high + above))
+    paths = []
+    for corner in range(4):
+        points = zigzag(ends, corner)  # pyright: ignore[reportArgumentType]
+        cells = np.array([(column, row) if turned else (row, column) for row, column in points])
+        paths.append([(float(x), float(y)) for x, y in sweep.grid.to_world(cells)])
+    return paths
+
+
+def is_open(sweep: Sweep, strip: Strip, turned: bool) -> bool:
+    """Return whether more than half of a cell is uncovered."""
+    left = sweep.left.T if turned else sweep.left
+    runs = zip(range(strip.first, strip.first + strip.columns), strip.low, strip.high, strict=True)
+    return sum(int(left[low : high + 1, column].sum()) for column, low, high in runs) > 0.5 * strip.area
+
+
+def is_taken(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
+    """Return whether another robot is in a cell, or says that it is at it."""
+    for mate in sweep.mates.others(robot).values():
+        for point in [tuple(mate.pose[:2]), *([mate.goal] if mate.goal else [])]:
+            row, column = sweep.cell_of(*point)[:: -1 if turned else 1]
+            k = column - strip.first
+            if 0 <= k < strip.columns and strip.low[k] - 1 <= row <= strip.high[k] + 1:
+                return True
+    return False

@@ -1,0 +1,79 @@
+"""Partitioned coverage: each robot covers what it has the shortest way to, and what is left is divided anew."""
+
+import numpy as np
+
+from covey.controllers.coverage.boustrophedon import sweep_cells
+from covey.controllers.coverage.coverage_loop import Sweep, know_the_place
+from covey.onboard.controller import controller, controllers
+from covey.onboard.handle import Robot
+from covey.planning.dijkstra import dijkstra
+
+_LISTEN_S = 2.0
+_SMALL = 20.0
+
+
+@controller(
+    "partitioned_coverage",
+    sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
+    needs=("map",),
+)
+async def partitioned_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
+    """Divide the place by the length of the way from each robot, and cover the own part up and down.
+
+    It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots tell where they are
+    and where they have driven. Whoever is done divides what is left anew among the robots that are still heard: so the
+    part of a partner that vanishes, or is slow, falls to the others. A robot that hears nobody covers everything. It
+    ends when nothing is left to cover.
+
+    Args:
+        robot: a robot with a map and a lidar.
+        overlap: share of the body's width by which neighbouring lanes overlap.
+        gap_m: gap to walls that is kept [m].
+
+    The parts are the geodesic Voronoi regions of where robots are at one moment. It is no method of a paper: what goes
+    by the name of Voronoi coverage (J. Cortés, S. Martínez, T. Karataş, F. Bullo: Coverage control for mobile sensing
+    networks. IEEE Transactions on Robotics and Automation 20(2), 2004; A. Breitenmoser et al., ICRA 2010) moves each
+    robot to the centroid of its region, so that together they watch a place, and drives over none of it.
+
+    References:
+        Within a part lanes as by H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
+    """
+    await know_the_place(robot)
+    sweep = Sweep(robot, gap_m)
+    await robot.sleep(_LISTEN_S, until=sweep.mark)
+    small = _SMALL * (2.0 * sweep.radius / sweep.grid.resolution) ** 2
+    before = np.inf
+    while True:
+        sources = [robot.pose[:2], *(mate.pose[:2] for mate in sweep.mates.others(robot).values())]
+        names = [robot.name, *sweep.mates.others(robot)]
+        rank = sorted(range(len(names)), key=lambda k: names[k])
+        part = nearest_robot(sweep.standing, [sweep.cell_of(*sources[k]) for k in rank])
+        region = sweep.standing & sweep.left & (part == rank.index(0))
+        left = int(region.sum())
+        if left < small or left > 0.7 * before:
+            break
+        before = left
+        await sweep_cells(robot, sweep, region, overlap, shared=False)
+    await sweep.finish(robot)
+
+
+controllers.renamed["voronoi_coverage"] = "partitioned_coverage"
+
+
+def nearest_robot(standing: np.ndarray, robots: list[tuple[int, int]]) -> np.ndarray:
+    """Return which robot has the shortest way to each cell, int (rows, columns); -1: none has one; ties: the first.
+
+    Args:
+        standing: bool (rows, columns), where a robot can be.
+        robots: row and column of each.
+
+    Examples:
+        >>> nearest_robot(np.ones((1, 5), bool), [(0, 0), (0, 4)]).tolist()
+        [[0, 0, 0, 1, 1]]
+        >>> wall = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 1]], bool)  # a wall between the two upper corners
+        >>> nearest_robot(wall, [(0, 0), (2, 2)]).tolist()
+        [[0, -1, 1], [0, -1, 1], [0, 1, 1]]
+    """
+    cost = np.where(standing, np.float32(1), np.float32(np.inf)).astype(np.float32)
+    way = np.stack([dijkstra(cost, robot).cost for robot in robots])
+    return np.where(standing & np.isfinite(way).any(axis=0), way.argmin(axis=0), -1)

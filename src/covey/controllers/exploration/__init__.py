@@ -1,0 +1,1 @@
+"""Strategies that explore: robots map what nobody knows yet."""

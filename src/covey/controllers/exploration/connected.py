@@ -1,0 +1,205 @@
+"""Connected exploration: no step that would cut the network of the team."""
+
+import math
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Choice, Errand, Goal, explore
+from covey.controllers.exploration.team_assignment import middles
+from covey.controllers.teammates import Mate, Teammates
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+_STRIDE_S = 2.0
+"""How far ahead a way is judged: what the robot drives in this time [s], at its top speed."""
+_NEARER_M, _NEWS_CELLS = 0.3, 20
+"""What a robot must at least come nearer to a goal, or know more, to count as going on."""
+
+
+@controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
+async def connected(
+    robot: Robot,
+    *,
+    range_m: float = 20.0,
+    patience_s: float = 10.0,
+    give_up_s: float = 120.0,
+    min_cells: int = 8,
+    definition: str = "explore",
+    piece_m: float = 10.0,
+    replan_s: float = 1.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Go to the nearest frontier whose next stretch of way keeps everybody connected who is connected now.
+
+    Robots nearer than ``range_m`` are taken for connected, directly or over others. When no frontier can be gone for,
+    the robot waits; after ``patience_s`` of it, it follows the robot whose name comes first in its network, so that
+    this one gets free, until that one has another goal. So it does after ``patience_s`` in which it came no nearer to
+    its goals and nothing new is on its map: two robots that each want what lies behind the other hold each other. It
+    ends when it can reach no frontier.
+
+    Against the paper, where all moves of the team are drawn and judged together, each robot judges its own against
+    where the others are and where they told to be next. A partner that has been silent for ``forget_s`` is lost and
+    holds nobody; a robot that hears nobody explores alone, and so does one that found no connected way for
+    ``give_up_s``.
+
+    Args:
+        robot: a robot with a map.
+        range_m: robots within this distance can hear each other [m]; give that of the radio or less.
+        patience_s: how long to wait for a connected way before it follows [s].
+        give_up_s: how long to go without one before it leaves the network [s]; inf (the paper): never.
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        piece_m: longer frontiers are several goals, one for each such length [m].
+        replan_s: how often the choice is made anew [s].
+        forget_s: how long a partner that is not heard is still held on to [s].
+
+    References:
+        M. N. Rooker, A. Birk: Multi-robot exploration under the constraints of wireless networking. Control Engineering
+        Practice 15(4), 2007, pp. 435-445.
+    """
+    team = Teammates(forget_s=forget_s)
+    bond = _Bond(range_m, patience_s, give_up_s, robot.model.max_speed_m_s * _STRIDE_S)
+
+    def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
+        assert robot.map is not None
+        way, grid = robot.travel_cost(), robot.map.grid
+        usable = allowed & np.isfinite(way[frontiers.cells[:, 0], frontiers.cells[:, 1]])
+        if not usable.any():
+            return None
+        cells = middles(frontiers.cells[usable], frontiers.label[usable], piece_m / grid.resolution)
+        cells = cells[np.argsort(way[cells[:, 0], cells[:, 1]], kind="stable")]
+        ahead = np.array([stretch(way, cell, bond.stride_m) for cell in cells])
+        length_m, known = way[cells[:, 0], cells[:, 1]], int(np.count_nonzero(grid.cells >= 0))
+        return bond.choose(robot, grid.to_world(cells), length_m, grid.to_world(ahead), team.others(robot), known)
+
+    def tell(robot: Robot, goal: Goal | None) -> None:
+        team.step(robot, goal=goal, next=bond.next)
+
+    await explore(robot, choose, definition=definition, min_cells=min_cells, replan_s=replan_s, each_step=tell)
+
+
+class _Bond:
+    """What holds a robot to its network, and for how long it has found no way within it."""
+
+    def __init__(self, range_m: float, patience_s: float, give_up_s: float, stride_m: float):
+        self.range_m, self.patience_s, self.give_up_s, self.stride_m = range_m, patience_s, give_up_s, stride_m
+        self.next: Goal | None = None
+        self._since = math.inf
+        self._leader: tuple[str, Goal | None] | None = None
+        self._known, self._least_m, self._gained_s = 0, math.inf, -math.inf
+
+    def choose(
+        self,
+        robot: Robot,
+        goals: np.ndarray,
+        length_m: np.ndarray,
+        ahead: np.ndarray,
+        mates: dict[str, Mate],
+        known: int,
+    ) -> Choice:
+        """Return the goal, or an errand.
+
+        Args:
+            robot: the robot.
+            goals: x, y [m], the nearest first, float64 (k, 2).
+            length_m: of the ways to them, (k,).
+            ahead: the ends of the next stretches of these ways [m], float64 (k, 2).
+            mates: the others.
+            known: cells of the map.
+        """
+        here = np.array(robot.pose[:2])
+        now = np.array([m.pose[:2] for m in mates.values()]).reshape(-1, 2)
+        then = np.array([m.facts.get("next") or m.pose[:2] for m in mates.values()]).reshape(-1, 2)
+        following = self._leading(mates)
+        best = nearest_connected(here, ahead, now, then, self.range_m)
+        net = [name for name, held in zip(mates, reached(here, now, self.range_m), strict=True) if held]
+        first = min(net, default=robot.name)
+        held = best >= 0 and first < robot.name and self._gains_nothing(robot.time, float(length_m[best]), known)
+        if best >= 0 and following is None and not held:
+            self._since = math.inf
+            return self._to(ahead[best], goals[best])
+        self._since = min(self._since, robot.time)
+        waited = robot.time - self._since
+        if waited > self.give_up_s:
+            return self._to(ahead[0], goals[0])
+        self.next = None
+        if following is None and (held or waited > self.patience_s) and first < robot.name:
+            following = first
+            self._leader = following, mates[following].goal
+        if following is not None and math.dist(here, mates[following].pose[:2]) > 0.3 * self.range_m:
+            return Errand((mates[following].pose[0], mates[following].pose[1]))
+        return Errand()
+
+    def _gains_nothing(self, time_s: float, length_m: float, known: int) -> bool:
+        """Return whether it has long been no nearer to a goal, and has seen nothing new."""
+        if known > self._known + _NEWS_CELLS or length_m < self._least_m - _NEARER_M:
+            self._known, self._least_m, self._gained_s = max(known, self._known), length_m, time_s
+        return time_s - self._gained_s > self.patience_s
+
+    def _to(self, ahead: np.ndarray, goal: np.ndarray) -> Goal:
+        self.next = float(ahead[0]), float(ahead[1])
+        return float(goal[0]), float(goal[1])
+
+    def _leading(self, mates: dict[str, Mate]) -> str | None:
+        """Return whom the robot follows, as long as that one is heard and has the goal that it had."""
+        if self._leader is not None:
+            name, goal = self._leader
+            told = mates[name].goal if name in mates else None
+            if name not in mates or (goal is not None and (told is None or math.dist(told, goal) > 2.0)):
+                self._leader, self._since, self._least_m = None, math.inf, math.inf
+            elif goal is None:
+                self._leader = name, told
+        return self._leader and self._leader[0]
+
+
+def nearest_connected(here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then: np.ndarray, range_m: float) -> int:
+    """Return the first of some places from which all are reached that are reached from here, or -1.
+
+    Args:
+        here: x, y of the robot [m].
+        ahead: float64 (k, 2), places that it could go to, best first [m].
+        now, then: float64 (n, 2), where the others are, and where they will be next [m].
+        range_m: of a link [m].
+
+    Examples:
+        >>> here, others = np.zeros(2), np.array([[5.0, 0.0]])
+        >>> nearest_connected(here, np.array([[-3.0, 0.0], [2.0, 0.0]]), others, others, 6.0)
+        1
+    """
+    held = reached(here, now, range_m)
+    for i, place in enumerate(ahead):
+        if (reached(place, now[held], range_m) & reached(place, then[held], range_m)).all():
+            return i
+    return -1
+
+
+def reached(here: np.ndarray, others: np.ndarray, range_m: float) -> np.ndarray:
+    """Return which others, bool (n,), are connected with a place by links of at most ``range_m``, over any number."""
+    linked = np.hypot(*(others - here).T) <= range_m
+    links = np.hypot(*(others[:, None] - others[None]).transpose(2, 0, 1)) <= range_m
+    for _ in range(len(others)):
+        more = linked | links[linked].any(axis=0)
+        if (more == linked).all():
+            break
+        linked = more
+    return linked
+
+
+def stretch(way: np.ndarray, cell: np.ndarray, length_m: float) -> tuple[int, int]:
+    """Return the cell on the cheapest way to a cell that is reached at about a cost of ``length_m``.
+
+    Args:
+        way: cost to come to each cell [m], float32 (rows, columns), inf where there is no way.
+        cell: row and column of the goal.
+        length_m: [m]; where the goal is nearer, it is the answer itself.
+    """
+    row, column = int(cell[0]), int(cell[1])
+    while way[row, column] > length_m:
+        top, left = max(row - 1, 0), max(column - 1, 0)
+        around = way[top : row + 2, left : column + 2]
+        down, right = divmod(int(around.argmin()), around.shape[1])
+        if (top + down, left + right) == (row, column):
+            break
+        row, column = top + down, left + right
+    return row, column

@@ -1,0 +1,83 @@
+"""Cost and utility: the utility of what a partner will see on its way is no longer there for the others."""
+
+import numpy as np
+
+from covey.controllers.exploration.team_assignment import Candidates, explore_together, sensor_range_m
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning import assignment
+from covey.planning.shorten import line_cost
+
+
+@controller("cost_utility", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+async def cost_utility(
+    robot: Robot,
+    *,
+    beta: float = 1.0,
+    min_cells: int = 8,
+    definition: str = "explore",
+    piece_m: float = 4.0,
+    replan_s: float = 5.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Go to the frontier that falls to this robot when the pairs of most utility less cost are dealt out first.
+
+    Each goal begins with utility 1. When one is dealt out, that of every goal in sight of it at a distance d falls by
+    P(d) = 1 - d / r, the chance to see the one from the other, with r the range of the sensor that it maps with;
+    through walls and beyond r nothing is seen. Costs are in such ranges, too, so that ``beta`` has no unit. Each robot
+    works this out for all from its own map and the poses that the others have told. It ends when it can reach no
+    frontier. For partners that have been silent for ``forget_s`` no utility is lowered.
+
+    Args:
+        robot: a robot with a map.
+        beta: weight of cost against utility (published: 1, and nearly the same results from 0.01 to 50).
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        piece_m: frontiers are goals every so many metres [m] (published: every frontier cell is a goal).
+        replan_s: how often the choice is made anew on the way [s].
+        forget_s: how long a partner that is not heard is still reckoned with [s].
+
+    References:
+        W. Burgard, M. Moors, C. Stachniss, F. Schneider: Coordinated multi-robot exploration. IEEE Transactions on
+        Robotics 21(3), 2005, Algorithm 1 and equation (4).
+    """
+    reach = sensor_range_m(robot)
+
+    def decide(robot: Robot, found: Candidates) -> int:
+        assert robot.map is not None
+        solid = np.where(robot.map.occupancy() > 50, np.float32(np.inf), np.float32(1.0))
+        cells = reach / robot.map.grid.resolution
+
+        def reduction(goal: int) -> np.ndarray:
+            return chance_to_see(solid, found.cells, goal, cells)
+
+        return int(assignment.cost_utility(found.costs / reach, reduction, beta)[found.robot])
+
+    await explore_together(
+        robot,
+        decide,
+        definition=definition,
+        min_cells=min_cells,
+        piece_m=piece_m,
+        replan_s=replan_s,
+        forget_s=forget_s,
+    )
+
+
+def chance_to_see(solid: np.ndarray, cells: np.ndarray, goal: int, reach: float) -> np.ndarray:
+    """Return P(d) = 1 - d / reach of each cell seen from one of them; 0 from ``reach`` on, and behind walls.
+
+    Args:
+        solid: float32 (rows, columns), inf where the map is occupied, else 1.
+        cells: int64 (k, 2), rows and columns.
+        goal: number of the cell that one looks from.
+        reach: of the sensor [cells].
+
+    Returns:
+        float64 (k,), 1 for the cell itself.
+    """
+    chance = np.clip(1.0 - np.hypot(*(cells - cells[goal]).T) / reach, 0.0, 1.0)
+    for j in np.flatnonzero(chance > 0.0):
+        if line_cost(solid, *cells[goal].tolist(), *cells[j].tolist()) == np.inf:
+            chance[j] = 0.0
+    return chance

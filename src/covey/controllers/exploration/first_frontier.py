@@ -1,0 +1,39 @@
+"""First frontier: the example that comes with MAES."""
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Goal, explore
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+
+@controller("first_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
+async def first_frontier(robot: Robot, *, min_cells: int = 1, definition: str = "maes", replan_s: float = 60.0) -> None:
+    """Go to the first frontier cell in storage order until it is no frontier any more; then to the next.
+
+    Args:
+        robot: a robot with a map.
+        min_cells: smallest frontier to go for, in cells.
+        definition: which cells are frontier cells: ``maes``: at least 2 of 8 neighbours unknown.
+        replan_s: how often the choice is made anew on the way [s].
+
+    References:
+        The frontier follower of M. Z. Andreasen et al.: MAES, Artificial Life and Robotics 28, 2023; one robot, no
+        coordination; used for the system test of its ROS mode.
+    """
+    await explore(robot, choose_first, definition=definition, min_cells=min_cells, replan_s=replan_s, near_m=0.1)
+
+
+def choose_first(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+    """Return the centre [m] of the first allowed frontier cell, row by row, to which a way is known."""
+    assert robot.map is not None
+    cells = frontiers.cells[allowed]
+    if not len(cells):
+        return None
+    cells = cells[np.lexsort((cells[:, 1], cells[:, 0]))]
+    reachable = np.flatnonzero(robot.reachable()[cells[:, 0], cells[:, 1]])
+    if not len(reachable):
+        return None
+    x, y = robot.map.grid.to_world(cells[reachable[0]]).tolist()
+    return x, y

@@ -1,0 +1,48 @@
+"""Greedy assignment: robots choose in turn, each the nearest frontier that nobody before it has taken."""
+
+from covey.controllers.exploration.team_assignment import Candidates, explore_together
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning import assignment
+
+
+@controller("greedy_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+async def greedy_assignment(
+    robot: Robot,
+    *,
+    min_cells: int = 8,
+    definition: str = "explore",
+    piece_m: float = 10.0,
+    replan_s: float = 5.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Go to the nearest frontier that no robot with an earlier name takes.
+
+    Each robot works the turns of all out for itself, from its own map and the poses that the others have told. It ends
+    when it can reach no frontier. Partners that have been silent for ``forget_s`` have no turn.
+
+    Args:
+        robot: a robot with a map.
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        piece_m: longer frontiers are several goals, one for each such length [m].
+        replan_s: how often the choice is made anew on the way [s].
+        forget_s: how long a partner that is not heard is still reckoned with [s].
+
+    References:
+        J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
+    """
+    await explore_together(
+        robot,
+        decide,
+        definition=definition,
+        min_cells=min_cells,
+        piece_m=piece_m,
+        replan_s=replan_s,
+        forget_s=forget_s,
+    )
+
+
+def decide(robot: Robot, found: Candidates) -> int:
+    """Return the robot's goal when all choose in turn."""
+    return int(assignment.greedy_assignment(found.costs)[found.robot])

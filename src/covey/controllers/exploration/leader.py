@@ -1,0 +1,163 @@
+"""Leader: one robot hands out the targets, the others ask it for one whenever they have none."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Choice, Goal, explore
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.controllers.teammates import Teammates
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.progress import Blacklist
+
+
+@controller("leader", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+async def leader(
+    robot: Robot,
+    *,
+    leader: str = "",
+    min_distance_m: float = 1.0,
+    kick_off_m: float = 2.5,
+    spin_every: int = 4,
+    answer_s: float = 1.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Ask the leader for a target, drive there, ask again; the leader also serves itself.
+
+    A robot asks with its position. The leader answers with the nearest desirable cell of its own map, by the bee-line,
+    that is at least ``min_distance_m`` away and not listed as unreachable: a free cell beside an unknown one and beside
+    no wall. It does not care who asks, nor what it told others. Robots report what they could not reach, and it is
+    never handed out again. At first everybody drives ``kick_off_m`` straight on and turns round; a target is kept until
+    the robot is there; after every ``spin_every`` drives, the first one included, it turns round again.
+
+    Without an answer within ``answer_s``, or with one that is no news on its own map, a robot decides alone by the same
+    rule on that map; where the rule leaves nothing, it takes the nearest frontier of any kind. It ends when it can
+    reach none at all. When the leader has been silent for ``forget_s``, the robot whose name comes first of
+    those that are heard leads.
+
+    Args:
+        robot: a robot with a map.
+        leader: name of the robot that leads; empty: the one whose name comes first.
+        min_distance_m: targets nearer than this are not handed out [m]: they made many tiny moves.
+        kick_off_m: how far to drive straight on before the first question [m].
+        spin_every: drives between two turns around; 0: never, neither at first.
+        answer_s: how long to wait for an answer [s].
+        forget_s: how long a leader that is not heard is still asked [s].
+
+    References:
+        G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
+        DAT160SemesterProject (multi_robot_challenge/scripts/leader.py, robot.py).
+    """
+    office = _Office(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
+
+    async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
+        if office.due_to_spin():
+            await turn_round()
+        target = None
+        if (ask := office.leads(robot)) != robot.name:
+            robot.messages("target")  # what came too late
+            robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
+            answer = await robot.receive("target", timeout_s=answer_s)
+            target = answer and answer.payload
+            if target is not None and office.makes_sense(robot, target, frontiers.cells[allowed]):
+                return target
+        own = office.target(robot, robot.pose[:2], frontiers.cells[allowed])
+        return own or choose_nearest(robot, frontiers, allowed)
+
+    async def turn_round() -> None:
+        await robot.turn(math.tau, until=lambda robot: office.step(robot, None))
+
+    await robot.forward(kick_off_m)
+    if spin_every > 0:
+        await turn_round()
+    await explore(
+        robot,
+        choose,
+        definition="explore",
+        min_cells=1,
+        replan_s=math.inf,
+        near_m=math.inf,
+        each_step=office.step,
+        unreachable=office.report,
+    )
+
+
+@dataclass
+class _Office:
+    """What a robot needs to lead and to be led."""
+
+    name: str
+    appointed: str
+    team: Teammates
+    min_distance_m: float
+    spin_every: int
+    refused: Blacklist = field(default_factory=lambda: Blacklist(tolerance_m=0.3))
+    drives: int = 0
+
+    def leads(self, robot: Robot) -> str:
+        """Return the name of the leader."""
+        heard = [self.name, *self.team.others(robot)]
+        return self.appointed if self.appointed in heard else min(heard)
+
+    def step(self, robot: Robot, goal: Goal | None) -> None:
+        """Tell where the robot is, note what cannot be reached, and answer who asks."""
+        self.team.step(robot, goal=goal)
+        for message in robot.messages("unreachable"):
+            self.refused.add(message.payload)
+        for message in robot.messages("request"):
+            robot.send(self.target(robot, message.payload), to=message.sender, kind="target")
+
+    def report(self, robot: Robot, goal: Goal) -> None:
+        """Tell all that a goal cannot be reached."""
+        self.refused.add(goal)
+        robot.send(goal, kind="unreachable")
+
+    def target(self, robot: Robot, position: tuple[float, float], among: np.ndarray | None = None) -> Goal | None:
+        """Return the target for a robot at a position [m], or None; ``among``: cells, int (k, 2), that may be it."""
+        assert robot.map is not None
+        cells, grid = robot.frontiers("rescue").cells, robot.map.grid
+        if among is not None:
+            allowed = np.zeros(grid.shape, bool)
+            allowed[among[:, 0], among[:, 1]] = True
+            cells = cells[allowed[cells[:, 0], cells[:, 1]]]
+        unreachable = np.array(self.refused.goals).reshape(-1, 2)
+        return nearest_target(grid.to_world(cells), unreachable, position, self.min_distance_m)
+
+    def makes_sense(self, robot: Robot, target: Goal, cells: np.ndarray) -> bool:
+        """Return whether, on the robot's own map, a frontier cell lies within a metre of a target, int cells (k, 2)."""
+        assert robot.map is not None
+        points = robot.map.grid.to_world(cells)
+        return target not in self.refused and bool((np.hypot(*(points - target).T) <= 1.0).any())
+
+    def due_to_spin(self) -> bool:
+        """Count the drive that has ended; return whether it is time to turn around."""
+        self.drives += 1
+        return self.spin_every > 0 and self.drives % self.spin_every == 0
+
+
+def nearest_target(
+    points: np.ndarray, unreachable: np.ndarray, position: tuple[float, float], min_distance_m: float
+) -> Goal | None:
+    """Return the point nearest to a position, at least so far away, and none of the unreachable ones; or None.
+
+    Args:
+        points: float64 (k, 2), the desirable positions [m].
+        unreachable: float64 (n, 2) [m]; points within 0.3 m of one are that one.
+        position: x, y [m].
+        min_distance_m: [m].
+
+    Examples:
+        >>> nearest_target(np.array([[0.5, 0.0], [3.0, 0.0]]), np.empty((0, 2)), (0.0, 0.0), 1.0)
+        (3.0, 0.0)
+    """
+    distance = np.hypot(*(points - np.asarray(position[:2])).T)
+    distance[distance < min_distance_m] = np.inf
+    for place in unreachable:
+        distance[np.hypot(*(points - place).T) <= 0.3] = np.inf
+    if not np.isfinite(distance).any():
+        return None
+    x, y = points[int(distance.argmin())].tolist()
+    return x, y

@@ -1,0 +1,49 @@
+"""MinPos: go where the fewest others are nearer than oneself."""
+
+from covey.controllers.exploration.team_assignment import Candidates, explore_together
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning import assignment
+
+
+@controller("minpos", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+async def minpos(
+    robot: Robot,
+    *,
+    min_cells: int = 8,
+    definition: str = "explore",
+    piece_m: float = 10.0,
+    replan_s: float = 5.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Go to the frontier at which this robot has the best rank: where the fewest other robots are nearer.
+
+    Of frontiers with equal rank it takes the nearest. It ranks by its own map and the poses that the others have told,
+    and ends when it can reach no frontier. Partners that have been silent for ``forget_s`` are nowhere nearer.
+
+    Args:
+        robot: a robot with a map.
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        piece_m: longer frontiers are several goals, one for each such length [m].
+        replan_s: how often the choice is made anew on the way [s].
+        forget_s: how long a partner that is not heard is still reckoned with [s].
+
+    References:
+        A. Bautin, O. Simonin, F. Charpillet: MinPos: a novel frontier allocation algorithm for multi-robot
+        exploration. ICIRA 2012, pp. 496-508.
+    """
+    await explore_together(
+        robot,
+        decide,
+        definition=definition,
+        min_cells=min_cells,
+        piece_m=piece_m,
+        replan_s=replan_s,
+        forget_s=forget_s,
+    )
+
+
+def decide(robot: Robot, found: Candidates) -> int:
+    """Return the frontier at which the robot has the best rank."""
+    return assignment.minpos(found.costs, found.robot)

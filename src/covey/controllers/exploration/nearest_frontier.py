@@ -1,0 +1,37 @@
+"""Nearest frontier: go where the unknown is nearest."""
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Goal, explore
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+
+@controller("nearest_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
+async def nearest_frontier(
+    robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
+) -> None:
+    """Go to the frontier of the own map that is nearest by travel cost, again and again.
+
+    Robots decide each for themselves; where maps are shared, that is the only coordination.
+
+    Args:
+        robot: a robot with a map.
+        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        replan_s: how often the choice is made anew on the way [s].
+
+    References:
+        B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998, pp. 47-53.
+    """
+    await explore(robot, choose_nearest, definition=definition, min_cells=min_cells, replan_s=replan_s)
+
+
+def choose_nearest(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+    """Return the middle [m] of the frontier whose middle is cheapest to drive to: its cell nearest to its centroid.
+
+    Where no middle is allowed and can be reached, any other allowed cell will do.
+    """
+    middle = (frontiers.cells == frontiers.nearest[frontiers.label]).all(axis=1)
+    return robot.nearest(frontiers.cells[allowed & middle]) or robot.nearest(frontiers.cells[allowed & ~middle])

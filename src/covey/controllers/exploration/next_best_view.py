@@ -1,0 +1,135 @@
+"""Next best view: go where most of the unknown would come into sight, at little way."""
+
+import math
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Goal, explore
+from covey.controllers.exploration.team_assignment import middles, sensor_range_m
+from covey.kernel import kernel
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.progress import Blacklist
+
+_RAYS = 90
+_NEAR_M = 2.0
+"""Views are looked for within this distance of the frontiers [m]."""
+
+
+@controller("next_best_view", sees=("pose", "map", "shared_map"), needs=("map",))
+async def next_best_view(
+    robot: Robot,
+    *,
+    decay_per_m: float = 0.2,
+    views: int = 40,
+    min_cells: int = 8,
+    definition: str = "explore",
+    piece_m: float = 4.0,
+    replan_s: float = 10.0,
+) -> None:
+    """Go to the place with the largest A exp(-``decay_per_m`` L): A the unknown area in sight from there, L the way.
+
+    A [m2] is what rays of the sensor's range would cross of the unknown before they meet a known wall, with open ground
+    in all that is unknown: the most that can come to light. Candidates are the frontiers and places drawn at random
+    near them that the robot can reach. Robots decide each for themselves; where maps are shared, that is the only
+    coordination, and a partner that vanishes changes nothing. It ends when it can reach no frontier.
+
+    Args:
+        robot: a robot with a map.
+        decay_per_m: how fast a view loses worth with the way to it [1/m].
+        views: how many places near the frontiers are drawn for each choice.
+        min_cells: smallest frontier to look at, in cells; smaller ones when no other is left.
+        definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
+        piece_m: frontiers are candidates themselves every so many metres [m].
+        replan_s: how often the choice is made anew on the way [s].
+
+    References:
+        H. H. Gonzalez-Banos, J.-C. Latombe: Navigation strategies for exploring indoor environments. International
+        Journal of Robotics Research 21(10-11), 2002 (the criterion).
+        F. Amigoni: Experimental evaluation of some exploration strategies for mobile robots. ICRA 2008 (0.2 1/m).
+    """
+    reach, refused = sensor_range_m(robot), Blacklist(tolerance_m=1.0)
+
+    def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+        assert robot.map is not None
+        grid, way = robot.map.grid, robot.travel_cost()
+        open_cells = allowed & np.isfinite(way[frontiers.cells[:, 0], frontiers.cells[:, 1]])
+        if not open_cells.any():
+            return None
+        edge = frontiers.cells[open_cells]
+        cells = middles(edge, frontiers.label[open_cells], piece_m / grid.resolution)
+        drawn = _drawn(robot, edge, way, views, _NEAR_M / grid.resolution)
+        cells = np.vstack((cells, drawn[refused.clear(grid.to_world(drawn))]))
+        robot.charge_work("view", len(cells))
+        area = unseen_area(robot.map.occupancy(), cells, reach / grid.resolution) * grid.resolution**2
+        x, y = grid.to_world(cells[best_view(area, way[cells[:, 0], cells[:, 1]], decay_per_m)]).tolist()
+        return x, y
+
+    near_m = _NEAR_M + 1.0
+    await explore(
+        robot, choose, definition=definition, min_cells=min_cells, replan_s=replan_s, near_m=near_m, refused=refused
+    )
+
+
+def best_view(area: np.ndarray, way: np.ndarray, decay_per_m: float) -> int:
+    """Return the number of the view with the largest A exp(-decay L); where none shows anything, the nearest.
+
+    Args:
+        area: unknown area in sight from each [m2], float64 (k,).
+        way: cost to get there [m], float (k,).
+        decay_per_m: [1/m].
+
+    Examples:
+        >>> best_view(np.array([2.0, 30.0]), np.array([1.0, 8.0]), 0.2)  # 2 exp(-0.2) = 1.6 against 30 exp(-1.6) = 6.1
+        1
+    """
+    with np.errstate(divide="ignore"):
+        worth = np.log(area) - decay_per_m * way
+    return int(np.lexsort((way, -worth))[0])
+
+
+def _drawn(robot: Robot, edge: np.ndarray, way: np.ndarray, count: int, near: float) -> np.ndarray:
+    """Return reachable cells drawn within ``near`` cells of frontier cells, int64 (at most count, 2)."""
+    drawn = edge[robot.random.integers(len(edge), size=count)] + np.rint(
+        robot.random.uniform(-near, near, (count, 2)) / math.sqrt(2.0)
+    ).astype(np.int64)
+    drawn = drawn[((drawn >= 0) & (drawn < way.shape)).all(axis=1)]
+    return drawn[np.isfinite(way[drawn[:, 0], drawn[:, 1]])]
+
+
+def unseen_area(occupancy: np.ndarray, cells: np.ndarray, reach: float) -> np.ndarray:
+    """Return how many unknown cells can come into sight from each of some cells.
+
+    Each ray stands for a sector: the piece of it between r1 and r2 has an area of (r2^2 - r1^2) / 2 times its angle.
+
+    Args:
+        occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
+        cells: int64 (k, 2), rows and columns.
+        reach: of the sensor [cells].
+
+    Returns:
+        float64 (k,) [cells].
+    """
+    angle = 2.0 * math.pi * np.arange(_RAYS) / _RAYS
+    directions = np.column_stack((np.sin(angle), np.cos(angle)))
+    return _unseen(occupancy, np.ascontiguousarray(cells, np.int64), directions, float(reach))
+
+
+@kernel
+def _unseen(occupancy, cells, directions, reach):
+    rows, columns = occupancy.shape
+    out = np.zeros(cells.shape[0])
+    sector = 2.0 * math.pi / directions.shape[0]
+    for k in range(cells.shape[0]):
+        total = 0.0
+        for d in range(directions.shape[0]):
+            for i in range(1, int(reach) + 1):
+                r = math.floor(cells[k, 0] + 0.5 + i * directions[d, 0])
+                c = math.floor(cells[k, 1] + 0.5 + i * directions[d, 1])
+                if r < 0 or c < 0 or r >= rows or c >= columns or occupancy[r, c] > 50:
+                    break
+                if occupancy[r, c] < 0:
+                    total += i * sector  # the ring from i - 1/2 to i + 1/2
+        out[k] = total
+    return out

@@ -1,0 +1,228 @@
+"""Frontiers found by rapidly-exploring random trees: one that grows over the whole map, one anew around the robot."""
+
+import math
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Goal, explore
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.controllers.teammates import Teammates
+from covey.geometry import Grid
+from covey.kernel import kernel
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.planning.progress import Blacklist
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+_MOST_NODES = 5000
+_LEAST_GAIN_M2 = 0.2
+"""Points with less of the unknown [m2] within half the radius are no frontier any more, as in the authors' filter."""
+
+
+@controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+async def rrt_frontier(
+    robot: Robot,
+    *,
+    local_step_m: float = 0.5,
+    global_step_m: float = 15.0,
+    samples: int = 300,
+    info_radius_m: float = 1.0,
+    info_multiplier: float = 3.0,
+    hysteresis_radius_m: float = 3.0,
+    hysteresis_gain: float = 2.0,
+    replan_s: float = 3.0,
+    forget_s: float = 10.0,
+) -> None:
+    """Go to the point at the edge of the known with the largest ``info_multiplier`` x I - N.
+
+    Two trees grow through the free cells of the own map; a branch that comes upon the unknown ends in a frontier point.
+    The local tree begins anew where the robot stands whenever it has found one. I is the unknown area within
+    ``info_radius_m`` of a point [m2], less what lies as near to the goal of a partner, and times ``hysteresis_gain``
+    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. On the way it
+    chooses anew: then what lies so near to its own goal counts as often, in full, whatever a partner will see of it.
+
+    Trees find no frontier for sure. When they have found none that can be reached, the nearest frontier of the map is
+    the goal, and when the map has none left, the robot is done. The goals of partners that have been silent for
+    ``forget_s`` no longer count.
+
+    Args:
+        robot: a robot with a map.
+        local_step_m, global_step_m: longest branch of the local and of the global tree [m].
+        samples: points drawn for either tree at each choice (published: 100 a second).
+        info_radius_m: radius around a point in which the unknown counts [m].
+        info_multiplier: metres of way that a square metre of the unknown is worth.
+        hysteresis_radius_m, hysteresis_gain: what is this near to the robot or to its goal counts so many times.
+        replan_s: how often the trees grow on the way, and the choice is made anew [s] (published: 0.5).
+        forget_s: how long a partner that is not heard is still reckoned with [s].
+
+    References:
+        H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.
+        IROS 2017; the authors' ROS package rrt_exploration (scripts/assigner.py, filter.py).
+    """
+    team, forest, refused = Teammates(forget_s=forget_s), _Forest(), Blacklist(tolerance_m=1.0)
+    goal: Goal | None = None
+
+    def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
+        nonlocal goal
+        assert robot.map is not None
+        forest.grow(robot, samples, local_step_m, global_step_m)
+        points = forest.points(robot, frontiers.cells[allowed], info_radius_m)
+        if not len(points):
+            goal = choose_nearest(robot, frontiers, allowed)
+            return goal
+        goals = [mate.goal for mate in team.others(robot).values() if mate.goal is not None]
+        robot.charge_work("view", len(points))
+        grid, nobody, mates = robot.map.grid, np.empty((0, 2)), np.array(goals).reshape(-1, 2)
+        own = goal if goal is not None and goal not in refused else (math.inf, math.inf)
+        best = most_revenue(
+            information_m2(grid, points, mates, info_radius_m),
+            information_m2(grid, points, nobody, info_radius_m),
+            np.hypot(*(points - robot.pose[:2]).T),
+            np.hypot(*(points - own).T),
+            info_multiplier,
+            hysteresis_radius_m,
+            hysteresis_gain,
+        )
+        goal = points[best, 0].item(), points[best, 1].item()
+        return goal
+
+    def tell(robot: Robot, goal: Goal | None) -> None:
+        team.step(robot, goal=goal)
+
+    await explore(robot, choose, definition="explore", min_cells=1, replan_s=replan_s, refused=refused, each_step=tell)
+
+
+def most_revenue(
+    gain: np.ndarray,
+    full: np.ndarray,
+    distance: np.ndarray,
+    to_goal: np.ndarray,
+    multiplier: float,
+    hysteresis_radius: float,
+    hysteresis_gain: float,
+) -> int:
+    """Return the number of the point with the largest multiplier x gain - distance; what is near gains more.
+
+    Args:
+        gain: unknown area around each point [m2] that no partner will see, float64 (k,).
+        full: the same with what partners will see, (k,): it counts around the robot's own goal.
+        distance: from the robot to each point [m], float64 (k,).
+        to_goal: from the robot's goal to each point [m], (k,); inf without a goal.
+        multiplier: [m/m2].
+        hysteresis_radius: points within this distance of the robot, or nearer to its goal [m], are near ...
+        hysteresis_gain: ... and their gain counts so many times.
+
+    Examples:
+        >>> gain, nowhere = np.array([0.5, 1.5]), np.full(2, np.inf)
+        >>> most_revenue(gain, gain, np.array([4.0, 5.0]), nowhere, 3.0, 3.0, 2.0)  # 1.5 - 4 against 4.5 - 5
+        1
+    """
+    worth = np.where(distance <= hysteresis_radius, hysteresis_gain, 1.0) * gain
+    worth = np.where(to_goal < hysteresis_radius, hysteresis_gain * full, worth)
+    return int(np.argmax(multiplier * worth - distance))
+
+
+def information_m2(grid: Grid, points: np.ndarray, taken: np.ndarray, radius_m: float) -> np.ndarray:
+    """Return the unknown area [m2] within a radius of each point, less what lies within the radius of taken points.
+
+    Args:
+        grid: the belief, int8 (-1 unknown, 0 free, 100 occupied).
+        points: float64 (k, 2) [m].
+        taken: float64 (n, 2) [m], goals of others.
+        radius_m: [m].
+    """
+    side = int(radius_m / grid.resolution)
+    offset = np.stack(np.meshgrid(np.arange(-side, side + 1), np.arange(-side, side + 1)), axis=-1).reshape(-1, 2)
+    offset = offset[np.hypot(*offset.T) * grid.resolution <= radius_m + 1e-9]
+    cells = grid.to_cells(points)[:, None] + offset
+    unknown = np.asarray(grid.inside(cells))
+    row, column = np.where(unknown[..., None], cells, 0).transpose(2, 0, 1)
+    unknown &= grid.cells[row, column] < 0
+    for point in taken:
+        unknown &= np.hypot(*(grid.to_world(cells) - point).transpose(2, 0, 1)) > radius_m
+    return unknown.sum(axis=1) * grid.resolution**2
+
+
+class _Forest:
+    """The two trees of a robot, and the frontier points that they have come upon."""
+
+    def __init__(self) -> None:
+        self._trees = np.empty((2, _MOST_NODES, 2))
+        self._counts = [0, 0]
+        self._found = np.empty((0, 2), np.int64)
+
+    def grow(self, robot: Robot, samples: int, local_step_m: float, global_step_m: float) -> None:
+        """Draw so many points for each tree."""
+        assert robot.map is not None
+        grid = robot.map.grid
+        here = (np.array([robot.pose[1] - grid.origin[1], robot.pose[0] - grid.origin[0]])) / grid.resolution
+        for k, step_m in enumerate((local_step_m, global_step_m)):
+            drawn = robot.random.random((samples, 2)) * grid.shape
+            if self._counts[k] == 0:
+                self._trees[k, 0], self._counts[k] = here, 1
+            hits = np.empty((samples, 2), np.int64)
+            self._counts[k], hit = grow_tree(
+                self._trees[k], self._counts[k], drawn, step_m / grid.resolution, grid.cells, here, k == 0, hits
+            )
+            self._found = np.unique(np.vstack((self._found, hits[:hit])), axis=0)
+
+    def points(self, robot: Robot, edge: np.ndarray, radius_m: float) -> np.ndarray:
+        """Return the points [m] found so far that lie on frontier cells and can be reached; forget the rest."""
+        assert robot.map is not None
+        grid = robot.map.grid
+        is_edge = np.zeros(grid.shape, bool)
+        is_edge[edge[:, 0], edge[:, 1]] = True
+        found = self._found[is_edge[self._found[:, 0], self._found[:, 1]]]
+        found = found[robot.reachable()[found[:, 0], found[:, 1]]]
+        robot.charge_work("view", len(found))
+        rich = information_m2(grid, grid.to_world(found), np.empty((0, 2)), 0.5 * radius_m) >= _LEAST_GAIN_M2
+        self._found = found[rich]
+        return grid.to_world(self._found)
+
+
+@kernel
+def grow_tree(nodes, count, drawn, step, occupancy, root, anew, found):
+    """Grow a tree towards drawn points, through free cells; where a branch comes upon the unknown, a frontier is found.
+
+    Args:
+        nodes: float64 (m, 2), place for the nodes, row and column [cells]; the first ``count`` stand.
+        drawn: float64 (k, 2), the points.
+        step: longest branch [cells].
+        occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
+        root: float64 (2,), where the tree begins anew ...
+        anew: ... when it has found a frontier, if this is true.
+        found: int64 (k, 2), out: the last free cell of each branch that came upon the unknown.
+
+    Returns:
+        how many nodes stand, and how many frontier cells were found.
+    """
+    hits = 0
+    for i in range(drawn.shape[0]):
+        best, near = np.inf, 0
+        for j in range(count):
+            d = (nodes[j, 0] - drawn[i, 0]) ** 2 + (nodes[j, 1] - drawn[i, 1]) ** 2
+            if d < best:
+                best, near = d, j
+        length = math.sqrt(best)
+        share = min(1.0, step / max(length, 1e-9))
+        dr, dc = share * (drawn[i, 0] - nodes[near, 0]), share * (drawn[i, 1] - nodes[near, 1])
+        steps = int(5.0 * share * length) + 1  # a fifth of a cell each
+        last_row, last_column, state = int(nodes[near, 0]), int(nodes[near, 1]), 0
+        for s in range(1, steps + 1):
+            r, c = int(nodes[near, 0] + dr * s / steps), int(nodes[near, 1] + dc * s / steps)
+            if r < 0 or c < 0 or r >= occupancy.shape[0] or c >= occupancy.shape[1]:
+                state = 100
+            else:
+                state = occupancy[r, c]
+            if state != 0:
+                break
+            last_row, last_column = r, c
+        if state < 0:
+            found[hits, 0], found[hits, 1] = last_row, last_column
+            hits += 1
+            if anew:
+                nodes[0, 0], nodes[0, 1], count = root[0], root[1], 1
+        elif state == 0 and count < nodes.shape[0]:
+            nodes[count, 0], nodes[count, 1] = nodes[near, 0] + dr, nodes[near, 1] + dc
+            count += 1
+    return count, hits

@@ -1,0 +1,37 @@
+"""Conscientious reactive patrol: go to the neighbour that one has not been to for longest."""
+
+import numpy as np
+
+from covey.controllers.patrolling.patrol_loop import graph_of, patrol
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+
+@controller("conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+async def conscientious_reactive(robot: Robot) -> None:
+    """Go on to the neighbouring waypoint whose last visit by this robot itself is longest ago.
+
+    It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Robots that
+    start together do the same for ever. It never ends.
+
+    References:
+        A. Machado, G. Ramalho, J.-D. Zucker, A. Drogoul: Multi-agent patrolling: an empirical analysis of alternative
+        architectures. MABS 2002.
+    """
+    graph = graph_of(robot)
+    await patrol(robot, lambda at, last: choose(at, graph.neighbours[at], last))
+
+
+def choose(at: int, neighbours: np.ndarray, last_s: np.ndarray) -> int:
+    """Return the neighbour with the earliest last visit (ties: the first); where there is none, stay.
+
+    Args:
+        at: the waypoint where the robot is.
+        neighbours: of that waypoint, int (m,).
+        last_s: own last visits of all waypoints [s], (k,).
+
+    Examples:
+        >>> choose(0, np.array([1, 2, 3]), np.array([90.0, 50.0, 20.0, 70.0]))
+        2
+    """
+    return int(neighbours[np.argmin(last_s[neighbours])]) if len(neighbours) else at

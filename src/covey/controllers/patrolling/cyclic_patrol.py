@@ -1,0 +1,43 @@
+"""Cyclic patrol: all robots on one closed tour through all waypoints, one behind the other."""
+
+from typing import Literal
+
+import numpy as np
+
+from covey.controllers.patrolling.patrol_loop import graph_of, patrol
+from covey.errors import InvalidValueError
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spaced_entry
+
+
+@controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"] = "christofides") -> None:
+    """Go round one closed tour through all waypoints for ever, entering it as far behind the next robot as possible.
+
+    It knows the map, the waypoints (not their edges: ways lead from each to each) and how many robots the team has; it
+    needs no radio. A partner that vanishes leaves a gap in the procession, which nobody closes. It never ends.
+
+    Args:
+        robot: the robot.
+        tour: ``christofides``, at most half as long again as the shortest; or ``nearest``: always to the nearest
+            waypoint that is left.
+
+    References:
+        Y. Chevaleyre: Theoretical analysis of the multi-agent patrolling problem. IAT 2004.
+        N. Christofides: Worst-case analysis of a new heuristic for the travelling salesman problem. CMU, 1976.
+    """
+    graph = graph_of(robot)
+    tours = {"christofides": christofides_tour, "nearest": nearest_neighbour_tour}
+    if tour not in tours:
+        raise InvalidValueError(f"tour is {tour!r}; use christofides or nearest")
+    order = tours[tour](graph.distance)
+    entry = spaced_entry(graph.distance, order, robot.team.index(robot.name), len(robot.team))
+    position = entry - 1
+
+    def along(at: int, last: np.ndarray) -> int:
+        nonlocal position
+        position = (position + 1) % len(order)
+        return order[position]
+
+    await patrol(robot, along)

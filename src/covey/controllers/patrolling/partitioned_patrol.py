@@ -1,0 +1,27 @@
+"""Partitioned patrol: the graph is cut into as many parts as there are robots, and each keeps to its own."""
+
+from covey.controllers.patrolling.heuristic_conscientious_reactive import choose
+from covey.controllers.patrolling.patrol_loop import graph_of, patrol
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.partition import spectral_parts
+
+
+@controller("partitioned_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+async def partitioned_patrol(robot: Robot) -> None:
+    """Patrol one part of the waypoints, from each to each of them, as the heuristic conscientious reactive robot does.
+
+    The parts come from spectral bisection; part i belongs to robot i. It knows the map, the waypoints and the team's
+    names, and needs no radio. The part of a partner that vanishes is left alone. It never ends.
+
+    References:
+        C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
+        tolerance. Master thesis, Aalborg University, 2025 (MAEPS, partitioned HCR). P. Kabelíková: Graph partitioning
+        using spectral methods. Master thesis, VSB Ostrava, 2006.
+    """
+    graph = graph_of(robot)
+    parts = spectral_parts(graph.distance, len(robot.team))
+    mine = parts[robot.team.index(robot.name) % len(parts)]
+    await patrol(
+        robot, lambda at, last: choose(at, mine[mine != at], robot.time - last, graph.distance[at], robot.random)
+    )

@@ -1,0 +1,531 @@
+"""Terrain team: map a landscape as far as it takes to come to an objective, and stand around it in formation."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covey.controllers.team_notices import RadioMates, mates_over, where_now
+from covey.controllers.teammates import Mate
+from covey.controllers.terrain.terrain_driving import Disallow, Driver
+from covey.controllers.terrain.terrain_looking import BLIND_M, OLD_S, Looker, Margin, age_s, sight
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.geometry.grid import Grid
+from covey.planning.assignment import hungarian_assignment
+from covey.planning.best_first import Ways
+from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
+from covey.planning.orders import NOTICE, Order
+from covey.planning.progress import Blacklist
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+_ENDS = ("arrived", "beside", "enclosed", "given up")
+_FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
+_SECTORS = 36
+_SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
+_REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
+_STAND = ("arrived", "beside", "facing", "enclosed", "given up")
+_READ_S = 0.2  # how often the order is read
+_GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
+_DEAL_S = 10.0  # and at most so often again, when robots block each other
+_AROUND_M = 20.0  # a way leads around mates that stand within this distance
+_SHORT_M = 0.5  # so far before an edge of the map a robot stops: it may be one of the ground
+_LOOK_S = 0.5  # how often a way is looked at anew
+_THINK_S = 2.0  # how often a robot that stands thinks anew
+_FACING = math.radians(6)
+_STUCK_MOST = 5  # so often in a row without progress, the robot gives up
+
+
+class _Goal(NamedTuple):
+    """Where a robot goes: its place, an edge of the map, or nowhere; and what it says about it."""
+
+    kind: str
+    place: tuple[float, float] | None
+    text: str
+
+
+@controller("terrain_team", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
+class TerrainTeam:
+    """Obey the order on the notice board: go to the objective and stand around it in formation, mapping on the way.
+
+    Places are dealt out by the Hungarian method. A robot that knows a drivable way to its place drives it. Until it
+    does, it turns on the spot where that reveals more, and then pushes back the edges of the map: the one nearest to
+    the objective first, which the nearest robot takes, the others at least ``apart_m`` apart, by proximity. It ends
+    when it is at its place, or when what can be driven on is enclosed, and its note says which; another order, or
+    ground that turns out otherwise, sets it going again.
+
+    Args:
+        clearance_m: how far ways stay from vertices that are too steep [m].
+        apart_m: how far apart the edge points are that robots go to [m].
+        law: of bearing-disallow: ``inverse`` or ``linear``.
+        d_outer_m, d_inner_m: a mate nearer than the first narrows the choice of bearings, and nearer than the second
+            as far as ``w_max_deg`` [degrees]. In formations that are closer, both shrink with the spacing.
+        w_max_deg: see ``d_outer_m``.
+        within_m: a robot is at its place when its centre is this near [m].
+        speed: share of the top speed.
+        over: how robots tell each other where they are and go: the notice ``board``, or the ``radio``.
+
+    References:
+        De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
+    """
+
+    def __init__(
+        self,
+        *,
+        clearance_m: float = 0.5,
+        apart_m: float = 3.0,
+        law: str = "inverse",
+        d_outer_m: float = 2.0,
+        d_inner_m: float = 1.0,
+        w_max_deg: float = 180.0,
+        within_m: float = 0.2,
+        speed: float = 0.8,
+        over: str = "board",
+    ):
+        if law not in ("inverse", "linear"):
+            raise UnknownNameError("law of bearing-disallow", law, ("inverse", "linear"))
+        for name, value in (("clearance_m", clearance_m), ("apart_m", apart_m), ("within_m", within_m)):
+            if not value > 0:
+                raise InvalidValueError(f"{name} is {value!r}; give a positive number of metres")
+        if not (0 < d_inner_m < d_outer_m and 0 < w_max_deg <= 360 and 0 < speed <= 1):
+            raise InvalidValueError(
+                f"d_inner_m {d_inner_m!r} and d_outer_m {d_outer_m!r} must be positive and ascending, w_max_deg "
+                f"{w_max_deg!r} at most 360, speed {speed!r} at most 1"
+            )
+        self.clearance_m, self.apart_m, self.within_m = clearance_m, apart_m, within_m
+        self.disallow = (law, d_outer_m, d_inner_m, w_max_deg)
+        self.driver = Driver(Disallow(*self.disallow), speed)
+        self.mates = mates_over(over)
+        self.order: Order | None = None
+        self._read_s = 0.0
+        self._notice: Any = None
+        self._number: Any = None
+        self._others: dict[str, Mate] = {}
+        self._ways: Ways | None = None
+        self._places: dict[str, tuple[float, float]] = {}
+        self._begin(0.0)
+
+    def _begin(self, now_s: float) -> None:
+        """Forget what belongs to the last order."""
+        self.goal = _Goal("", None, "")
+        self._given_s = self._next_s = now_s
+        self._places = {}
+        self._spun: list[tuple[float, float]] = []
+        self._turn, self._heading = 0.0, math.nan  # how far the robot has still to turn on the spot, and from where on
+        self._refused = Blacklist(tolerance_m=0.6)
+        self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
+        self.looker, self.margin = Looker(), Margin()
+        self._known: tuple[float, int] | None = None  # when, and with how many bad places, the map was read last ...
+        self._cells = np.empty((0, 0), np.int8)  # ... and what it said
+        self._around_s = now_s
+        self._again_s = now_s + OLD_S  # when a robot that waits looks again at old ground
+        self._asked_s = self._blocked_s = self._dealt_s = -math.inf
+        self._count = 0  # how many places there are
+
+    # -- one step ----------------------------------------------------------------------------------------------------
+
+    def step(self, robot: Robot) -> None:
+        """Choose what to do in this step."""
+        if robot.map is None:
+            raise InvalidValueError(f"{robot.name} has no map; give its robot a sensor that maps, and `mapping`")
+        self._read_order(robot)
+        self.mates.step(robot, self.goal.place, **self._facts(robot))
+        self._others = self.mates.others(robot)
+        if self.order is None:
+            robot.note("waits for an order")
+            robot.stop()
+            return
+        self._take_place(robot)
+        kind = self.goal.kind
+        if kind == "spinning":
+            self._spin(robot)
+        elif kind in ("place", "edge"):
+            self._drive(robot)
+        elif kind == "facing":
+            if self.driver.turn_to(robot, self.order.facing) < _FACING:
+                self._arrive(robot)
+        elif robot.time >= self._next_s - 1e-9 and kind != "given up" and not self._is_at_place(robot):
+            self._think(robot)
+        if self.goal.kind == "waiting":
+            self._look_again(robot)
+        if self.goal.kind in _ENDS:
+            robot.rest()
+
+    def _facts(self, robot: Robot) -> dict[str, Any]:
+        """Return what the others are told beside pose and goal; over the radio also the order."""
+        leads = self._places and min(self._places) == robot.name
+        facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number}
+        facts["places"] = self._places if leads else {}
+        facts["blocked_s"] = self._blocked_s
+        facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
+        if isinstance(self.mates, RadioMates):
+            facts["order"] = self._notice
+        return facts
+
+    def _arrive(self, robot: Robot) -> None:
+        """Say that the robot is at its place, or how far beside it, where it is as near as it can be."""
+        assert self.order is not None
+        x, y = self._places.get(robot.name, robot.pose[:2])
+        off_m = math.hypot(robot.pose.x - x, robot.pose.y - y)
+        if off_m <= self.order.within_m:
+            self._set(robot, _Goal("arrived", self.goal.place, "arrived"))
+        else:
+            text = f"stands {off_m:.1f} m beside its place ({x:.1f}, {y:.1f}), where it cannot drive"
+            self._set(robot, _Goal("beside", self.goal.place, text))
+
+    def _is_at_place(self, robot: Robot) -> bool:
+        """Return whether the robot has arrived, and has not been carried away since."""
+        if self.goal.kind not in ("arrived", "beside") or self.goal.place is None:
+            return False
+        x, y = self.goal.place
+        return math.hypot(robot.pose.x - x, robot.pose.y - y) <= 3.0 * self.within_m
+
+    def _read_order(self, robot: Robot) -> None:
+        if robot.time < self._read_s - 1e-9:
+            return
+        self._read_s = robot.time + _READ_S
+        notice = robot.board.get(NOTICE)
+        for mate in self._others.values():
+            told = mate.facts.get("order")
+            if told is not None and (notice is None or told.get("number", 0) > notice.get("number", 0)):
+                notice = told
+        if notice == self._notice:
+            return
+        self._number = None if notice is None else notice.get("number")
+        self._notice = notice
+        self.order = None if notice is None else Order.of(notice)
+        self._begin(robot.time)
+        self.driver.stop(robot)
+        self.driver.stuck = 0
+        if self.order is not None:
+            law, outer_m, inner_m, w_max_deg = self.disallow
+            share = min(1.0, 0.9 * self.order.spacing_m / outer_m)
+            self.driver.disallow = Disallow(law, share * outer_m, share * inner_m, w_max_deg)
+
+    def _set(self, robot: Robot, goal: _Goal) -> None:
+        self.goal = goal
+        if robot.text != goal.text:
+            robot.note(goal.text)
+        if goal.kind not in ("place", "edge"):
+            self.driver.stop(robot)
+
+    # -- who takes which place -----------------------------------------------------------------------------------------
+
+    def _take_place(self, robot: Robot) -> None:
+        """Deal out the places, if it falls to this robot; who leads is the first by name that is heard."""
+        team, before = self._team(robot), self._places.get(robot.name)
+        leader = min(team)
+        if leader == robot.name:
+            told_s = [m.facts.get("blocked_s", -math.inf) for m in self._others.values()]
+            blocked_s = max([*told_s, self._blocked_s])
+            if robot.time >= self._given_s + _GATHER_S - 1e-9 and (
+                team.keys() != self._places.keys() or blocked_s > self._dealt_s + _DEAL_S
+            ):
+                self._deal(robot, team)
+        elif told := self._others[leader].facts.get("places"):
+            self._places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
+        if self._places.get(robot.name) != before and self.goal.kind in ("place", "facing", "arrived", "beside"):
+            self._set(robot, _Goal("", None, robot.text))
+            self._next_s = robot.time
+
+    def _deal(self, robot: Robot, team: dict[str, tuple[float, float]]) -> None:
+        """Deal out the places by the Hungarian method.
+
+        A robot pays the square of its distance: so nobody has to pass one who stands, but they move up.
+        """
+        assert self.order is not None
+        self._dealt_s = robot.time
+        self._count = max(self._count, len(team), len(self._places))  # who is lost leaves a gap
+        slots = self.order.slots(self._count)
+        names = sorted(team)
+        costs = ((np.array([team[n] for n in names])[:, None] - slots[None]) ** 2).sum(axis=2)
+        chosen = hungarian_assignment(costs)
+        self._places = {name: (float(slots[k, 0]), float(slots[k, 1])) for name, k in zip(names, chosen, strict=True)}
+
+    def _team(self, robot: Robot) -> dict[str, tuple[float, float]]:
+        """Return where the robots are that obey the same order, by name [m]."""
+        obey = {n: m for n, m in self._others.items() if "places" in m.facts and m.facts.get("number") == self._number}
+        return {n: (m.pose.x, m.pose.y) for n, m in obey.items()} | {robot.name: (robot.pose.x, robot.pose.y)}
+
+    # -- what to do next -----------------------------------------------------------------------------------------------
+
+    def _think(self, robot: Robot) -> None:
+        """Choose where to go: to the place, where a way is known; else where there is something to map."""
+        assert self.order is not None
+        self._next_s = robot.time + _THINK_S
+        place = self._places.get(robot.name)
+        if place is None:
+            self._spins(robot, self._ground(robot).grid)
+            return
+        if self._drives_to(robot, self._ground(robot, around_mates=True), place):
+            return
+        ways = self._ways = self._ground(robot)
+        if self._drives_to(robot, ways, place) or self._spins(robot, ways.grid):
+            return
+        if _is_all_bad(ways, place, self.order.spacing_m):
+            text = f"enclosed: at its place ({place[0]:.1f}, {place[1]:.1f}) nobody can drive"
+            self._set(robot, _Goal("enclosed", None, text))
+        else:
+            self._map(robot, ways, place)
+
+    def _drives_to(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> bool:
+        """Begin to drive to the place, if a way is known; where it is bad, to good ground beside it."""
+        assert self.order is not None
+        to, way = place, ways.plan(robot.pose[:2], place)
+        if way is None and ways.vertex(*place, 0.75 * ways.grid.resolution) is None and ways.state(*place) >= 0:
+            others = [p for name, p in self._places.items() if name != robot.name]
+            for to in _good_ground(ways, place, others, self.order.spacing_m):
+                way = ways.plan(robot.pose[:2], to)
+                if way is not None:
+                    break
+        if way is None:
+            return False
+        self._set(robot, _Goal("place", to, f"drives to its place ({to[0]:.1f}, {to[1]:.1f})"))
+        self.driver.take(robot, way)
+        self._next_s = robot.time + _LOOK_S
+        return True
+
+    def _map(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> None:
+        """Go to the edge of the map that falls to this robot, or say that there is none."""
+        assert self.order is not None
+        grid = ways.grid
+        edges = edge_vertices(grid.cells)
+        reached = np.isfinite(ways.distances(*robot.pose[:2]))
+        points = grid.to_world(edges[reached[edges[:, 0], edges[:, 1]]])
+        told = [tuple(p) for m in self._others.values() for p in m.facts.get("refused", ())]
+        points = _apart(points, [*self._refused.goals, *told], self._refused.tolerance_m)
+        if not len(points):
+            self._set(robot, _Goal("enclosed", None, "enclosed: no drivable ground leads on"))
+            return
+        mates = {n: self._others[n] for n in self._team(robot) if n != robot.name}
+        taken = {
+            n: m.goal for n, m in mates.items() if m.facts["state"] == "edge" and m.goal and _is_edge(grid, m.goal)
+        }
+        points = _apart(points, taken.values(), self.apart_m)
+        free = {n: m.pose[:2] for n, m in mates.items() if m.facts["state"] in _FREE and n not in taken}
+        free[robot.name] = robot.pose[:2]
+        names = sorted(free)
+        objective = np.array(self.order.objective_m)
+        shared = share_edges(points, objective, np.array([free[n] for n in names]), self.apart_m)
+        mine = int(shared[names.index(robot.name)])
+        if mine < 0:
+            self._turn = self._turn if self.goal.kind == "waiting" else 0.0
+            self._set(robot, _Goal("waiting", None, "waits: others map all edges"))
+            return
+        x, y = points[mine].tolist()
+        way = self._plan(robot, ways, (x, y))
+        if way is None:
+            self._refused.add((x, y))
+            self._next_s = robot.time
+            return
+        self._set(robot, _Goal("edge", (x, y), f"maps the edge at ({x:.1f}, {y:.1f})"))
+        self.driver.take(robot, way)
+        self._next_s = robot.time + _LOOK_S
+        self._ask_scouts(robot, place)
+
+    def _ask_scouts(self, robot: Robot, place: tuple[float, float]) -> None:
+        """Ask those who fly to look at the place, if nobody has seen it yet."""
+        if robot.time < self._asked_s + _THINK_S:
+            return
+        self._asked_s = robot.time
+        for name, mate in self._others.items():
+            if mate.facts.get("state") == "scouting":
+                robot.send(place, to=name, kind="look")
+
+    # -- turning on the spot -------------------------------------------------------------------------------------------
+
+    def _spins(self, robot: Robot, grid: Grid) -> bool:
+        """Begin to turn, as far as that reveals more, unless it has been tried here."""
+        x, y, heading = robot.pose
+        if any(math.hypot(x - a, y - b) < 1.5 for a, b in self._spun):
+            return False
+        self._turn = _revealing_turn(robot, grid)
+        if self._turn == 0.0:
+            return False
+        if not self._spun:
+            self._turn = math.tau  # at the start all around, since nothing is known yet
+        self._spun.append((x, y))
+        self._heading = heading
+        self._next_s = robot.time + _SPIN_MOST_S
+        self._set(robot, _Goal("spinning", None, "spinning: looks around"))
+        return True
+
+    def _look_again(self, robot: Robot) -> None:
+        """Turn on the spot while it waits, where that brings ground into view that may have changed since."""
+        if robot.time >= self._again_s - 1e-9:
+            grid = self._ground(robot).grid
+            old = (grid.cells == 0) & (age_s(robot) > OLD_S)
+            self._turn = _revealing_turn(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
+            self._heading = robot.pose.heading
+            self._again_s = robot.time + (_THINK_S if self._turn == 0.0 else OLD_S)
+        if self._turn != 0.0:
+            self._turn_on(robot)
+
+    def _spin(self, robot: Robot) -> None:
+        if robot.time <= self._next_s and not self._turn_on(robot):
+            return
+        self._set(robot, _Goal("", None, robot.text))
+        self._next_s = robot.time
+
+    def _turn_on(self, robot: Robot) -> bool:
+        """Turn on the spot for a step; return whether the robot has turned as far as it was to."""
+        left = abs(self._turn) - math.copysign(1.0, self._turn) * math.remainder(
+            robot.pose.heading - self._heading, math.tau
+        )
+        self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
+        if left <= 0.0:
+            return True
+        robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
+        return False
+
+    # -- on the way ----------------------------------------------------------------------------------------------------
+
+    def _drive(self, robot: Robot) -> None:
+        """Drive on, and look from time to time whether the way is still the right one."""
+        assert self.order is not None
+        assert self.goal.place is not None
+        if self._ways is None or robot.time >= self._next_s - 1e-9:
+            self._next_s = robot.time + _LOOK_S
+            ways = self._ways = self._ground(robot)
+            place = self._places.get(robot.name)
+            if self.goal.kind == "edge" and place is not None and self._drives_to(robot, ways, place):
+                return
+            if self.goal.kind == "edge" and not _is_edge(ways.grid, self.goal.place):
+                self._think(robot)
+                return
+            left, look_around = self.driver.left(robot), robot.time >= self._around_s - 1e-9
+            if look_around:
+                self._around_s = robot.time + _THINK_S
+            if not ways.is_clear(left) or (look_around and not self._ground(robot, around_mates=True).is_clear(left)):
+                way = self._plan(robot, ways, self.goal.place)
+                if way is None:
+                    self._think(robot)
+                    return
+                self.driver.take(robot, way)
+        if self.order.mode == "look_before_leap":
+            hidden = self.looker.sees_ahead(robot, self.driver)
+            if hidden is not None:
+                self._hard.append((*hidden, robot.time + 20.0))
+                self._next_s = robot.time
+            if self.looker.looks:
+                return
+        mates = [where_now(m, robot.time) for m in self.mates.mates.values() if m.facts.get("state") != "scouting"]
+        within_m = self.within_m if self.goal.kind == "place" else _SHORT_M
+        state = self.driver.go(robot, self._ways, mates, within_m)
+        if state == "there":
+            self._end_of_way(robot)
+        elif state == "lost":
+            self._think(robot)
+        elif state == "stuck":
+            self._get_free(robot)
+
+    def _end_of_way(self, robot: Robot) -> None:
+        if self.goal.kind == "place":
+            self._set(robot, _Goal("facing", self.goal.place, "turns to the facing of the formation"))
+            return
+        assert self.goal.place is not None
+        if self._spins(robot, self._ground(robot).grid):
+            return
+        self._refused.add(self.goal.place)  # it has been looked at from near by
+        self._set(robot, _Goal("", None, robot.text))
+        self._next_s = robot.time
+
+    def _get_free(self, robot: Robot) -> None:
+        """Take what holds the robot for bad ground for a while, and look for another way; in the end give up."""
+        x, y, heading = robot.pose
+        if self.driver.stuck >= _STUCK_MOST:
+            self._set(robot, _Goal("given up", None, f"stuck at ({x:.1f}, {y:.1f}): gives up"))
+            return
+        robot.note(f"stuck at ({x:.1f}, {y:.1f})")
+        if any(math.dist(m.pose[:2], (x, y)) < 1.5 for m in self.mates.mates.values()):
+            self._blocked_s = robot.time  # by a mate
+        else:
+            self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
+        self._next_s = robot.time + 3.0
+
+    def _plan(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> np.ndarray | None:
+        """Return a way to a place, around mates that stand if there is one."""
+        way = self._ground(robot, around_mates=True).plan(robot.pose[:2], place)
+        return ways.plan(robot.pose[:2], place) if way is None else way
+
+    def _ground(self, robot: Robot, around_mates: bool = False) -> Ways:
+        """Return the map as the robot plans on it: with what it stands on, and without what held it lately."""
+        assert robot.map is not None
+        grid = robot.map.grid
+        self._hard = [place for place in self._hard if place[2] > robot.time]
+        known = robot.time, len(self._hard)
+        if known != self._known:
+            self._known, self._cells = known, grid.cells.copy()
+            self.margin.apply(robot, self._cells)
+            window, near = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
+            self._cells[window][near & (self._cells[window] < 0)] = 0
+            for x, y, _ in self._hard:
+                window, near = _disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))
+                self._cells[window][near] = 100
+        cells = self._cells
+        if around_mates:
+            cells = cells.copy()
+            silent = [m for n, m in self.mates.mates.items() if n not in self._others]
+            stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
+            for x, y in (m.pose[:2] for m in silent + stand):
+                if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
+                    window, near = _disc(grid, x, y, 0.5)
+                    cells[window][near] = 100
+        return Ways(grid.with_cells(cells), self.clearance_m)
+
+
+def _revealing_turn(robot: Robot, grid: Grid) -> float:
+    """Return the least turn on the spot that brings what is unmapped around a robot into view [rad]; 0: nothing."""
+    fov_deg, range_m = sight(robot)
+    if fov_deg > 350:
+        return 0.0
+    x, y, heading = robot.pose
+    at = (y - grid.origin[1]) / grid.resolution - 0.5, (x - grid.origin[0]) / grid.resolution - 0.5
+    reach = BLIND_M / grid.resolution, 0.9 * range_m / grid.resolution
+    return turn_to_reveal(revealed_by_turning(grid.cells, *at, *reach, _SECTORS), heading, 0.9 * math.radians(fov_deg))
+
+
+def _apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: float) -> np.ndarray:
+    """Return the points farther than a distance from some places [m]."""
+    for x, y in places:
+        points = points[np.hypot(points[:, 0] - x, points[:, 1] - y) > apart_m]
+    return points
+
+
+def _good_ground(
+    ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
+) -> list[tuple[float, float]]:
+    """Return the passable vertices, at most five, nearest to a place, within a distance and not others' [m]."""
+    window, near = _disc(ways.grid, *place, within_m)
+    corner = window[0].start, window[1].start
+    points = ways.grid.to_world(np.argwhere(near & ways.passable[window]) + corner)
+    points = _apart(points, others, 0.6 * within_m)
+    nearest = np.argsort(np.hypot(*(points - place).T), kind="stable")[:5]
+    return [(x, y) for x, y in points[nearest].tolist()]
+
+
+def _is_edge(grid: Grid, place: tuple[float, float]) -> bool:
+    """Return whether a place [m] lies at the edge of the drivable map."""
+    row, column = grid.cell_at(*place)
+    around = grid.cells[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+    return bool((around < 0).any()) and grid.cells[row, column] == 0
+
+
+def _is_all_bad(ways: Ways, place: tuple[float, float], within_m: float) -> bool:
+    """Return whether all is mapped at and around a place [m], and nothing of it can be driven on."""
+    window, near = _disc(ways.grid, *place, within_m)
+    return bool((ways.grid.cells[window][near] > 50).all())
+
+
+def _disc(grid: Grid, x: float, y: float, radius_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
+    """Return a window of the grid, and which of its vertices are within a radius of a point [m], or nearest to it."""
+    x0, y0, _ = grid.origin
+    row, column = (y - y0) / grid.resolution - 0.5, (x - x0) / grid.resolution - 0.5
+    reach = radius_m / grid.resolution
+    rows = slice(max(math.floor(row - reach), 0), max(math.ceil(row + reach) + 1, 0))
+    columns = slice(max(math.floor(column - reach), 0), max(math.ceil(column + reach) + 1, 0))
+    r = np.arange(rows.start, min(rows.stop, grid.shape[0]))[:, None]
+    c = np.arange(columns.start, min(columns.stop, grid.shape[1]))[None]
+    near = (r - row) ** 2 + (c - column) ** 2 <= reach * reach
+    return (rows, columns), near | ((r == round(row)) & (c == round(column)))

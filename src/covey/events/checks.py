@@ -1,0 +1,238 @@
+"""What can be wrong with declared events and faults that the records alone do not show."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.planning.orders import Order
+from covey.onboard.controller import Program
+from covey.robots.model import RobotModel
+from covey.events.records import (
+    DoorEvent,
+    GroundEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    SaveGroundEvent,
+    Segment,
+    Track,
+    WallEvent,
+    When,
+    WorldEvent,
+)
+from covey.events.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.runtime.share_maps import ShareMaps
+from covey.world.editing.ground_edits import editable_ground
+from covey.world.world import World
+
+Found = tuple[tuple[str, ...], str]
+"""Where in the record, and what."""
+FoundInTeam = tuple[tuple[str | int, ...], str]
+"""Where in the scenario, and what."""
+
+
+def as_input(value: Any) -> When:
+    """Return the record of an event or fault, given as one or as plain data.
+
+    Raises:
+        InvalidValueError: it is none.
+    """
+    if isinstance(value, When):
+        return value
+    kind: Any = AnyFault if isinstance(value, dict) and "kind" in value else WorldEvent
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False))
+        raise InvalidValueError(f"{value!r} is no event and no fault: {what}") from None
+
+
+def check(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
+    """Raise `InvalidValueError` when a record names what there is not, or lies outside the world; see `found_in`."""
+    found = [f"{'.'.join((what, *path))}: {message}" for path, message in found_in(record, world, groups, declared)]
+    if found:
+        raise InvalidValueError("; ".join(found))
+
+
+def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None) -> Iterator[Found]:
+    """Yield what is wrong with an event or fault.
+
+    Args:
+        record: the event or fault.
+        world: where it is to happen.
+        groups: the groups of the team, with ``name``, ``names`` and ``robot``.
+        declared: all events, one of which puts up what another removes; None when that is not known yet.
+    """
+    if isinstance(record, DoorEvent):
+        doors = [door.name for door in world.doors]
+        if not doors:
+            yield ("door",), "this world has no doors; declare some with doors:"
+        elif record.door != "any" and record.door not in doors:
+            yield ("door",), f"unknown door {record.door!r}{did_you_mean(record.door, doors)}"
+    elif isinstance(record, WallEvent):
+        path = ("wall", "from") if isinstance(record.wall, Segment) else ("wall", "polygon_m")
+        yield from _shape_found(record.wall, world, path, "the wall")
+    elif isinstance(record, ObstacleEvent):
+        yield from _track_found(record.obstacle, world)
+    elif isinstance(record, RemoveEvent):
+        yield from _remove_found(record, world, declared)
+    elif isinstance(record, GroundEvent):
+        yield from _ground_found(record, world)
+    elif isinstance(record, SaveGroundEvent) and world.ground is None:
+        yield ("save_ground",), "this world has no ground to save; give it a height_map, or generate hills"
+    elif isinstance(record, OrderEvent):
+        yield from ((("order", *path), message) for path, message in order_found(record.order, world))
+    elif isinstance(record, Fault):
+        yield from _fault_found(record, groups)
+
+
+def _shape_found(shape: Any, world: World, path: tuple[str, ...], what: str) -> Iterator[Found]:
+    from covey.world.editing.obstacles import shape_patch
+    from covey.world.editing.shapes import polygon
+
+    try:
+        drawn = shape.shape() if hasattr(shape, "shape") else polygon(shape.polygon_m)
+    except InvalidValueError as error:
+        yield path, str(error)
+        return
+    if shape_patch(world.grid, drawn) is None:
+        yield path, f"{what} lies outside the world, {_extent(world)}"
+
+
+def _track_found(track: Track, world: World) -> Iterator[Found]:
+    inside = world.grid.inside(world.grid.to_cells(track.path_m))
+    for point, is_inside in zip(track.path_m, inside, strict=True):
+        if not is_inside:
+            yield ("obstacle", "path_m"), f"{list(point)} lies outside the world, {_extent(world)}"
+            return
+    key, size = ("radius_m", 2.0 * track.radius_m) if track.radius_m else ("size_m", min(track.size_m or (0.0,)))
+    if size < 1.5 * world.grid.resolution:
+        cell = world.grid.resolution
+        yield ("obstacle", key), f"the obstacle is {size:g} m wide; it must be at least 1.5 cells of {cell:g} m"
+
+
+def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | None) -> Iterator[Found]:
+    if not isinstance(record.remove, str):
+        yield from _shape_found(record.remove, world, ("remove", "polygon_m"), "the region")
+    elif declared is not None:
+        names = sorted({r.name for r in declared if isinstance(r, WallEvent | ObstacleEvent) and r.name})
+        if record.remove not in names:
+            hint = did_you_mean(record.remove, names)
+            yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
+
+
+def _ground_found(event: GroundEvent, world: World) -> Iterator[Found]:
+    if world.ground is None:
+        yield (event.change,), "this world has no ground that could change; give it a height_map, or generate hills"
+        return
+    try:
+        event.edit(editable_ground(world.ground))
+    except InvalidValueError as error:
+        yield (event.change,), str(error)
+
+
+def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
+    robots = {name: group for group in groups for name in group.names}
+    known = {group.name: [group] for group in groups} | {name: [group] for name, group in robots.items()}
+    known |= {"any": list(groups), "all": list(groups)}
+    if fault.robot not in known:
+        yield ("robot",), f"unknown robot or group {fault.robot!r}{did_you_mean(fault.robot, known)}"
+    elif isinstance(fault, SensorFault):
+        carried = [s for group in known[fault.robot] for s in group.robot.sensors]
+        names = {s.name for s in carried} | {s.kind for s in carried}
+        if fault.sensor not in names:
+            yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
+        elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(SPOILED_KINDS):
+            yield ("sensor",), f"only {', '.join(SPOILED_KINDS)} can get worse"
+
+
+def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:
+    """Yield what of a scenario makes sense only when the robots know where all of them started.
+
+    Args:
+        groups: the controller of each group, and whether it is given the map.
+        mission: the kind of the mission.
+    """
+    unknown = "share_maps.start_poses: unknown"
+    for i, (program, is_known_map) in enumerate(groups):
+        if program is not None and program.scope != "robot":
+            what = f"a {program.scope} controller acts on the poses of all its robots in one frame"
+            yield ("robots", i, "controller"), f"{what}; with {unknown} give each robot a controller of its own"
+        elif program is not None and {"shared_frame", "waypoints"} & set(program.sees or ()):
+            what = f"{program.name!r} needs robots that know where all of them started, or a map that all are given"
+            hint = "choose one whose `sees` has no shared_frame and no waypoints, such as nearest_frontier or minpos"
+            yield ("robots", i, "controller"), f"{what}; with {unknown} {hint}"
+        if is_known_map:
+            yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
+    if mission == "patrolling":
+        yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
+
+
+def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:
+    """Yield which controllers need what their robots do not have; groups by controller and robot.
+
+    Args:
+        groups: controller and robot of each.
+        waypoints: whether the mission gives some.
+    """
+    for i, (program, robot) in enumerate(groups):
+        has = [sensor.kind for sensor in robot.sensors] or ["no sensors"]
+        has += ["map"] * robot.maps + ["waypoints"] * waypoints
+        if program is not None and program.needs and not set(program.needs) & set(has):
+            hint = _REMEDIES.get(program.needs[0], "add one")
+            message = (
+                f"{program.name!r} needs {' or '.join(program.needs)}, but {robot.name!r} has only {', '.join(has)}; "
+                f"{hint}, or choose another controller"
+            )
+            yield ("robots", i, "controller"), message
+
+
+_REMEDIES = {
+    "map": "give it `mapping` and a sensor for it",
+    "waypoints": "let the mission be {patrolling: {...}}",
+}
+
+
+def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
+    """Raise `InvalidValueError` when a controller needs what its robots do not have; see `needed`."""
+    for path, message in needed([(g.program, g.robot) for g in groups], waypoints):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+
+
+def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: ShareMaps | None) -> str:
+    """Return what to say of a team whose controllers count on shared maps that nobody shares; empty when all is well.
+
+    Args:
+        groups: controller, robot, number of robots, and whether they are given the map, of each group.
+        sharing: when robots exchange maps; None: on request.
+    """
+    if sharing is not None and sharing.policy != "on_request":
+        return ""
+    alone = [(p.name, n) for p, robot, n, known in groups if p.counts_on_shared_maps and robot.maps and not known]
+    team = sum(n for _, n in alone)
+    if team < 2:
+        return ""
+    names = ", ".join(dict.fromkeys(name for name, _ in alone))
+    return (
+        f"{team} robots keep their maps to themselves, though {names} can use those of others, so they do the same "
+        "work several times; write share_maps: {every_s: 1} (in Python share_maps=1.0) to share them"
+    )
+
+
+def order_found(order: Order, world: World) -> Iterator[Found]:
+    """Yield what is wrong with an order in a world."""
+    if not world.grid.inside(world.grid.to_cells(order.objective_m)):
+        yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
+
+
+def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
+    """Raise `InvalidValueError` when a team cannot do without knowing where all started; see `known_starts_needed`."""
+    for path, message in known_starts_needed([(g.program, g.known_map) for g in groups], mission):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+
+
+def _extent(world: World) -> str:
+    left, right, bottom, top = world.grid.extent
+    return f"x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"

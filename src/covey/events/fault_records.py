@@ -1,0 +1,100 @@
+"""What can go wrong with robots, as users declare it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from covey.events.records import When
+
+SPOILED_KINDS = ("lidar", "proximity", "neighbours", "odometry", "bumper", "wedge", "lidar3d", "depth_camera")
+"""The kinds of sensors that can be made worse."""
+
+
+class Fault(When):
+    """Base of all faults."""
+
+    robot: str = Field(
+        default="any",
+        min_length=1,
+        description="Name of a robot; of a group: one of it at random; any: one of the team at random; all.",
+    )
+    for_s: float | None = Field(default=None, gt=0, description="How long it lasts [s]; null: to the end.")
+
+    @property
+    def part(self) -> str:
+        """What of the robot it concerns: a robot has one fault of a kind on a part at a time."""
+        return ""
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.faults.strike(self, stream)
+
+
+class Dies(Fault):
+    """The robot stands still, senses nothing, says nothing, and is in the way of others."""
+
+    kind: Literal["dies"] = Field(default="dies", description="The name of this kind of fault.")
+    vanishes: bool = Field(default=False, description="The robot is gone altogether, and in nobody's way.")
+
+    @model_validator(mode="after")
+    def _gone_for_good(self) -> "Dies":
+        if self.vanishes and self.for_s is not None:
+            raise ValueError("for_s does not go with vanishes: another robot may stand there by then")
+        return self
+
+
+class RadioDies(Fault):
+    """The robot neither sends nor hears."""
+
+    kind: Literal["radio_dies"] = Field(default="radio_dies", description="The name of this kind of fault.")
+
+
+class SensorFault(Fault):
+    """A sensor gets worse, or drops out, as it does with the defaults."""
+
+    kind: Literal["sensor"] = Field(default="sensor", description="The name of this kind of fault.")
+    sensor: str = Field(default="lidar", min_length=1, description="Which one, by its name or its kind.")
+    range_factor: float = Field(default=1.0, gt=0, le=1, description="What is left of its range (lidar, proximity …).")
+    noise_m: float = Field(default=0.0, ge=0, le=1000, description="Standard deviation of noise on top [m].")
+    dropout: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of its rays, neighbours or samples that is lost; null: all, when nothing else is given.",
+    )
+
+    @property
+    def part(self) -> str:
+        """The sensor."""
+        return self.sensor
+
+    @property
+    def lost(self) -> float:
+        """Share that is lost."""
+        if self.dropout is not None:
+            return self.dropout
+        return 1.0 if self.range_factor == 1.0 and self.noise_m == 0.0 else 0.0
+
+
+class WheelSticks(Fault):
+    """One wheel, or the wheels of one side, do not turn: the robot drives circles around it."""
+
+    kind: Literal["wheel_sticks"] = Field(default="wheel_sticks", description="The name of this kind of fault.")
+    wheel: Literal["left", "right"] = Field(default="left", description="Which wheel.")
+
+
+class LocalizationJumps(Fault):
+    """The pose estimate jumps, and what follows is relative to that."""
+
+    kind: Literal["localization_jumps"] = Field(
+        default="localization_jumps", description="The name of this kind of fault."
+    )
+    offset: tuple[float, float, float] | None = Field(
+        default=None, description="By x, y [m] and heading [deg]; null: by random amounts."
+    )
+    sigma_m: float = Field(default=1.0, ge=0, le=1e5, description="Standard deviation of a random x and y [m].")
+    sigma_deg: float = Field(default=10.0, ge=0, le=180, description="Standard deviation of a random heading [deg].")
+
+
+AnyFault = Annotated[Dies | RadioDies | SensorFault | WheelSticks | LocalizationJumps, Field(discriminator="kind")]
+"""Any fault that a scenario can declare, told apart by ``kind``."""

@@ -1,0 +1,368 @@
+"""Inputs: what changes the world or strikes robots, declared or called for; the first phase of every step.
+
+All of it happens here, at the begin of a step, in a fixed order: what robots dig, faults that are over, obstacles,
+doors that wait, what is declared, what was called for since the last step. Each is an event; what was called for is
+also kept as an event ``input``, from which `recorded_inputs` makes declarations that repeat the run.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.events.checks import as_input, check
+from covey.events.faults import Faults
+from covey.events.records import (
+    DoorEvent,
+    GroundEvent,
+    ObstacleEvent,
+    OrderEvent,
+    RemoveEvent,
+    SaveGroundEvent,
+    Track,
+    WallEvent,
+    When,
+)
+from covey.events.schedule import Schedule
+from covey.geometry import Pose
+from covey.planning.orders import NOTICE
+from covey.random import generator
+from covey.results.folder import GROUNDS, unwritable
+from covey.results.frame import Event
+from covey.results.run import Run
+from covey.world.editing.changing import ChangingWorld, robot_in
+from covey.world.editing.ground_edits import GroundEdit, dig
+from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
+from covey.world.ground import Ground
+
+if TYPE_CHECKING:
+    from covey.runtime.simulation import Simulation
+
+
+@dataclass
+class Moving:
+    """An obstacle on its way: how it looks, how far it has come [m], the cells it fills, and whether it waits."""
+
+    track: Track
+    way: Way
+    distance_m: float
+    patch: Patch
+    waits: bool = False
+
+
+class Inputs:
+    """What is declared for a run and called for during it.
+
+    Args:
+        sim: the simulation, complete but for its first step.
+        events, faults: records, or plain data as in a scenario.
+
+    Attributes:
+        faults: what is wrong with robots.
+
+    Raises:
+        InvalidValueError: a record is wrong, or names what there is not.
+    """
+
+    def __init__(self, sim: "Simulation", events: Sequence[Any], faults: Sequence[Any]):
+        self.sim, self.faults = sim, Faults(sim, self.note)
+        declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
+        declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
+        for stream, record in declared:
+            check(record, sim.world, sim.groups, [r for _, r in declared], stream)
+        self._schedule = Schedule(declared, sim.clock, sim.seed)
+        self._calls: list[Any] = []
+        self._standing: ChangingWorld | None = None
+        self._obstacles: dict[str, Moving] = {}
+        self._waiting: dict[str, None] = {}  # doors that are to shut, in order
+        self._random: dict[str, np.random.Generator] = {}
+        self._named = self._orders = 0
+        self._diggers = [i for i, robot in sim._robots.items() if robot.model.digger is not None]
+
+    def call(self, event: Any) -> None:
+        """Let something happen in the next step.
+
+        Raises:
+            InvalidValueError: the record is wrong, names what there is not, or says when.
+        """
+        record = as_input(event)
+        if any(getattr(record, name) != field.default for name, field in When.model_fields.items()):
+            raise InvalidValueError(
+                f"{event!r} says when; a call happens in the next step, declare it for another time"
+            )
+        check(record, self.sim.world, self.sim.groups, None, "event")
+        self._calls.append(record)
+
+    def take(self) -> None:
+        """Let happen what is due now."""
+        for index in self._diggers:
+            self._dig(index)
+        if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
+            return
+        sim = self.sim
+        if self._standing is not None:
+            self._standing.step = sim.clock.step + 1
+        self.faults.recover()
+        for name in list(self._obstacles):
+            self._move(name)
+        for door in list(self._waiting):
+            self._close(door)
+        for entry in self._schedule.due(sim.clock.step, sim.scoring.explored_share_union):
+            entry.count += entry.record.act(self, entry.stream) is not None
+        calls, self._calls = self._calls, []
+        for k, record in enumerate(calls):
+            happened = record.act(self, f"calls/{sim.clock.step}/{k}")
+            for data in happened if isinstance(happened, list) else [happened or record.plain()]:
+                self.note("input", text=json.dumps({"at_step": sim.clock.step, **data}))
+
+    def note(self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = "") -> None:
+        """Record an event of the step that begins."""
+        x, y = (float(v) for v in place)
+        self.sim.events.append(Event(self.sim.clock.step + 1, self.sim.time, kind, robot, other, x, y, text))
+
+    def random(self, stream: str) -> np.random.Generator:
+        """Return the generator of a stream."""
+        if stream not in self._random:
+            self._random[stream] = generator(self.sim.seed, stream)
+        return self._random[stream]
+
+    # -- what records ask for ------------------------------------------------------------------------------------------
+
+    def set_door(self, event: DoorEvent, stream: str) -> Any:
+        """Open or shut a door; one on which a robot stands shuts as soon as it is free."""
+        doors, to = sorted(self.standing.doors), event.to
+        name = event.door
+        if name == "any":
+            can = [d for d in doors if to == "toggle" or self._is_open(d) != (to == "open")]
+            if not can:
+                return None
+            name = can[int(self.random(f"{stream}/door").integers(len(can)))]
+        if to == "toggle":
+            to = "closed" if self._is_open(name) else "open"
+        if to == "closed" and self._is_open(name):
+            self._waiting[name] = None
+            self._close(name, first=True)
+        elif to == "open" and name in self._waiting:
+            del self._waiting[name]
+        elif to == "open" and not self._is_open(name):
+            self.standing.open_door(name)
+            self.note("door_opened", other=name, place=self._middle(self.standing.doors[name]))
+        else:
+            return None
+        return {"door": name, "to": to}
+
+    def put_wall(self, event: WallEvent) -> Any:
+        """Put up a wall; refused where a robot stands, or when its name is taken."""
+        patch = shape_patch(self.sim.world.grid, event.wall.shape())
+        assert patch is not None, "checked before"
+        name = self._name(event.name, "wall")
+        if self._refused(name, patch):
+            return None
+        self.standing.put(name, patch, event.wall.material or "")
+        self.note("wall_added", other=name, place=self._middle(patch))
+        return {**event.plain(), "name": name}
+
+    def put_obstacle(self, event: ObstacleEvent) -> Any:
+        """Let an obstacle appear; refused where a robot stands, or when its name is taken."""
+        track = event.obstacle
+        way = Way(track.path_m, track.repeat)
+        patch = self._patch(track, way, 0.0)
+        assert patch is not None, "checked before"
+        name = self._name(event.name, "obstacle")
+        if self._refused(name, patch):
+            return None
+        self.standing.put(name, patch)
+        self._obstacles[name] = Moving(track, way, 0.0, patch)
+        self.note("obstacle_added", other=name, place=way.place(0.0)[:2])
+        return {**event.plain(), "name": name}
+
+    def remove(self, event: RemoveEvent) -> Any:
+        """Take away what was put up, or tear down the world's own walls in a region."""
+        if isinstance(event.remove, str):
+            name = event.remove
+            if not self.standing.stands(name):
+                self.note("refused", other=name, text="there is nothing of this name")
+                return None
+            kind = "obstacle" if self._obstacles.pop(name, None) is not None else "wall"
+            self.standing.take(name)
+            self.note(f"{kind}_removed", other=name)
+            return event.plain()
+        from covey.world.editing.shapes import polygon
+
+        patch = shape_patch(self.sim.world.grid, polygon(event.remove.polygon_m))
+        assert patch is not None, "checked before"
+        cells = self.standing.clear(patch)
+        self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
+        return event.plain()
+
+    def change_ground(self, event: GroundEvent) -> Any:
+        """Change the ground; refused when it would leave its range of altitudes."""
+        return event.plain() if self._edit_ground(event.edit, event.change) else None
+
+    def _edit_ground(self, edit_of: Callable[[Ground], GroundEdit], what: str, robot: str = "") -> bool:
+        """Edit the ground and record it, or that it is refused; return whether it was edited."""
+        ground = self.sim.world.ground
+        try:
+            if ground is None:
+                raise InvalidValueError("this world has no ground that could change; give it a height_map")
+            edit = edit_of(ground)
+        except InvalidValueError as error:
+            self.note("refused", robot, what, text=str(error))
+            return False
+        self.sim.surveying.edited(self.sim.clock.step + 1, edit)
+        rows, columns = np.nonzero(edit.before != edit.after)
+        text = "nothing changed"
+        place = (np.nan, np.nan)
+        if len(rows):
+            x0, y0, spacing = ground.frame.tolist()
+            place = x0 + (edit.column + columns.mean()) * spacing, y0 + (edit.row + rows.mean()) * spacing
+            low, high = (float(end) for end in ((edit.after - edit.before).min(), (edit.after - edit.before).max()))
+            text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
+        self.note("ground_changed", robot, what, place, text)
+        return True
+
+    def save_ground(self, event: SaveGroundEvent) -> Any:
+        """Write the ground as it is into the run's folder; a name that is taken gets a number."""
+        ground, folder = self.sim.world.ground, self.sim._recorder.folder / GROUNDS
+        assert ground is not None, "checked before"
+        given = Path(event.save_ground)
+        names = (given.name, *(f"{given.stem}-{k}{given.suffix}" for k in range(2, 100_000)))
+        try:
+            name = next(name for name in names if not (folder / name).exists())
+            ground.save(folder / name)
+        except OSError as error:
+            raise unwritable(f"the ground into {str(folder)!r}", error) from error
+        self.note("ground_saved", other=name)
+        return event.plain()
+
+    def _dig(self, index: int) -> None:
+        """Let a robot move the ground that it asked for, from where it stood when it asked."""
+        robot = self.sim._robots[index]
+        digs, robot._digs = robot._digs, []
+        stood, digger = Pose(*self.sim._pose_before[index].tolist()), robot.model.digger
+        for x, y, to_x, to_y, volume_m3 in digs:
+            assert digger is not None, "checked by the handle"
+            places = {"from_m": stood @ (x, y), "to_m": stood @ (to_x, to_y)}
+            edit = partial(dig, **places, volume_m3=volume_m3, radius_m=digger.radius_m)
+            self._edit_ground(edit, "dig", robot.name)
+
+    def give_order(self, event: OrderEvent) -> Any:
+        """Put an order on the notice board; its number says that it is another one."""
+        self._orders += 1
+        self.sim.deciding.post(NOTICE, event.order.notice(self._orders))
+        give = getattr(self.sim.tracker, "give", None)
+        if give is not None:
+            give(event.order)
+        self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        return event.plain()
+
+    @property
+    def awaits_orders(self) -> bool:
+        """Whether the team is still to be told something, as far as that is declared."""
+        return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
+
+    @property
+    def standing(self) -> ChangingWorld:
+        """What stands in the world; made when it first changes."""
+        if self._standing is None:
+            self._standing = ChangingWorld(self.sim.world)
+            self._standing.step = self.sim.clock.step + 1
+        return self._standing
+
+    @property
+    def changed(self) -> np.ndarray:
+        """How the world changed so far, int32 (k, 4), see `covey.results.maps.Maps`."""
+        return np.concatenate(
+            [np.empty((0, 4), np.int32), *(self._standing.changed if self._standing is not None else ())]
+        )
+
+    # -- what takes more than one step ---------------------------------------------------------------------------------
+
+    def _close(self, door: str, first: bool = False) -> None:
+        """Shut a door that is to shut, unless a robot stands in it."""
+        patch = self.standing.doors[door]
+        robot = self._robot_in(patch)
+        if robot < 0:
+            del self._waiting[door]
+            self.standing.close_door(door)
+            self.note("door_closed", other=door, place=self._middle(patch))
+        elif first:
+            self.note("door_waits", self.sim.names[robot], door, self._middle(patch))
+
+    def _move(self, name: str) -> None:
+        """Move an obstacle on by one step, unless a robot is in its way."""
+        moving = self._obstacles[name]
+        distance_m = moving.distance_m + moving.track.speed_m_s * self.sim.clock.step_s
+        patch = self._patch(moving.track, moving.way, distance_m)
+        if patch is not None and not patch.same(moving.patch):
+            robot = self._robot_in(patch, moving.track.gap_m)
+            if robot >= 0:
+                if not moving.waits:
+                    x, y, _ = moving.way.place(moving.distance_m)
+                    self.note("obstacle_waits", self.sim.names[robot], name, (x, y))
+                moving.waits = True
+                return
+            self.standing.put(name, patch)
+            moving.patch = patch
+        moving.distance_m, moving.waits = distance_m, False
+
+    def _patch(self, track: Track, way: Way, distance_m: float) -> Patch | None:
+        """Return the cells of an obstacle somewhere on its way; None when it is outside the array."""
+        grid = self.sim.world.grid
+        x, y, heading = way.place(distance_m)
+        x0, y0, c, s, resolution = grid.frame
+        u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
+        if track.radius_m is not None:
+            return disc_patch(v, u, track.radius_m / resolution, grid.shape)
+        assert track.size_m is not None
+        length, width = (side / resolution for side in track.size_m)
+        return rectangle_patch(v, u, length, width, heading - grid.origin[2], grid.shape)
+
+    # -- helpers -----------------------------------------------------------------------------------------------------
+
+    def _is_open(self, door: str) -> bool:
+        """Return whether a door is open and is to stay so."""
+        return self.standing.is_open(door) and door not in self._waiting
+
+    def _name(self, given: str, kind: str) -> str:
+        if given:
+            return given
+        self._named += 1
+        return f"{kind} {self._named}"
+
+    def _refused(self, name: str, patch: Patch) -> bool:
+        """Record and return whether something cannot be put up."""
+        robot = self._robot_in(patch)
+        if self.standing.stands(name):
+            self.note("refused", other=name, text="there is something of this name already")
+        elif robot >= 0:
+            self.note("refused", self.sim.names[robot], name, self._middle(patch), "a robot stands there")
+        else:
+            return False
+        return True
+
+    def _robot_in(self, patch: Patch, gap_m: float = 0.0) -> int:
+        """Return a robot that stands on passable cells of a patch, or within a gap [m] of them, or -1."""
+        model, pose = self.sim.model, self.sim.state.pose
+        c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
+        bodies = model.discs.copy()
+        bodies[..., 0] = pose[:, 0, None] + c * model.discs[..., 0] - s * model.discs[..., 1]
+        bodies[..., 1] = pose[:, 1, None] + s * model.discs[..., 0] + c * model.discs[..., 1]
+        bodies[..., 2] += gap_m * (model.discs[..., 2] > 0)
+        bodies[model.disc_count == 0, :, 2] = 0.0  # vanished
+        return robot_in(self.sim.world, self.standing.newly_solid(patch), bodies)
+
+    def _middle(self, patch: Patch) -> np.ndarray:
+        """Return the middle of cells [m]."""
+        return self.sim.world.grid.to_world(np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column)))
+
+
+def recorded_inputs(run: Run) -> list[dict[str, Any]]:
+    """Return what was called for during a run, as events to declare for a simulation that repeats it."""
+    events = run.events
+    return [json.loads(text) for text in events.filter(events["kind"] == "input")["text"]]

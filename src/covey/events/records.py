@@ -1,0 +1,260 @@
+"""What can happen to a world while it runs, as users declare it, and when.
+
+Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``,
+``save_ground``, or a change of the ground, such as ``crater``.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from covey.planning.orders import Order
+from covey.records import Record
+from covey.world.editing.ground_edits import GroundEdit
+from covey.world.editing.obstacles import Repeat
+from covey.world.ground import Ground
+from covey.world.records.ground_edits import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
+from covey.world.records.walls import Point, SimplePolygon
+
+_TRIGGERS = ("at_s", "at_step", "at_explored", "every_s", "rate_per_min")
+Metres = Annotated[float, Field(gt=0, le=100_000)]
+
+
+class When(Record):
+    """When something happens; without any of these at once."""
+
+    at_s: float | None = Field(default=None, ge=0, description="In the first step from this time on [s].")
+    at_step: int | None = Field(default=None, ge=0, description="In this control step; the first is 0.")
+    at_explored: float | None = Field(
+        default=None, gt=0, le=1, description="When the team has explored this share of what can be explored."
+    )
+    every_s: float | None = Field(default=None, gt=0, description="Again and again with this period [s].")
+    rate_per_min: float | None = Field(
+        default=None, gt=0, le=1e5, description="At random times (a Poisson process), so many per minute on average."
+    )
+    probability: float = Field(default=1.0, gt=0, le=1, description="With every_s: how probable it is each time.")
+    max_count: int | None = Field(
+        default=None, ge=1, description="With every_s and rate_per_min: how often it happens at most."
+    )
+
+    model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
+
+    @model_validator(mode="after")
+    def _one_time(self) -> "When":
+        given = [name for name in _TRIGGERS if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are given; choose one of {', '.join(_TRIGGERS)}")
+        if self.probability < 1 and self.every_s is None:
+            raise ValueError("probability needs every_s: it is tried once in each period")
+        if self.max_count is not None and self.every_s is None and self.rate_per_min is None:
+            raise ValueError("max_count needs every_s or rate_per_min")
+        return self
+
+    def plain(self) -> dict[str, Any]:
+        """Return what happens as plain data, without when."""
+        data = self.model_dump(mode="json", exclude_none=True)
+        return {key: value for key, value in data.items() if key not in When.model_fields}
+
+
+class DoorEvent(When):
+    """A door opens or closes."""
+
+    door: str = Field(min_length=1, description="Name of the door, or any: one at random.")
+    to: Literal["open", "closed", "toggle"] = Field(description="What it becomes; toggle: the other.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.set_door(self, stream)
+
+
+class Segment(Record):
+    """A straight wall."""
+
+    from_: Point = Field(alias="from", description="x, y of one end [m].")
+    to: Point = Field(description="x, y of the other end [m].")
+    thickness_m: Metres = Field(default=0.2, description="Thickness [m]; it also ends half of it beyond the ends.")
+    material: str | None = Field(default=None, min_length=1, description="What it is made of; null: as its floor.")
+
+    model_config = When.model_config
+
+    def shape(self) -> Any:
+        """Return the wall as a shapely polygon [m]."""
+        from covey.world.editing.shapes import wall
+
+        return wall((self.from_, self.to), self.thickness_m)
+
+
+class Outline(Record):
+    """A wall of any shape, a rectangle for one."""
+
+    polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
+    material: str | None = Field(default=None, min_length=1, description="What it is made of; null: as its floor.")
+
+    def shape(self) -> Any:
+        """Return the wall as a shapely polygon [m]."""
+        from covey.world.editing.shapes import polygon
+
+        return polygon(self.polygon_m)
+
+
+def _wall_kind(value: Any) -> str:
+    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
+    return "outline" if "polygon_m" in keys else "segment"
+
+
+class WallEvent(When):
+    """A wall is put up."""
+
+    wall: Annotated[
+        Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
+    ] = Field(description="The wall: {from, to, thickness_m} or {polygon_m}.")
+    name: str = Field(default="", max_length=50, description="What remove calls it.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.put_wall(self)
+
+
+class Track(Record):
+    """A thing that moves along a path, at the same speed all the way, and waits for robots in its way."""
+
+    path_m: list[Point] = Field(min_length=1, description="Points [x, y] of the path of its centre [m].")
+    speed_m_s: float = Field(default=0.5, ge=0, le=100, description="Speed [m/s].")
+    gap_m: float = Field(default=0.3, ge=0, le=100, description="How far before a robot it stops [m].")
+    repeat: Repeat = Field(
+        default="back_and_forth", description="At the end of the path: loop to the first point, back_and_forth, once."
+    )
+    radius_m: Metres | None = Field(default=None, description="Radius of a round one [m].")
+    size_m: tuple[Metres, Metres] | None = Field(
+        default=None, description="Length along its way and width of a rectangular one [m]."
+    )
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "Track":
+        if (self.radius_m is None) == (self.size_m is None):
+            raise ValueError("an obstacle is round or rectangular; give one of radius_m and size_m")
+        return self
+
+
+class ObstacleEvent(When):
+    """An obstacle appears and moves."""
+
+    obstacle: Track = Field(description="What it is and how it moves.")
+    name: str = Field(default="", max_length=50, description="What remove calls it.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.put_obstacle(self)
+
+
+class Region(Record):
+    """A part of the world."""
+
+    polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
+
+
+class RemoveEvent(When):
+    """Walls are torn down, or an obstacle goes away."""
+
+    remove: str | Region = Field(
+        description="Name of a wall or obstacle that was put up, or a region in which the world's own walls fall."
+    )
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.remove(self)
+
+
+class GroundEvent(When):
+    """The ground changes."""
+
+    altitude: SetAltitude | None = Field(default=None, description="Vertices get an altitude: {box_m, to_m}.")
+    shift: ShiftAltitude | None = Field(default=None, description="Vertices rise or fall: {polygon_m, by_m}.")
+    crater: Crater | None = Field(default=None, description="A bowl: {centre_m, depth_m, radius_m}.")
+    mound: Mound | None = Field(default=None, description="A heap of earth: {centre_m, height_m, radius_m}.")
+    trench: Trench | None = Field(default=None, description="A ditch: {from, to, width_m, depth_m}.")
+    bank: Bank | None = Field(default=None, description="A wall of earth: {from, to, width_m, height_m}.")
+
+    @model_validator(mode="after")
+    def _one_change(self) -> "GroundEvent":
+        given = [kind for kind in GROUND_EDITS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise ValueError(f"{' and '.join(given)} are given; one event changes the ground in one way")
+        return self
+
+    @property
+    def change(self) -> str:
+        """The key of the change, such as ``crater``."""
+        return next(kind for kind in GROUND_EDITS if getattr(self, kind) is not None)
+
+    def edit(self, ground: Ground) -> GroundEdit:
+        """Do it on an editable ground.
+
+        Raises:
+            InvalidValueError: it lies outside the ground, or asks for altitudes outside its range; nothing is changed.
+        """
+        return getattr(self, self.change).edit(ground)
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.change_ground(self)
+
+
+class SaveGroundEvent(When):
+    """The ground, as it is then, is written into the folder of the run."""
+
+    save_ground: str = Field(
+        description="Name of the file in `grounds` of the run's folder: letters, digits, _ and -, and .npz, .npy, "
+        ".png, .pgm, .asc or .tif."
+    )
+
+    @field_validator("save_ground")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}\.(npz|npy|png|pgm|asc|tif)", name):
+            raise ValueError(
+                f"{name!r} is no name for a ground in the run's folder; give up to 60 letters, digits, _ and -, and "
+                "then .npz, .npy, .png, .pgm, .asc or .tif, such as after.npz"
+            )
+        return name
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.save_ground(self)
+
+
+class OrderEvent(When):
+    """The team is told to go somewhere else, or to stand there otherwise."""
+
+    order: Order = Field(description="What stands on the notice board from then on: {objective_m, formation, …}.")
+
+    def act(self, inputs: Any, stream: str) -> Any:
+        """Do it; return what happened as plain data, None when nothing did."""
+        return inputs.give_order(self)
+
+
+def _kind(value: Any) -> str | None:
+    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
+    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
+    kinds |= {"remove": "removal", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
+    return next((kind for key, kind in kinds.items() if key in keys), None)
+
+
+WorldEvent = Annotated[
+    Annotated[DoorEvent, Tag("door event")]
+    | Annotated[WallEvent, Tag("wall event")]
+    | Annotated[ObstacleEvent, Tag("obstacle event")]
+    | Annotated[RemoveEvent, Tag("removal")]
+    | Annotated[GroundEvent, Tag("ground event")]
+    | Annotated[SaveGroundEvent, Tag("saved ground")]
+    | Annotated[OrderEvent, Tag("order event")],
+    Discriminator(
+        _kind,
+        custom_error_type="event_kind",
+        custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
+        "{obstacle: {path_m, radius_m}}, {remove: …}, {order: {objective_m}}, {crater: {centre_m}} or another change "
+        "of the ground, {save_ground: NAME}, with at_s, at_step, at_explored, every_s or rate_per_min",
+    ),
+]
+"""Any change of a world that a scenario can declare."""

@@ -1,0 +1,1 @@
+"""What the rows of a design say: tables, tests, comparisons."""

@@ -1,0 +1,207 @@
+"""What a table of results says, as sheets: summaries, tests, ranks, profiles, fleets. Level and families are stated."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from covey.errors import InvalidValueError
+from covey.experiments.design.axes import Axes
+from covey.experiments.report.report_tables import Sheet, text
+from covey.results import statistics
+from covey.results.figures.study_layout import label, unit
+from covey.results.metrics import is_time_to_goal
+from covey.results.metrics.registry import LARGER_IS_BETTER
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ALPHA = 0.05
+"""Level of every family of tests."""
+MOST_COMPARED = 8
+"""Up to so many values of a parameter are compared, each with each."""
+FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 5.0)
+"""At which performance profiles are told."""
+
+EFFECT = ("shift", "shift_low", "shift_high")
+"""By how much A lies above B, in the unit of the metric, and its interval."""
+TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
+"""Columns of a comparison that are printed."""
+_TOGETHER = ("a", "b", "n_a", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
+EXPLAINED = (
+    "A - B: the Hodges-Lehmann estimate in the unit of the metric, below zero where A is smaller; from, to: its 95 % "
+    "interval by the same test, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
+    "P(A > B) - P(A < B), whatever the size of the difference."
+)
+"""What the columns of a comparison are."""
+
+_IN_PRINT = {
+    "a": "A",
+    "b": "B",
+    "n_a": "n A",
+    "n_b": "n B",
+    "median_a": "median A",
+    "median_b": "median B",
+    "p_holm": "p (Holm)",
+    "cliffs_delta": "delta",
+    "runs_needed": "runs needed",
+    "shift_low": "from",
+    "shift_high": "to",
+    "speed_up": "speed-up",
+    "average_rank": "average rank",
+}
+
+
+def all_of(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
+    """Yield every table about one metric."""
+    yield summary(table, metric, axes)
+    yield from ranks(table, metric, axes)
+    yield from together(table, metric, axes)
+    yield from comparisons(table, metric, axes)
+    if is_time_to_goal(metric):
+        yield from comparisons(table, metric, axes, test="log-rank")
+
+
+def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
+    """Return how the metric is distributed in each setting."""
+    found = statistics.summarize(table, metric, axes.varying or "vector")
+    until = found["until_s"].drop_nulls().unique().to_list()
+    mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
+    kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
+    said = [f"{kind} of the median" for kind in kinds if kind != "range"]
+    few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
+    caption = f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value." if kinds else ""
+    return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, mean=mean)
+
+
+def together(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
+    """Yield one test for each two values over all settings, where it could have shown something."""
+    between = _between(table, axes)
+    apart = [name for name in axes.varying if name != between]
+    if between is not None and apart:
+        yield from stratified(table, metric, between, apart, ALPHA, only_shown=True)
+
+
+def stratified(
+    table: "pl.DataFrame", metric: str, between: str, apart: Sequence[str], alpha: float, *, only_shown: bool = False
+) -> Iterator[Sheet]:
+    """Yield one test for each two values over all settings: what few seeds in many settings say together.
+
+    None where runs have no partners: without pairs it would mix the settings.
+    """
+    found = statistics.compare(table, metric, between, pair_on=[*apart, "seed"], alpha=alpha)
+    if not len(found) or "Mann-Whitney U" in found["test"] or (only_shown and not found["shown"].any()):
+        return
+    settings = table.select(apart).n_unique()
+    title = f"{found['test'][0]} test over all {settings} settings: {metric} between values of {label(between)}"
+    caption = (
+        f"Two-sided, stratified by setting ({', '.join(map(label, apart))}): runs of the same setting and seed are "
+        f"pairs, and their differences are ranked together; one family of {len(found)} tests, Holm, level {alpha:g}. "
+        f"{EXPLAINED} Large differences count most, so settings with long times do."
+    )
+    yield sheet(found.select(_TOGETHER), title, caption, metric, n_a="pairs")
+
+
+def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> Iterator[Sheet]:
+    """Yield the comparisons of a metric that could have shown something; none when there are none."""
+    found = compared(table, metric, axes, test)
+    if found is None or not found["shown"].any():
+        return
+    apart = found.columns[: found.columns.index("a")]
+    caption = (
+        f"Two-sided, one family of {len(found)} tests, Holm, level {ALPHA:g}. {EXPLAINED} Runs needed: of each kind "
+        "(or pairs), to find a difference as large as this with power 0.8."
+    )
+    shown = found.filter(found["shown"])
+    names = _names(shown)
+    several = ["test"] if shown["test"].n_unique() > 1 else []
+    where = ", setting by setting" if apart else ""
+    title = f"{names} test{where}: {metric} between values of {label(_between(table, axes) or '')}"
+    yield sheet(shown.select(*apart, *TESTED[:2], *several, *TESTED[2:]), title, caption, metric)
+
+
+def hidden(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[str]:
+    """Yield a sentence for each kind of test about the comparisons that are not shown."""
+    for test in ("rank", "log-rank") if is_time_to_goal(metric) else ("rank",):
+        found = compared(table, metric, axes, test)
+        missing = 0 if found is None else len(found) - int(found["shown"].sum())
+        if found is not None and missing:
+            where = " between runs of one setting" if found.columns[0] != "a" else ""
+            yield (
+                f"{_names(found)} test: {missing} of {len(found)} comparisons{where} are not shown. Even the clearest "
+                f"outcome would not have reached p < {ALPHA:g} after Holm's correction with so few runs."
+            )
+
+
+def _names(found: "pl.DataFrame") -> str:
+    return " or ".join(found["test"].unique(maintain_order=True).to_list())
+
+
+def compared(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> "pl.DataFrame | None":
+    """Return all comparisons between the values of one parameter, setting by setting; None where none is meant."""
+    between = _between(table, axes)
+    if between is None:
+        return None
+    apart = [name for name in axes.varying if name != between]
+    found = statistics.compare(table, metric, between, apart, test=test, alpha=ALPHA)  # pyright: ignore
+    return found if len(found) else None
+
+
+def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
+    """Yield how three or more strategies rank over all other settings, and how often each is near the best."""
+    between = axes.line
+    over = [name for name in axes.varying if name != between]
+    if between is None or not over or table[between].n_unique() < 3 or table.select(over).n_unique() < 2:
+        return
+    better = metric in LARGER_IS_BETTER
+    try:
+        found, test = statistics.average_ranks(table, metric, between, over, larger_is_better=better, alpha=ALPHA)
+    except InvalidValueError:  # some setting lacks a strategy
+        return
+    nemenyi = f"; ranks further apart than {test.critical_difference:.2f} differ (Nemenyi)" if test.p < ALPHA else ""
+    caption = f"Medians of each of {test.blocks} settings, ranked; 1 is best. Friedman: p = {test.p:.3g}{nemenyi}."
+    yield sheet(found, f"Average ranks: {metric}", caption)
+    if better or (table[metric].drop_nulls() <= 0).any():
+        return
+    curve = statistics.profiles(table, metric, between, over)
+    shares = [curve.filter(curve["ratio"] <= factor).tail(1).drop("ratio").row(0) for factor in FACTORS]
+    rows = tuple(tuple(map(text, (factor, *row))) for factor, row in zip(FACTORS, shares, strict=True))
+    head = ("factor", *curve.columns[1:])
+    caption = "Share of the settings whose median is within a factor of the best one's (Dolan and Moré 2002)."
+    yield Sheet(f"Performance profile: {metric}", head, rows, (True,) * len(head), caption)
+
+
+def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
+    """Return the tables about fleet size, of designs that vary it: the best fleets, speed-up and efficiency."""
+    time, cost = "exploration_time_s", "exploration_cost_m"
+    if not axes.has_sizes(table) or time not in table.columns:
+        return []
+    assert axes.x is not None
+    apart = [name for name in axes.varying if name != axes.x]
+    best = partial(statistics.best_fleets, table, time, axes.x, apart)
+    caption = "Size with the smallest median time; a dash where half of the runs of no size reached the goal."
+    sheets = [sheet(best(), "Best fleet by time", caption, best="robots", value="median time [s]")]
+    if 1 not in table[axes.x].to_list():
+        return sheets
+    if cost in table.columns:
+        try:
+            caption = "Size with the smallest T(n)/T(1) + cost(n)/cost(1), medians; 2 is one robot."
+            weighed = best(cost=cost, weight=1.0)
+            sheets.append(sheet(weighed, "Best fleet by time and cost", caption, best="robots", value="sum"))
+        except InvalidValueError:  # one robot does not reach the goal in half of its runs somewhere
+            pass
+    caption = "S(n) = T(1)/T(n) of median times, and S(n)/n; a dash where half of the runs did not reach the goal."
+    scaled = statistics.scaling(table, time, axes.x, apart)
+    return [*sheets, sheet(scaled, "Speed-up and efficiency", caption, median="median time [s]")]
+
+
+def _between(table: "pl.DataFrame", axes: Axes) -> str | None:
+    """Return the parameter whose values are compared: the lines, words along the axis, or few numbers along it."""
+    name = axes.line or axes.x
+    return name if name and 2 <= table[name].n_unique() <= MOST_COMPARED else None
+
+
+def sheet(table: "pl.DataFrame", title: str, caption: str, metric: str = "", **names: str) -> Sheet:
+    """Return a table as a sheet, its columns called as people read them: ``names``, or the usual ones."""
+    names = {"shift": f"A - B {unit(metric)}".strip()} | names
+    heads = [names.get(c) or _IN_PRINT.get(c) or (label(c) if "." in c else c.replace("_", " ")) for c in table.columns]
+    return Sheet.of(table, title, caption, heads)

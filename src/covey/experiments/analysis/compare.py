@@ -1,0 +1,116 @@
+"""`compare_results`: two designs, or one design under two versions, side by side with tests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, stratified
+from covey.experiments.design.axes import parameters
+from covey.experiments.design.describe import short
+from covey.experiments.report.report_tables import Sheet
+from covey.experiments.run import Results
+from covey.results import statistics
+from covey.results.figures.study import FLEET_METRICS
+from covey.scenario.yaml12 import parse_yaml
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WHICH = "results"
+"""Column of the common table that tells the two apart."""
+
+
+def compare_results(a: Results, b: Results, metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
+    """Return one table for each metric: what differs between two sets of results, and how sure that is.
+
+    The parameters that both have are kept apart where their values overlap, and only common values count; runs of equal
+    values and equal seed are pairs. A parameter without a common value is what differs between the two. Where there are
+    several settings, a table before says what all of them show together. All rows of a table are one family for Holm's
+    correction.
+
+    Args:
+        a, b: the results.
+        metrics: columns; default, those of the first design, or else the usual ones.
+        alpha: level of the tests.
+
+    Raises:
+        InvalidValueError: they have no setting in common, or a metric does not exist.
+    """
+    table, shared = _common(a, b)
+    wanted = [m for m in metrics or a.metrics or FLEET_METRICS if metrics or m in table.columns]
+    apart = [name for name in shared if table[name].n_unique() > 1]
+    sheets = [sheet for metric in wanted for sheet in _sheets(table, metric, apart, alpha)]
+    if not any(sheet.rows for sheet in sheets):
+        raise InvalidValueError(f"{a.folder} and {b.folder} have no setting in common; there is nothing to compare")
+    return sheets
+
+
+def differences(a: Results, b: Results) -> list[tuple[str, str, str]]:
+    """Return what is otherwise in the scenarios of two sets of results: a path, and its values in A and in B.
+
+    Compared are the runs of settings that both have; what each varies by itself is told by its values.
+    """
+    _, shared = _common(a, b)
+    mine, theirs = ({_setting(row, shared): row for row in reversed(r.rows)} for r in (a, b))
+    both = [setting for setting in mine if setting in theirs]
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for setting in both:
+        one, other = (dict(_leaves(parse_yaml(rows[setting]["scenario"], "").data)) for rows in (mine, theirs))
+        for path in {**one, **other}:
+            if path != "seed" and one.get(path) != other.get(path):
+                values = found.setdefault(path, ({}, {}))
+                for said, leaves in zip(values, (one, other), strict=True):
+                    said[short(leaves[path]) if path in leaves else "not given"] = None
+    return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
+
+
+def _common(a: Results, b: Results) -> "tuple[pl.DataFrame, list[str]]":
+    """Return the runs of both whose settings can be compared, and the parameters that both have."""
+    one, other = a.table, b.table
+    shared = [name for name in parameters(one) if name in parameters(other)]
+    shared = [name for name in shared if set(one[name].to_list()) & set(other[name].to_list())]
+    for name in shared:  # of which each value that only one of them has is left out
+        both = list(set(one[name].to_list()) & set(other[name].to_list()))
+        one, other = (t.filter(t[name].is_in(both)) for t in (one, other))
+    return _together(one, other), shared
+
+
+def _setting(row: Mapping[str, Any], shared: Sequence[str]) -> tuple[str, ...]:
+    return tuple(short(row["parameters"].get(name)) for name in shared)
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of everything in a scenario that is no mapping and no list of mappings."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value):
+            name = item.get("name", number) if isinstance(item, dict) else number
+            yield from _leaves(item, f"{path}.{name}")
+    else:
+        yield path, value
+
+
+def _together(one: "pl.DataFrame", other: "pl.DataFrame") -> "pl.DataFrame":
+    """Return the rows of both under their common columns, and which of the two each is from."""
+    import polars as pl
+
+    marked = [t.with_columns(pl.lit(name).alias(WHICH)) for t, name in ((one, "A"), (other, "B"))]
+    return pl.concat(marked, how="diagonal_relaxed")
+
+
+def _sheets(table: "pl.DataFrame", metric: str, apart: list[str], alpha: float) -> Iterator[Sheet]:
+    if metric not in table.columns:
+        raise InvalidValueError(f"no metric {metric!r} in these results{did_you_mean(metric, table.columns)}")
+    found = statistics.compare(table, metric, WHICH, apart, alpha=alpha)
+    if len(found) > 1:
+        yield from stratified(table, metric, WHICH, apart, alpha)
+    caption = (
+        f"Two-sided tests, {len(found)} in the family, Holm, level {alpha:g}; a dash where the runs are too few for "
+        f"any outcome to be significant. {EXPLAINED} Medians of times count timeouts. Pairs are runs of the same "
+        "setting and seed."
+    )
+    names = [name for name in TESTED if name not in ("a", "b")]
+    shown = found.select(*apart, "test", *names[:2], "successes_a", "successes_b", *names[2:])
+    yield sheet(shown, metric, caption, metric)

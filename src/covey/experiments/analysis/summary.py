@@ -1,0 +1,101 @@
+"""The results of a design as text: a line per vector for people and papers, a row per run for programs."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from covey.errors import printable
+from covey.experiments.analysis.table import parameters_of
+from covey.experiments.report.report_tables import PREAMBLE, Sheet
+from covey.experiments.run import Results
+from covey.experiments.workers.folder import FAILURES
+from covey.experiments.workers.row import Row
+from covey.results import statistics
+from covey.results.text import in_cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
+"""Metrics of the table of a design that names none."""
+SEEDLESS = (
+    "all iterations of each vector came out the same: nothing in the scenario draws from the seed. Let the teams start "
+    "at random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
+)
+_OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
+
+
+def summary(results: Results) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of a table with one line per vector.
+
+    ``reached`` counts the runs that reached their goal, of those that have ended. A metric is its median, as the report
+    has it: a run that did not reach the goal of a time counts as longer than the timeout (``> 300`` where half of the
+    runs or more did not), and of other metrics the number of values stands beside it where some runs have none.
+    """
+    parameters = parameters_of(results.rows)
+    names = results.metrics or tuple(n for n in USUAL if any(r["metrics"].get(n) is not None for r in results.rows))
+    failed = bool(results.failures)
+    heads = [*parameters, "reached", *(["failed"] if failed else []), *names]
+    table = results.table
+    return heads, [list(_line(part, parameters, names, failed)) for _, part in statistics.groups(table, "vector")]
+
+
+def is_seedless(rows: Sequence[Row]) -> bool:
+    """Return whether in each vector with several runs all came out the same, but for the time and memory they took."""
+    vectors: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] not in FAILURES:
+            found = {name: value for name, value in row["metrics"].items() if name not in _OF_THE_HOST}
+            vectors.setdefault(row["vector"], []).append(found)
+    several = [found for found in vectors.values() if len(found) > 1]
+    return bool(several) and all(one == found[0] for found in several for one in found)
+
+
+def as_text(results: Results) -> str:
+    """Return the summary as a table for a terminal or a text file."""
+    return _sheet(results).to_text()
+
+
+def as_latex(results: Results) -> str:
+    """Return the summary as a LaTeX table in the style of the package booktabs."""
+    return f"{PREAMBLE}\n{_sheet(results).to_latex()}"
+
+
+def _sheet(results: Results) -> Sheet:
+    heads, lines = summary(results)
+    parameters = len(parameters_of(results.rows))
+    right = tuple(i >= parameters for i in range(len(heads)))
+    return Sheet("", tuple(heads), tuple(map(tuple, lines)), right)
+
+
+def as_csv(results: Results) -> str:
+    """Return one row per run as CSV, in which no text is a formula for a spreadsheet."""
+    import polars as pl
+
+    escaped = pl.col(pl.String).map_elements(lambda text: in_cell(printable(text, keep="")), return_dtype=pl.String)
+    return results.table.with_columns(escaped).rename(in_cell).write_csv()
+
+
+def as_json(results: Results) -> str:
+    """Return one object per run as a JSON list."""
+    return results.table.write_json()
+
+
+def _line(table: "pl.DataFrame", parameters: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
+    from covey.experiments.analysis.table import text_of
+
+    status = table["status"].to_list()
+    yield from (text_of(table[name][0]) for name in parameters)
+    yield f"{status.count('reached')}/{len(status)}"
+    if failed:
+        yield str(sum(one in FAILURES for one in status))
+    for name in names:
+        is_number = name in table.columns and (table[name].dtype.is_numeric() or not table[name].drop_nulls().len())
+        yield _median(statistics.sample(table, name)) if is_number else "-"
+
+
+def _median(found: statistics.Sample) -> str:
+    middle = found.quantile(0.5)
+    if middle is None:
+        return "-" if found.until_s is None else f"> {found.until_s:.4g}"
+    count = f" ({len(found.values)})" if len(found.values) < found.runs else ""
+    return f"{middle:.4g}{count}"

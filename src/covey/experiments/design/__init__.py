@@ -1,0 +1,1 @@
+"""Designs as users declare them, and the list of runs that follows."""

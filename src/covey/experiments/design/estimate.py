@@ -1,0 +1,110 @@
+"""How long the runs of a design will take, from two of them."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from covey.experiments.design.plan import iteration_seeds, scenarios
+from covey.experiments.design.records import Design
+from covey.scenario.records import Scenario
+
+PROBE_S = 20.0
+"""A probe is given up after so much wall time [s]; it is extrapolated by the explored share, else to its timeout."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One run that was tried out.
+
+    Attributes:
+        vector: its number.
+        values: its parameters.
+        robots: size of its team.
+        wall_s: wall time that the whole run takes [s].
+        simulated_s: simulated time of the whole run [s].
+        status: how it ended; empty when it was given up and the times are extrapolated.
+    """
+
+    vector: int
+    values: dict[str, Any]
+    robots: int
+    wall_s: float
+    simulated_s: float
+    status: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What running a design will take.
+
+    Attributes:
+        vectors, runs: how many.
+        probes: of the vector with the fewest, and of the one with the most robots.
+        total_s: wall time of all runs one after the other [s]: between the probes linear in the number of robots.
+    """
+
+    vectors: int
+    runs: int
+    probes: tuple[Probe, Probe]
+    total_s: float
+
+    def wall_s(self, jobs: int) -> float:
+        """Return the wall time with so many runs at a time [s]."""
+        return self.total_s / min(jobs, self.runs)
+
+
+def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
+    """Run the smallest and the largest vector of a design, and return what all of its runs will take.
+
+    Args:
+        design: a design.
+        probe_s: wall time after which a probe is given up [s].
+
+    Raises:
+        CoveyError: the design is bad, or the world or the start of one of the two vectors.
+    """
+    found = scenarios(design)
+    sizes = [sum(group.count for group in scenario.robots) for _, scenario in found]
+    seed = iteration_seeds(design.seed, 1)[0]
+    small, large = sizes.index(min(sizes)), len(sizes) - 1 - sizes[::-1].index(max(sizes))
+    _warm(found[small][1])
+    probes: list[Probe] = []
+    for number in (small, large):
+        vector, scenario = found[number]
+        probes.append(_probe(number, vector.values, sizes[number], scenario.replace("seed", seed), probe_s))
+    low, high = probes
+    slope = (high.wall_s - low.wall_s) / (high.robots - low.robots) if high.robots > low.robots else 0.0
+    middle = low.wall_s if slope else (low.wall_s + high.wall_s) / 2
+    each = [middle + slope * (size - low.robots) for size in sizes]
+    return Estimate(len(found), len(found) * design.iterations, (low, high), design.iterations * sum(each))
+
+
+def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario, probe_s: float) -> Probe:
+    began = time.perf_counter()
+    sim = scenario.build()
+    ready = time.perf_counter()
+    while not sim.done and time.perf_counter() - ready < probe_s:
+        sim.step()
+    took, simulated = time.perf_counter() - ready, sim.time
+    if sim.done:
+        sim.run()
+        return Probe(number, values, robots, time.perf_counter() - began, simulated, sim.status or "")
+    share, goal = sim.scoring.explored_share_union, scenario.stop.explored
+    sim.close()
+    end_s = min(scenario.stop.timeout_s, simulated * goal / share) if goal and share > 0 else scenario.stop.timeout_s
+    return Probe(number, values, robots, (ready - began) + took * end_s / max(simulated, 1e-9), end_s, "")
+
+
+def _warm(scenario: Scenario) -> None:
+    """Compile what the runs use, or load it, so that the probes do not count it."""
+    from covey.scenario.build import set_up
+    from covey.scenario.warmup import compile_all, is_cold
+
+    set_up(scenario)
+    if is_cold():
+        compile_all()
+    sim = scenario.build()
+    for _ in range(50):
+        if not sim.done:
+            sim.step()
+    sim.close()

@@ -1,0 +1,41 @@
+"""The tables of ``docs/designs.md``. To renew them: python -m covey.experiments.design.fields"""
+
+from pathlib import Path
+
+from covey.experiments.design.load import load_design
+from covey.experiments.design.quantities import QUANTITIES
+from covey.experiments.design.shipped import designs
+from covey.experiments.design.vectors import vectors
+
+
+def renew(page: str) -> str:
+    """Return the text of the page with its tables as they are now."""
+    for name, rows in (("quantities", _quantities()), ("designs", _designs())):
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "".join(f"{row}\n" for row in rows) + end + rest.partition(end)[2]
+    return page
+
+
+def _quantities() -> list[str]:
+    scopes = {"robot": "", "team": "team: ", "event": "events only: "}
+    rows = [
+        f"| `{name}` | {', '.join(f'`{column}`' for column in q.columns)}: {scopes[q.scope]}{q.meaning} |"
+        for name, q in QUANTITIES.items()
+    ]
+    return ["", "| `record` | columns |", "|---|---|", *rows, ""]
+
+
+def _designs() -> list[str]:
+    rows = ["", "| name | runs | source | published outcome |", "|---|---|---|---|"]
+    for name in designs():
+        design = load_design(name)
+        runs = len(vectors(design)) * design.iterations
+        source, published = (" ".join(text.split()).replace("|", "/") for text in (design.source, design.published))
+        rows.append(f"| `{name}` | {runs} | {source} | {published} |")
+    return [*rows, ""]
+
+
+if __name__ == "__main__":
+    path = Path("docs/designs.md")
+    path.write_text(renew(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,116 @@
+"""From a file, or the name of a design that ships with Covey, to a `Design`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from covey.errors import CoveyError, Problem, ScenarioError
+from covey.experiments.design.plan import base_scenario, scenarios
+from covey.experiments.design.records import Design
+from covey.experiments.design.shipped import designs
+from covey.experiments.design.vectors import is_known
+from covey.experiments.workers.folder import DESIGN, read_plan
+from covey.scenario.from_file import read_file
+from covey.scenario.messages import coercions, problems_of
+from covey.scenario.shipped import find_file
+from covey.scenario.yaml12 import Document, parse_yaml
+
+
+def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -> Design:
+    """Load a design and check all of it: its scenario, and every vector of its parameters.
+
+    Args:
+        source: path of a ``.yaml`` file, or the name of a design that ships.
+        trusted_only: refuse a design that names code of a file.
+
+    Raises:
+        ScenarioError: all problems of the file, with line and column.
+    """
+    path = find_design(source)
+    content, file = read_file(path, source)
+    return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
+
+
+def load_kept_design(folder: Path | str, *, trusted_only: bool = False) -> Design:
+    """Load the design that a folder of results holds; its paths start where those of its own file did.
+
+    Raises:
+        RunFolderError: there is no design in the folder.
+        ScenarioError: as `load_design`.
+    """
+    folder = Path(folder)
+    path = folder / DESIGN
+    content, file = read_file(path, path)
+    started = read_plan(folder).get("folder") or folder
+    return parse_design(content, file=file, folder=started, trusted_only=trusted_only)
+
+
+def parse_design(
+    content: bytes | str, *, file: str = "", folder: str | os.PathLike[str] = ".", trusted_only: bool = False
+) -> Design:
+    """Return the design that the text of a file describes, checked as `load_design` does.
+
+    Args:
+        content: the text.
+        file: what error messages call the file.
+        folder: where the relative paths in it start.
+        trusted_only: refuse a design that names code of a file.
+
+    Raises:
+        ScenarioError: all problems of the text, with line and column.
+    """
+    document = parse_yaml(content, file)
+    if not isinstance(document.data, dict):
+        kind = "empty" if document.data is None else f"a {type(document.data).__name__}"
+        message = f"a design is a mapping with the keys design, scenario and parameters; this is {kind}"
+        raise ScenarioError([Problem(message, file, 1, 1)])
+    context = {"folder": folder, "document": document, "trusted_only": trusted_only}
+    problems = list(document.problems)
+    design: Design | None = None
+    try:
+        design = Design.model_validate(document.data, context=context)
+        problems += coercions(document.data, design, document)
+        checked = design
+    except ValidationError as error:
+        problems += problems_of(error, document, Design)
+        checked = _rest(document.data, error, context)
+    if checked is not None:
+        try:
+            scenarios(checked) if is_known(checked) else base_scenario(checked)
+        except CoveyError as error:
+            problems += error.problems if isinstance(error, ScenarioError) else [Problem(str(error), file)]
+    if design is None or problems:
+        raise ScenarioError(sorted(problems, key=lambda p: (p.file != file, p.file, p.line, p.column)))
+    return design
+
+
+def find_design(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a design file, given the path or the name of one that ships.
+
+    Raises:
+        ScenarioError: there is no such file and no such name.
+    """
+    return find_file("design", source, designs())
+
+
+def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any]) -> Design | None:
+    """Return the design without the keys that are wrong, so that the others can be checked; None if that is none."""
+    wrong = {details["loc"][0] for details in error.errors() if details["loc"]}
+    document: Document = context["document"]
+    try:
+        rest = {"design": "?", **{key: value for key, value in document.data.items() if key not in wrong}}
+        return Design.model_validate({key: rest[key] for key in rest if key != "report"}, context=context)
+    except ValidationError:
+        return None
+
+
+def design_summaries() -> dict[str, str]:
+    """Return the names of the designs that ship, each with its source and published outcome on one line."""
+    found = {}
+    for name, path in designs().items():
+        data = parse_yaml(path.read_bytes(), path.name).data
+        source, published = (" ".join(data.get(key, "").split()).rstrip(".") for key in ("source", "published"))
+        found[name] = f"{source}. Outcome: {published}."
+    return found

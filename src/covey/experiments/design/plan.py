@@ -1,0 +1,207 @@
+"""From a design to the list of its runs."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covey.errors import Problem, ScenarioError
+from covey.experiments.design.records import Design
+from covey.experiments.design.vectors import Vector, vectors
+from covey.results.manifest import sha256, versions
+from covey.scenario.build import inputs
+from covey.scenario.dump import plain, text_of
+from covey.scenario.load import load_scenario, parse_scenario, scenario_of
+from covey.scenario.overrides import override
+from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import Document
+
+_MOST_PROBLEMS = 50
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a design, with all that a worker needs to know.
+
+    Attributes:
+        run_id: hash of everything that decides on its result; 20 hexadecimal digits.
+        vector: number of its parameter vector, from 0.
+        iteration: from 0; equal iterations of all vectors have equal seeds.
+        seed: root of all random numbers of the run.
+        values: the value of each parameter by its name, or the label of that value.
+        scenario: the resolved scenario, as the text of a file.
+        folder: where the relative paths in it start.
+        timeout_s: the run ends without success at this simulated time [s].
+        measurements: what is kept of it, each as plain data of a `Measurement`.
+        keep: what else is kept of it, see `Design`.
+    """
+
+    run_id: str
+    vector: int
+    iteration: int
+    seed: int
+    values: dict[str, Any]
+    scenario: str
+    folder: str
+    timeout_s: float
+    measurements: Sequence[dict[str, Any]] = ()
+    keep: str = "pictures"
+
+    def load(self) -> Scenario:
+        """Return the scenario of the run."""
+        return parse_scenario(self.scenario, folder=self.folder)
+
+
+def plan(design: Design) -> list[PlannedRun]:
+    """Return all runs of a design, vector by vector.
+
+    Raises:
+        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
+    """
+    seeds = iteration_seeds(design.seed, design.iterations)
+    measurements = [plain(measurement) for measurement in design.measurements]
+    hashed = cache(sha256)
+    runs: list[PlannedRun] = []
+    for number, (vector, scenario) in enumerate(scenarios(design)):
+        text, folder = _text_without_seed(scenario), str(scenario.folder.resolve())
+        try:
+            files = [hashed(path) for path in inputs(scenario)]
+        except OSError as error:
+            message = f"{error.filename} cannot be read: {error.strerror}"
+            raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
+        for iteration, seed in enumerate(seeds):
+            whole = f"{text}seed: {seed}\n"
+            identity, timeout_s = run_id(whole, *files), scenario.stop.timeout_s
+            one = (identity, number, iteration, seed, vector.values, whole, folder, timeout_s, measurements)
+            runs.append(PlannedRun(*one, design.keep))
+    _refuse_twins(design, runs)
+    return runs
+
+
+def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
+    """Return the vectors of a design, each with its scenario (of which the seed does not count).
+
+    Raises:
+        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
+    """
+    base = base_scenario(design)
+    found: list[tuple[Vector, Scenario]] = []
+    problems: dict[Problem, None] = {}
+    for vector in vectors(design):
+        try:
+            found.append((vector, changed(base, vector.changes, trusted_only=design.trusted_only)))
+        except ScenarioError as error:
+            problems |= dict.fromkeys(_located(problem, vector, design) for problem in error.problems)
+        if len(problems) >= _MOST_PROBLEMS:
+            break
+    if problems:
+        raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column)))
+    return found
+
+
+def changed(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
+    """Return a scenario with changes by dotted path, those of a whole before those of what is in it.
+
+    Raises:
+        ScenarioError: every path that leads nowhere and every value that is not allowed.
+    """
+    layers: dict[int, dict[str, Any]] = {}
+    for path, value in changes.items():
+        depth = sum(path.startswith(f"{other}.") for other in changes)
+        layers.setdefault(depth, {})[path] = value
+    for depth in sorted(layers):
+        scenario = override(scenario, layers[depth], trusted_only=trusted_only)
+    return scenario
+
+
+def iteration_seeds(seed: int, iterations: int) -> list[int]:
+    """Return the seed of each iteration, spawned from the seed of the design; more iterations change no earlier one."""
+    children = np.random.SeedSequence(seed).spawn(iterations)
+    return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
+
+
+def run_id(*parts: str) -> str:
+    """Return the hash of all that decides on the result of a run: ``parts``, and `environment`."""
+    digest = hashlib.blake2b(digest_size=10)
+    for part in (*parts, environment()):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def base_scenario(design: Design) -> Scenario:
+    """Return the scenario of a design with the design's stop, before any parameter.
+
+    Its relative paths start from the folder of the design, or where its own file names others, from that file's.
+
+    Raises:
+        ScenarioError: the scenario is bad.
+    """
+    trusted = design.trusted_only
+    if isinstance(design.scenario, dict):
+        document = _inner(design)
+        scenario = scenario_of(document, folder=design.folder, name=design.design, trusted_only=trusted)
+    else:
+        beside = design.folder / design.scenario
+        source = beside if beside.is_file() else design.scenario
+        try:
+            scenario = load_scenario(source, trusted_only=trusted)
+        except ScenarioError as error:
+            if any(problem.line for problem in error.problems):
+                raise
+            raise ScenarioError(
+                [design.document.problem(f"scenario: {p.message}", ("scenario",)) for p in error.problems]
+            ) from None
+        if not inputs(scenario):  # then paths in the parameters can be relative to the design
+            scenario = scenario.model_copy()
+            scenario._folder = design.folder
+    return scenario if design.stop is None else scenario.replace("stop", design.stop)
+
+
+def _inner(design: Design) -> Document:
+    """Return the scenario that stands within a design as a document with its places."""
+    outer = design.document
+    document = Document(design.scenario, outer.file)
+    for mine, theirs in ((document.values, outer.values), (document.keys, outer.keys)):
+        mine.update({path[1:]: place for path, place in theirs.items() if path[:1] == ("scenario",)})
+    return document
+
+
+def _text_without_seed(scenario: Scenario) -> str:
+    data = {"format": 1, **plain(scenario)}
+    data.pop("seed", None)
+    return text_of(data)
+
+
+def _located(problem: Problem, vector: Vector, design: Design) -> Problem:
+    """Return a problem of a change as one of the design, at the value that it comes from."""
+    path = problem.file.removeprefix("-s ")
+    return design.document.problem(f"{path}: {problem.message}", vector.place(path))
+
+
+def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:
+    first: dict[str, PlannedRun] = {}
+    for run in runs:
+        other = first.setdefault(run.run_id, run)
+        if other is not run:
+            message = f"vectors {other.vector} and {run.vector} are the same runs: {other.values} and {run.values}"
+            raise ScenarioError([design.document.problem(message, ("parameters",))])
+
+
+@cache
+def environment() -> str:
+    """Return the hash of what runs a scenario here: Covey's own sources, and the versions of all that it uses."""
+    digest = hashlib.blake2b(digest_size=16)
+    root = Path(str(resources.files("covey")))
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    found = metadata.entry_points()
+    plugins = [e for group in found.groups if group.startswith("covey.") for e in found.select(group=group)]
+    named = {(e.group, e.name, e.dist.version if e.dist else "") for e in plugins}
+    for part in (*versions().items(), *sorted(named)):
+        digest.update(str(part).encode())
+    return digest.hexdigest()

@@ -1,0 +1,271 @@
+"""The records of a design file, with the six elements of the paper in its order: from parameters to metrics.
+
+References:
+    Yan, Fabresse, Laval, Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation. Robotics
+    6(3):21, 2017, section 3 (the six elements of an experimental design).
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.experiments.design.parameters import MAX_VECTORS, Parameter
+from covey.experiments.design.quantities import unknown_quantity
+from covey.records import Record
+from covey.results.frame import EVENT_KINDS
+from covey.runtime.stop import Stop
+from covey.scenario.dump import plain
+from covey.scenario.from_file import FromFile
+from covey.scenario.messages import Located, located
+from covey.scenario.records import Scenario
+
+if TYPE_CHECKING:
+    from covey.experiments.design.describe import TableRow
+
+
+class Limits(Record):
+    """What a single run may take of the machine before it is ended and becomes a row with that cause."""
+
+    wall_s: float = Field(default=3600.0, gt=0, description="Wall time of one run [s].")
+    memory_mib: float = Field(default=4096.0, gt=0, description="Resident memory of the process of one run [MiB].")
+
+
+class LatinHypercube(Record):
+    """Vectors that spread over the ranges of all parameters: each range is divided in n, and each part is met once."""
+
+    size: int = Field(alias="latin hypercube", ge=1, le=MAX_VECTORS, description="Number of vectors.")
+
+
+class Sobol(Record):
+    """Vectors of a scrambled Sobol sequence, which fills the ranges evenly; best with a power of 2."""
+
+    size: int = Field(alias="sobol", ge=1, le=MAX_VECTORS, description="Number of vectors.")
+
+
+class Listed(Record):
+    """Vectors that are written down."""
+
+    list_: str | tuple[dict[str, Any], ...] = Field(
+        alias="list", description="A CSV file with one column for each parameter, or a list of {parameter: value}."
+    )
+
+
+class Measurement(Record):
+    """What is kept of each run, and when it is sampled."""
+
+    every: Literal["step"] | None = Field(default=None, description="step: at every control step.")
+    every_s: float | None = Field(default=None, gt=0, description="Every so much simulated time [s].")
+    when: str | None = Field(default=None, description="At every event of this kind, as collision.")
+    record: tuple[str, ...] = Field(min_length=1, description="Names of quantities; see designs.md.")
+
+    @model_validator(mode="after")
+    def _one_time(self) -> "Measurement":
+        given = [key for key in ("every", "every_s", "when") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(f"say one of every: step, every_s and when; given: {' and '.join(given) or 'none'}")
+        wrong: list[Located] = []
+        if self.when is not None and self.when not in EVENT_KINDS:
+            message = f"unknown kind of event {self.when!r}{did_you_mean(self.when, EVENT_KINDS)}"
+            wrong.append((("when",), message, self.when))
+        for i, name in enumerate(self.record):
+            message = unknown_quantity(name, at_events=self.when is not None)
+            if message or name in self.record[:i]:
+                wrong.append((("record", i), message or f"{name!r} is given twice", name))
+        if wrong:
+            raise located(wrong)
+        return self
+
+    @property
+    def timing(self) -> str:
+        """When it is sampled, as people say it: ``every step``, ``every 5 s``, ``when collision``."""
+        if self.when:
+            return f"when {self.when}"
+        return "every step" if self.every else f"every {self.every_s:g} s"
+
+    @property
+    def file(self) -> str:
+        """Name of its table in the folder of a run."""
+        return self.timing.replace(" ", "_") + ".parquet"
+
+
+class ReportSection(Record):
+    """What the figures of the report show along which axis; what is left out is chosen from the parameters."""
+
+    x: str | None = Field(default=None, description="Parameter along the axis.")
+    line: str | None = Field(default=None, description="Parameter with a line for each of its values.")
+    facet: str | None = Field(default=None, description="Parameter with a panel or colour for each of its values.")
+    y: tuple[str, ...] = Field(default=(), description="Metrics that get a figure; default, those of the design.")
+
+    @field_validator("y", mode="before")
+    @classmethod
+    def _one_or_more(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("y")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return known_metrics(names)
+
+
+def known_metrics(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of metrics as they are; raise for those that do not exist, with their places."""
+    from covey.results.metrics import metrics
+
+    known = metrics.names()
+    wrong: list[Located] = [
+        ((i,), f"unknown metric {name!r}{did_you_mean(name, known)}", name)
+        for i, name in enumerate(names)
+        if name not in known
+    ]
+    if wrong:
+        raise located(wrong)
+    return names
+
+
+def _vectors(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, (str, Record)):
+        if isinstance(value, Record) or value == "full factorial":
+            return value
+        if ".py:" not in value:
+            raise ValueError(f"{_VECTORS}; given: {value!r}")
+        if (info.context or {}).get("trusted_only"):
+            raise ValueError(f"{value!r} would run code of a file, which --trusted-only refuses")
+        return value
+    kinds = {"latin hypercube": LatinHypercube, "sobol": Sobol, "list": Listed}
+    key = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
+    if key not in kinds:
+        raise ValueError(f"{_VECTORS}; given: {value!r:.60}")
+    return kinds[cast("str", key)].model_validate(value)
+
+
+_VECTORS = "write full factorial, {latin hypercube: n}, {sobol: n}, {list: vectors.csv} or ./vectors.py:make"
+
+
+def _scenario(value: Any) -> Any:
+    return {"format": 1, **plain(value)} if isinstance(value, Scenario) else value
+
+
+class Design(FromFile):
+    """A declared set of runs: one scenario, the parameters that vary, and what is measured."""
+
+    format: Literal[1] = Field(default=1, description="Version of this file format.")
+    design: str = Field(min_length=1, max_length=100, description="Title; names the folder of results.")
+    description: str = Field(default="", max_length=10_000, description="What the design is to show, for readers.")
+    source: str = Field(default="", max_length=10_000, description="Where the design was published.")
+    published: str = Field(default="", max_length=10_000, description="The published outcome, to compare with.")
+    scenario: Annotated[str | dict[str, Any], BeforeValidator(_scenario)] = Field(
+        description="Name of a shipped scenario, path of a file, or a scenario."
+    )
+    parameters: dict[str, Parameter] = Field(
+        default={},
+        description="Values of each parameter, by dotted path: a list, {from, to, step}, or one value; a value may "
+        "have a label: {label, value}, or stand for several changes: {label, set: {path: value}}.",
+    )
+    vectors: Annotated[str | LatinHypercube | Sobol | Listed, BeforeValidator(_vectors)] = Field(
+        default="full factorial",
+        description="Which combinations are run: full factorial, {latin hypercube: n}, {sobol: n}, {list: vectors.csv} "
+        "or ./vectors.py:make.",
+    )
+    iterations: int = Field(default=5, ge=1, le=100_000, description="Runs of each vector.")
+    seed: int = Field(
+        default=0,
+        ge=0,
+        lt=2**63,
+        description="Root of the seeds of the iterations; equal iterations of all vectors have equal seeds.",
+    )
+    stop: Stop | None = Field(default=None, description="When each run ends; default, as the scenario says.")
+    measurements: tuple[Measurement, ...] = Field(
+        default=(), description="What is kept of each run, each in a table of its own."
+    )
+    metrics: tuple[str, ...] = Field(default=(), description="Metrics that tables and reports show; default, all.")
+    report: ReportSection = Field(default=ReportSection(), description="Axes of the figures.")
+    keep: Literal["measurements", "pictures", "everything"] = Field(
+        default="pictures",
+        description="What is left of the recording of a run, besides its metrics: only the measurements; also what "
+        "its pictures need, a row a second; or everything.",
+    )
+    limits: Limits = Field(default=Limits(), description="What a run may take before it is ended.")
+
+    _trusted_only: bool = PrivateAttr(default=False)
+
+    def __hash__(self) -> int:
+        return hash((self.design, self.seed, self.iterations))
+
+    def model_post_init(self, context: Any) -> None:
+        """Remember the file that the design was read from."""
+        super().model_post_init(context)
+        if isinstance(context, dict):
+            self._trusted_only = bool(context.get("trusted_only", False))
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return known_metrics(names)
+
+    @field_validator("measurements")
+    @classmethod
+    def _timings_differ(cls, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
+        timings = [m.timing for m in measurements]
+        twice: list[Located] = [
+            ((i,), f"there is another measurement {timing}; put the names into one list", None)
+            for i, timing in enumerate(timings)
+            if timing in timings[:i]
+        ]
+        if twice:
+            raise located(twice)
+        return measurements
+
+    @field_validator("parameters")
+    @classmethod
+    def _seed_is_not_a_parameter(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        if "seed" in parameters:
+            raise located([(("seed",), "is no parameter: every iteration has a seed of its own; set iterations", None)])
+        return parameters
+
+    @field_validator("report")
+    @classmethod
+    def _axes_are_parameters(cls, report: ReportSection, info: ValidationInfo) -> ReportSection:
+        ways = info.data.get("vectors")
+        in_code = isinstance(ways, str) and ".py:" in ways
+        if ways is None or "parameters" not in info.data or in_code:
+            return report
+        if isinstance(ways, Listed) and isinstance(ways.list_, str):
+            return report
+        rows = ways.list_ if isinstance(ways, Listed) else ()
+        known = sorted({*info.data["parameters"], *(name for row in rows for name in row)})
+        wrong: list[Located] = [
+            ((key,), f"{name!r} is not a parameter{did_you_mean(name, known)}", name)
+            for key in ("x", "line", "facet")
+            if (name := getattr(report, key)) and name not in known
+        ]
+        if wrong:
+            raise located(wrong)
+        return report
+
+    def with_seed(self, seed: int) -> "Design":
+        """Return the design with another root of the seeds of its iterations.
+
+        Raises:
+            InvalidValueError: no seed may have this value.
+        """
+        if not 0 <= seed < 2**63:
+            raise InvalidValueError(f"seed {seed}: a seed is a whole number from 0 to 2^63 - 1")
+        return self.model_copy(update={"seed": seed})
+
+    @property
+    def trusted_only(self) -> bool:
+        """Whether code that a file names is refused."""
+        return self._trusted_only
+
+    def table(self) -> "list[TableRow]":
+        """Return the design as lines, as in Table 4 of the paper; see `covey.experiments.design.describe`."""
+        from covey.experiments.design.describe import table
+
+        return table(self)
+
+    def to_yaml(self) -> str:
+        """Return the text of a design file that loads into an equal design."""
+        from covey.scenario.dump import text_of
+
+        return text_of({"format": 1, **plain(self)})

@@ -1,0 +1,1 @@
+"""Who executes the runs of a design, and what is left of each."""

@@ -1,0 +1,26 @@
+"""The scenario of a run that a folder holds, to run it again, alone."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from covey.experiments.workers.row import ROW, RowShape
+from covey.results.checked import read_json
+from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.overrides import override
+from covey.scenario.records import Scenario
+
+
+def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, trusted_only: bool = False) -> Scenario:
+    """Return a scenario as `load_scenario` does; also that of a run of a design, from the folder of the run.
+
+    Raises:
+        ScenarioError: all problems of the scenario or of the changes.
+        RunFolderError: the row of the run is damaged.
+    """
+    try:
+        row = read_json(Path(source) / ROW, RowShape, 1)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return load_scenario(source, changes, trusted_only=trusted_only)
+    scenario = parse_scenario(row["scenario"], file=source, folder=row["folder"], trusted_only=trusted_only)
+    return override(scenario, changes, trusted_only=trusted_only) if changes else scenario

@@ -1,0 +1,75 @@
+"""One run of a design, in the process that calls: what a worker does."""
+
+import hashlib
+import os
+import shutil
+import socket
+import time
+import traceback
+from functools import cache
+from pathlib import Path
+
+from covey.errors import RunFolderError
+from covey.experiments.design.plan import PlannedRun
+from covey.experiments.design.records import Measurement
+from covey.experiments.workers.folder import Row, new_row, publish, read_row, work_folder
+from covey.experiments.workers.retention import keep_of
+from covey.registry import forget_files
+from covey.results.run import Run
+
+__all__ = ["execute", "read_row"]
+
+
+def execute(planned: PlannedRun, folder: Path) -> Row:
+    """Run it into ``folder``, and return its row (`covey.experiments.workers.folder.new_row`), kept as ``row.json``.
+
+    Files of code that its scenario names are loaded anew.
+
+    Raises:
+        OSError: the disk is full or cannot be written, which is no fault of the run; nothing of it is left.
+    """
+    work, row = work_folder(folder), new_row(planned, folder)
+    forget_files()
+    wall, cpu, load = time.perf_counter(), time.process_time(), _load()
+    try:
+        run = planned.load().build(work, overwrite=True).run()
+        why = _why_failed(run) if run.status == "failed" else {}
+        keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
+        row |= {"status": run.status, "metrics": run.metrics} | why
+    except RunFolderError as error:
+        shutil.rmtree(work, ignore_errors=True)
+        raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
+    except Exception as error:
+        row |= {"reason": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+    row["host"] = host() | {
+        "wall_s": time.perf_counter() - wall,
+        "cpu_s": time.process_time() - cpu,
+        "load": load,
+    }
+    return publish(row, work, folder)
+
+
+def _why_failed(run: Run) -> Row:
+    """Return what the controller raised that ended a run."""
+    events = run.events.filter(run.events["kind"] == "controller_failed")
+    text = str(events["text"][-1])
+    return {"reason": text.strip().rpartition("\n")[2], "traceback": text}
+
+
+@cache
+def _features() -> str:
+    """Return the hash of the processor's name and features, on which the last digits of a result may depend."""
+    from llvmlite import binding
+
+    text = binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def host() -> Row:
+    """Return the name of this machine and the hash of its processor's features."""
+    return {"name": socket.gethostname(), "cpu": _features()}
+
+
+def _load() -> float | None:
+    """Return how many processes wanted a processor in the last minute; None where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -1,0 +1,302 @@
+"""The folder of a design: its plan, the folders of its runs, and how one run comes into it as a whole.
+
+::
+
+    design.yaml      the design
+    plan.json        the runs that it asks for
+    runs/<run_id>/   one run: its tables, and row.json
+    results.parquet  the tidy table
+    report/          what `covey.experiments.report.report` makes of it
+
+A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed into it when its row is written.
+Whatever is killed, and however often a run is executed, a folder ``runs/<run_id>`` holds one whole run.
+"""
+
+import itertools
+import json
+import os
+import shlex
+import shutil
+import socket
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import psutil
+from pydantic import Field
+
+from covey.errors import DiskError, RunFolderError
+from covey.experiments.design.plan import PlannedRun
+from covey.experiments.design.records import Design
+from covey.experiments.workers.row import ROW, Row, read_row
+from covey.results import folder as run_folder
+from covey.results.checked import Shape, read_json
+from covey.results.folder import write_json, write_whole
+from covey.results.lock import FolderLock
+
+PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parquet", "runs", "report"
+_OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
+
+FAILURES = ("failed", "hung", "out_of_memory", "died")
+"""How a run ends that has no result: it raised, was beyond a limit, or its process vanished."""
+
+
+_DAMAGED = "damaged"
+_WAIT_S = 10.0
+
+
+class EntryShape(Shape):
+    """A run in ``plan.json``."""
+
+    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]  # it is the name of a folder
+    vector: int
+    iteration: int
+    seed: int
+    parameters: dict[str, Any]
+
+
+class PlanShape(Shape):
+    """``plan.json``."""
+
+    design: str
+    metrics: list[str]
+    folder: str = ""
+    runs: list[EntryShape]
+
+
+def new_row(planned: PlannedRun, folder: Path) -> Row:
+    """Return the row of a run that has not ended yet; as it stands, that of a run that ``failed``.
+
+    It holds run_id, vector, iteration, seed, ``timeout_s`` [s], ``parameters`` (by dotted path), ``status`` (how the
+    run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped``, or one of `FAILURES`), ``metrics`` (by name, empty
+    for a run that failed), ``host`` (what it took of which machine), the ``scenario`` and the ``folder`` that its
+    paths start from, and ``reproduce``: the command that runs it alone. A failure adds ``reason`` and ``traceback``.
+    """
+    return {
+        "format": 1,
+        "run_id": planned.run_id,
+        "vector": planned.vector,
+        "iteration": planned.iteration,
+        "seed": planned.seed,
+        "timeout_s": planned.timeout_s,
+        "parameters": planned.values,
+        "status": "failed",
+        "metrics": {},
+        "host": {},
+        "reproduce": f"covey run {shlex.quote(str(folder))}",
+        "scenario": planned.scenario,
+        "folder": planned.folder,
+    }
+
+
+def work_folder(folder: Path, pid: int | None = None) -> Path:
+    """Return under which name a process of this host (default, this one) makes what will be ``folder``, or a file."""
+    return folder.with_name(f".{folder.name}.{socket.gethostname()}.{os.getpid() if pid is None else pid}")
+
+
+def publish(row: Row, work: Path, folder: Path) -> Row:
+    """Write the row into the work folder and rename that to ``folder``; return the row that stands there then.
+
+    When another process was first with the same run, its row stands and this one's folder is removed; what is there
+    without a whole row is set aside.
+
+    Raises:
+        OSError: the disk is full or cannot be written.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    write_json(work / ROW, row)
+    for path in work.iterdir():
+        _sync(path)
+    _sync(work)
+    if (there := _renamed(work, folder)) is not None:
+        shutil.rmtree(work, ignore_errors=True)
+        return there
+    return row
+
+
+def _renamed(work: Path, folder: Path) -> Row | None:
+    """Rename a folder to one that is not there; return the row that stands there when another was first."""
+    try:
+        os.rename(work, folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        if (there := read_row(folder)) is not None:
+            return there
+        set_aside(folder)
+        os.rename(work, folder)
+    return None
+
+
+def _sync(path: Path) -> None:
+    """Have the disk take what has been written into a file or folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_damaged(folder: Path) -> bool:
+    """Return whether the place of a run is taken by something that is not that run as a whole."""
+    return folder.exists() and read_row(folder) is None  # in this order: another process may just be publishing it
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Rename the damaged folder of a run, so that it can be done again; return its new name, None when it is gone."""
+    for number in itertools.count(1):
+        aside = folder.with_name(f"{folder.name}.{_DAMAGED}-{number}")
+        if not os.path.lexists(aside):
+            try:
+                os.rename(folder, aside)
+            except FileNotFoundError:  # another process has done it
+                return None
+            return aside
+    raise AssertionError
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes of this host left unfinished in a folder."""
+    for unfinished in folder.glob(f".*.{socket.gethostname()}.*"):
+        pid = unfinished.name.rpartition(".")[2]
+        if not pid.isdigit() or psutil.pid_exists(int(pid)):
+            continue
+        if unfinished.is_dir():
+            shutil.rmtree(unfinished, ignore_errors=True)
+        else:
+            unfinished.unlink(missing_ok=True)
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file as a whole, as any number of processes may do with the same one at a time.
+
+    Raises:
+        OSError: the disk is full or cannot be written; what was there before stands.
+    """
+    write_whole(path, data, work_folder(path))
+
+
+def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> FolderLock:
+    """Write the design and its plan into its folder, and return the lock that keeps other plans out.
+
+    Any number of processes may work on the same plan at a time.
+
+    Raises:
+        RunFolderError: it holds other files, another design, or one that is being run with another plan; or it cannot
+            be written.
+        DiskError: the disk is full or broken.
+    """
+    content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
+    content["folder"] = str(design.folder.resolve())
+    plan = json.dumps(content | {"runs": list(map(entry, planned))}, indent=1).encode()
+    try:
+        refuse_others(folder, design)
+        (folder / RUNS).mkdir(parents=True, exist_ok=True)
+        return _claimed(folder, design, plan)
+    except OSError as error:
+        raise run_folder.unwritable(f"the folder of the design, {str(folder)!r}", error) from error
+
+
+def refuse_others(folder: Path, design: Design) -> None:
+    """Raise `RunFolderError` when a folder is not one for this design; nothing is changed."""
+    if folder.exists() and not folder.is_dir():
+        raise RunFolderError(f"{str(folder)!r} is a file; choose a folder for the design with --out")
+    if not folder.is_dir():
+        return
+    if any(path.name not in _OURS and path.name[0] != "." for path in folder.iterdir()):
+        raise RunFolderError(f"{str(folder)!r} holds other files; choose a folder for the design with --out")
+    if (folder / PLAN).exists() and (there := read_plan(folder)["design"]) != design.design:
+        raise RunFolderError(
+            f"{str(folder)!r} holds the design {there!r}; choose another folder for {design.design!r} with --out"
+        )
+
+
+def _claimed(folder: Path, design: Design, plan: bytes) -> FolderLock:
+    """Return a shared lock on a folder with this plan, which is written there if nobody works on another one."""
+    until = time.monotonic() + _WAIT_S
+    while True:
+        lock, alone = _lock(folder)
+        if lock is None:
+            if time.monotonic() > until:
+                raise alone or AssertionError
+            time.sleep(0.02)
+            continue
+        if not alone:
+            refuse_others(folder, design)
+            if not _holds(folder, plan):
+                put(folder / PLAN, plan)
+                put(folder / DESIGN, design.to_yaml().encode())
+        if lock.share() and _holds(folder, plan):
+            return lock
+        lock.release()
+        if alone:
+            refuse_others(folder, design)
+            raise RunFolderError(
+                f"{alone}. It works on another version of the design {design.design!r}, and one folder has one plan"
+            )
+
+
+def _lock(folder: Path) -> tuple[FolderLock | None, RunFolderError | None]:
+    """Return a lock, and who else holds it (None: nobody); no lock while another one writes its plan."""
+    try:
+        return FolderLock(folder), None
+    except RunFolderError as held:
+        try:
+            return FolderLock(folder, shared=True), held
+        except RunFolderError:
+            return None, held
+
+
+def _holds(folder: Path, plan: bytes) -> bool:
+    path = folder / PLAN
+    return path.is_file() and path.read_bytes() == plan
+
+
+def entry(planned: PlannedRun) -> Row:
+    """Return what the plan says about a run: its id, and its place in the table."""
+    return {
+        "run_id": planned.run_id,
+        "vector": planned.vector,
+        "iteration": planned.iteration,
+        "seed": planned.seed,
+        "parameters": planned.values,
+    }
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, the ``folder`` that the paths
+    in the design start from, and the `entry` of each of its ``runs``.
+
+    Raises:
+        RunFolderError: there is no design in it, or its plan is damaged.
+    """
+    try:
+        return read_json(folder / PLAN, PlanShape, 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunFolderError(f"{str(folder)!r} is not the folder of a design: it has no {PLAN}") from None
+
+
+def read_rows(folder: Path, ids: Iterable[str]) -> dict[str, Row]:
+    """Return the rows of those runs that have ended, by run id."""
+    rows = {run_id: read_row(folder / RUNS / run_id) for run_id in ids}
+    return {run_id: row for run_id, row in rows.items() if row is not None}
+
+
+def rows_of(folder: Path, entries: Sequence[Row]) -> list[Row]:
+    """Return the rows of the table, of all runs of a plan that have ended."""
+    return placed(read_rows(folder, [one["run_id"] for one in entries]), entries)
+
+
+def placed(rows: Mapping[str, Row], entries: Iterable[Row]) -> list[Row]:
+    """Return the rows of the table: each at the place that the plan gives it now, whatever it was when it ran."""
+    return [rows[one["run_id"]] | one for one in entries if one["run_id"] in rows]
+
+
+def unwritable(folder: Path, error: OSError) -> DiskError:
+    """Return the error that says why the folder of a design cannot be written any more, and what to do."""
+    why = os.strerror(error.errno) if error.errno else str(error)
+    return DiskError(
+        f"cannot write {str(folder)!r}: {why}; every finished run is whole. Put that right, as by making room, and run "
+        "the same command again"
+    )

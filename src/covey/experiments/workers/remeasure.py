@@ -1,0 +1,64 @@
+"""What a run that has ended still tells: measurements that are asked for later, from what is left of its recording."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from covey.experiments.design.plan import PlannedRun
+from covey.experiments.design.quantities import QUANTITIES
+from covey.experiments.design.records import Measurement
+from covey.experiments.workers.retention import ABOARD, HOST, THIN_S, write_measurement
+from covey.results.run import Run
+
+_KEPT = ("measurements", "pictures", "everything")
+_COMPUTED = {"explored_area_m2": "explored_share_union"}
+
+
+def measured(folder: Path, planned: PlannedRun) -> bool:
+    """Return whether a run that has ended holds all that is asked of it, now that what it can still tell is written.
+
+    Raises:
+        OSError: the disk is full or cannot be written.
+    """
+    run = Run(folder)
+    kept = run.manifest.get("kept", "everything")
+    if _KEPT.index(kept) < _KEPT.index(planned.keep):
+        return False
+    wanted = [Measurement.model_validate(m) for m in planned.measurements]
+    missing = [one for one in wanted if not _is_there(run, one)]
+    if not all(kept == "everything" or _can_tell(run, one) for one in missing):
+        return False
+    for one in missing:
+        write_measurement(run, one)
+    return True
+
+
+def _is_there(run: Run, measurement: Measurement) -> bool:
+    """Return whether a measurement has been written, with all that it records."""
+    path = run.folder / measurement.file
+    if not path.is_file():
+        return False
+    return set(_columns(measurement)) <= set(pq.read_schema(path).names)
+
+
+def _can_tell(run: Run, measurement: Measurement) -> bool:
+    """Return whether a recording that was thinned to a row a second holds what a measurement asks for."""
+    period_s = measurement.every_s
+    if measurement.when or measurement.every or not period_s or period_s % THIN_S:
+        return False
+    of_team, of_robots = (_schema(run, name) for name in ("team", "measurements"))
+    told = ("computers", "process_host")
+    for name in _columns(measurement):
+        by_host = name in HOST and run.has("host")
+        aboard = name in ABOARD and any(run.has(table) and ABOARD[name] in _schema(run, table) for table in told)
+        if not (_COMPUTED.get(name, name) in of_team or name in of_robots or by_host or aboard):
+            return False
+    return True
+
+
+def _columns(measurement: Measurement) -> list[str]:
+    return [column for name in measurement.record for column in QUANTITIES[name].columns]
+
+
+def _schema(run: Run, table: str) -> list[str]:
+    return pq.read_schema(run.folder / f"{table}.parquet").names if run.has(table) else []

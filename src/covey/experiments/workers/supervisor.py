@@ -1,0 +1,303 @@
+"""`Keeper`: has runs executed in a process of its own, one after the other, and ends what goes beyond its limits."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from covey.errors import CoveyError, MachineError
+from covey.experiments.design.plan import PlannedRun
+from covey.experiments.design.records import Limits
+from covey.experiments.workers.execute import host
+from covey.experiments.workers.folder import Row, new_row, publish, read_row, sweep, work_folder
+from covey.experiments.workers.worker import CLOSED, IDLE_S
+from covey.registry import import_path
+
+_POLL_S = 0.5
+_LOG_BYTES = 20_000
+_STARTS = 3
+"""How often a process is started before it is said that none can be."""
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+_compiling = threading.Lock()
+_mine = threading.local()
+
+
+class Abandoned(CoveyError):
+    """The keeper was closed while its run was in flight."""
+
+
+def keep(planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
+    """Have one run executed by the keeper of this thread and return its row: what executors call."""
+    return this_keeper().run(planned, folder, limits, environment)
+
+
+def this_keeper() -> "Keeper":
+    """Return the keeper of the calling thread."""
+    if not hasattr(_mine, "keeper"):
+        _mine.keeper = Keeper()
+    return _mine.keeper
+
+
+class Keeper:
+    """Owns one process at a time and gives it one run after the other."""
+
+    def __init__(self) -> None:
+        self._child: _Child | None = None
+        self._closed = False
+
+    def run(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
+        """Return the row of a run: that which it left itself, or else one that says why it was ended.
+
+        Args:
+            planned: the run.
+            folder: its place.
+            limits: what it may take.
+            environment: `covey.experiments.design.plan.environment` of whoever planned it.
+
+        Raises:
+            OSError: the disk is full or cannot be written.
+            CoveyError: this machine has other sources or packages than the one that planned the run.
+            MachineError: no process can be started here.
+            Abandoned: the keeper was closed.
+        """
+        row, pid = self._attempt(planned, folder, limits, environment)
+        if row["status"] == "died":  # perhaps somebody killed the process; what dies twice did it itself
+            row, pid = self._attempt(planned, folder, limits, environment)
+        return row if pid is None else publish(row, work_folder(folder, pid), folder)
+
+    def _attempt(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> tuple[Row, int | None]:
+        """Return the row of a run, and when it left none itself, the id of the process that it ran in."""
+        if (row := read_row(folder)) is not None:
+            return row, None
+        child = self._ready(folder.parent, environment)
+        started, peak_mib = time.monotonic(), 0.0
+        child.order({"planned": asdict(planned), "folder": str(folder)})
+        beyond = None
+        while beyond is None:
+            try:
+                answer = child.answers.get(timeout=_POLL_S)
+            except queue.Empty:
+                memory_mib = child.resident_mib()
+                peak_mib = max(peak_mib, memory_mib)
+                beyond = _beyond(limits, time.monotonic() - started, memory_mib)
+                continue
+            if answer is None:
+                break
+            return self._taken(answer, limits), None
+        if beyond:
+            child.ask_where()
+        status, reason = beyond or ("died", child.how_it_ended())
+        wall_s, log = time.monotonic() - started, self._drop()
+        if self._closed:
+            raise Abandoned(f"run {planned.run_id} was abandoned")
+        row = new_row(planned, folder) | {"status": status, "reason": reason, "traceback": log}
+        row["host"] = host() | {"wall_s": wall_s, "peak_rss_mib": peak_mib or None}
+        return row, child.process.pid
+
+    def _taken(self, answer: dict[str, Any], limits: Limits) -> Row:
+        """Return the row of an answer."""
+        if "row" not in answer:
+            raise OSError(answer["errno"], answer["error"]) if answer["errno"] else CoveyError(answer["error"])
+        assert self._child is not None
+        self._child.used = time.monotonic()
+        # what this run left must not count for the next
+        if answer.get("last") or self._child.resident_mib() > limits.memory_mib / 2:
+            self.close()
+        return answer["row"]
+
+    def close(self) -> None:
+        """End the process; it may be asked for again."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+    def abandon(self) -> None:
+        """End the process in the middle of its run, of which nothing is kept; called from another thread."""
+        self._closed = True
+        if (child := self._child) is not None:
+            child.kill()
+
+    def _drop(self) -> str:
+        """Kill the process, and return the end of what it wrote."""
+        child, self._child = self._child, None
+        if child is None:
+            return ""
+        child.kill()
+        log = child.log_tail()
+        child.release()
+        return log
+
+    def _ready(self, runs: Path, environment: str) -> "_Child":
+        if self._closed:
+            raise Abandoned("no more runs")
+        if self._child is not None and time.monotonic() - self._child.used > IDLE_S / 2:
+            self.close()
+        if self._child is None:
+            sweep(runs)
+            with _compiling:
+                compile_if_cold()
+            answer = self._start()
+            if answer["ready"] != environment:
+                self._drop()
+                raise MachineError(
+                    f"{host()['name']} has other sources of Covey or other versions of its packages than those that "
+                    "the runs were planned with; install the same everywhere, and run the same command again"
+                )
+        assert self._child is not None
+        self._child.forget_log()
+        return self._child
+
+    def _start(self) -> dict[str, Any]:
+        """Start a process, again when it ends before it is ready; return what it says first."""
+        ends: list[str] = []
+        while len(ends) < _STARTS:
+            try:
+                self._child = child = _Child()
+            except OSError as error:
+                ends.append(f"it could not be started: {error.strerror or error}")
+                continue
+            answer = child.answers.get()
+            if answer is not None and not self._closed:
+                return answer
+            ended = "" if self._closed else child.how_it_ended()
+            log = self._drop()
+            if self._closed:
+                raise Abandoned("no more runs")
+            ends.append(f"{ended}\n{log}".strip())
+        raise MachineError(
+            f"no worker process can be started on {host()['name']}, tried {len(ends)} times; the last time, {ends[-1]}"
+        )
+
+
+class _Child:
+    """One process, and what it answers."""
+
+    def __init__(self) -> None:
+        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "covey.experiments.workers.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=os.environ | _ONE_THREAD | {"PYTHONPATH": import_path()},
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C in the terminal is for the runner alone
+        )
+        self.used = time.monotonic()
+        self.answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def order(self, order: dict[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # it has died: the answer says so
+            self._stdin.write(json.dumps(order) + "\n")
+            self._stdin.flush()
+
+    def resident_mib(self) -> float:
+        """Return the memory that the process and those that it started hold in RAM [MiB]; 0 when it is gone."""
+        total = 0
+        with suppress(psutil.Error):
+            process = psutil.Process(self.process.pid)
+            for one in (process, *process.children(recursive=True)):
+                with suppress(psutil.Error):
+                    total += one.memory_info().rss
+        return total / 2**20
+
+    def ask_where(self) -> None:
+        """Have the process write to its log in which line it is."""
+        if hasattr(signal, "SIGUSR1"):
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(0.2)
+
+    def how_it_ended(self) -> str:
+        try:
+            code = self.process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return "its process answered what nobody can read, and was ended"
+        if code == CLOSED:
+            return "its process could not answer: the run has closed file descriptors that are not its own"
+        if code >= 0:
+            return f"its process ended with exit code {code}"
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = str(-code)
+        hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{hint}"
+
+    def log_tail(self) -> str:
+        """Return the end of what the process wrote to standard output and error."""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - _LOG_BYTES))
+        return self._log.read().decode(errors="replace")
+
+    def forget_log(self) -> None:
+        self._log.truncate(0)
+
+    def end(self) -> None:
+        """Let the process end by itself."""
+        with suppress(BrokenPipeError):
+            self._stdin.close()
+        try:
+            self.process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self.release()
+
+    def release(self) -> None:
+        """Close what the ended process was reached by."""
+        with suppress(BrokenPipeError):
+            self._stdin.close()
+        self._log.close()
+
+    def kill(self) -> None:
+        """End the process and those that it started."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        else:
+            self.process.kill()
+        self.process.wait()
+
+    @property
+    def _stdin(self):
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with suppress(ValueError), self.process.stdout as stream:  # what is no answer: the process is given up
+            for line in stream:
+                self.answers.put(json.loads(line))
+        self.answers.put(None)
+
+
+def _beyond(limits: Limits, wall_s: float, memory_mib: float) -> tuple[str, str] | None:
+    """Return status and reason of a run that takes more than it may."""
+    if wall_s > limits.wall_s:
+        return "hung", f"still running after the {limits.wall_s:g} s of wall time that it may take (limits.wall_s)"
+    if memory_mib > limits.memory_mib:
+        may = f"{limits.memory_mib:g} MiB that it may (limits.memory_mib)"
+        return "out_of_memory", f"held {memory_mib:.0f} MiB of memory, more than the {may}"
+    return None
+
+
+def compile_if_cold() -> None:
+    """Compile the kernels of a usual run where that has not been done, before there are processes that need them."""
+    from covey.scenario.warmup import compile_all, is_cold
+
+    if is_cold():
+        compile_all()

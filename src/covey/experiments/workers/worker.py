@@ -1,0 +1,90 @@
+"""The process in which a keeper has runs executed: ``python -m covey.experiments.workers.worker``.
+
+Orders come as lines of JSON on standard input, one answer goes back for each. What a controller prints goes to
+standard error. When the keeper vanishes, the process ends at once, in the middle of a run too; so it does after a run
+that has changed it for the next one.
+"""
+
+import faulthandler
+import gc
+import json
+import os
+import queue
+import signal
+import stat
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+IDLE_S = 60.0
+"""After so long without an order the process ends by itself."""
+CLOSED = 74
+"""Exit code of a process that cannot answer any more."""
+
+
+def main() -> None:
+    """Execute what is ordered until there is nothing more to come."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    stream = os.fdopen(os.dup(0), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    faulthandler.enable()
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=False)
+    threading.Thread(target=_listen, args=(stream, orders), daemon=True).start()
+
+    from covey.experiments.design.plan import PlannedRun, environment
+    from covey.experiments.workers.execute import execute
+
+    found = _state()
+    _say(answers, {"ready": environment()})
+    while True:
+        try:
+            order = orders.get(timeout=IDLE_S)
+        except queue.Empty:
+            return
+        try:
+            answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]))}
+        except Exception as error:  # the disk: no fault of the run, and no row
+            answer = {"error": str(error), "errno": getattr(error, "errno", None)}
+        changed = _state() != found
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        _say(answers, answer | {"last": changed})
+        if changed:
+            os._exit(0)  # threads that do not end keep nobody waiting
+
+
+def _state() -> tuple[Any, ...]:
+    """Return what a controller may leave behind in the process, besides the modules of files."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # it has been removed
+        folder = ""
+    threads = {t for t in threading.enumerate() if not t.daemon and not t.name.startswith("covey-")}
+    variables = {name: value for name, value in os.environ.items() if name[0] != "_"}  # as libraries set for themselves
+    return folder, variables, tuple(sys.path), sys.getrecursionlimit(), gc.isenabled(), threads
+
+
+def _listen(stream: IO[str], orders: "queue.SimpleQueue[dict[str, Any]]") -> None:
+    for line in stream:
+        orders.put(json.loads(line))
+    os._exit(0)
+
+
+def _say(answers: IO[str], answer: dict[str, Any]) -> None:
+    """Write an answer, unless a run has closed the pipe; its number may now be that of another file."""
+    try:
+        if not stat.S_ISFIFO(os.fstat(answers.fileno()).st_mode):
+            os._exit(CLOSED)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+    except OSError:
+        os._exit(CLOSED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""Aligning the maps of two robots that do not know where they started from each other.
+
+Candidates come from the correlation of both maps (`covey.mapping.alignment.search`); each is refined by point-to-line
+ICP on the surfaces; what the maps then say about each other at each place decides which one it is, and whether to
+believe it. A merge that is refused can be tried again when more has been seen; a wrong one spoils both maps.
+
+References:
+    S. Carpin: Fast and accurate map merging for multi-robot systems. Autonomous Robots 25, 2008 (spectra of the walls,
+    several hypotheses, acceptance by agreement).
+    Y. Chen, G. Medioni: Object modelling by registration of multiple range images. Image and Vision Computing 10,
+    1992 (point-to-line ICP).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose, wrap_angle
+from covey.mapping.alignment.surfaces import NORMAL_M, Surfaces, find_surfaces, times
+
+LEAST_CONFIDENCE = 0.5
+"""Alignments below this are refused."""
+
+LEAST_WEAKEST_M = 4.0
+"""Length of surface across the weakest direction that an alignment needs [m]: a bare corridor has none."""
+
+MOST_DENIED = 0.01
+"""Share of the walls that may stand in the open space of the other map: where it belongs there are hardly any."""
+
+CONTRADICTED = 0.05
+"""With more of them than this share, a place that was accepted is given up; a passing robot leaves some."""
+
+_CANDIDATES, _OWN_CANDIDATES = 32, 12
+_ICP_POINTS = 1000
+_OFF_COST, _DENIED_COST = 6.0, 60.0
+_EVIDENCE_M = 5.0
+_SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How two maps agree at one pose; lengths of surface are means over both maps [m].
+
+    Attributes:
+        T_a_b: pose of frame b in frame a.
+        met_m: surfaces that lie on one of the other map, which looks the same way.
+        off_m: those that lie near one, but not on it.
+        denied_m: walls that lie in the open space of the other map.
+        weakest_m: how much of the met surface faces the direction that is held least: 0 in a bare corridor.
+    """
+
+    T_a_b: Pose
+    met_m: float
+    off_m: float
+    denied_m: float
+    weakest_m: float
+
+    @property
+    def agreement(self) -> float:
+        """Share of the surfaces on which the other map has a say that it confirms, 0 … 1."""
+        return self.met_m / max(self.met_m + self.off_m + self.denied_m, 1e-9)
+
+    @property
+    def strength_m(self) -> float:
+        """Evidence for this pose [m]: 2 x weakest x exp(-(6 off + 60 denied) / met)."""
+        contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
+        return 2.0 * self.weakest_m * math.exp(-contradicted)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where one map lies in another, and whether to believe it.
+
+    Attributes:
+        T_a_b: pose of frame b in frame a, the best there is also when it is refused; None: nothing to compare.
+        confidence: (1 - second / best) (1 - self-similarity) best / (best + 5 m), 0 … 1, where best and second are the
+            strengths of the best fit and of the best one elsewhere, and the self-similarity is the strength at which
+            one of the maps fits itself elsewhere, over that at which it fits where it is.
+        agreement: share of the surfaces known to both that agree.
+        overlap_m2: area that both maps know [m^2].
+        refused: why it is not to be used; empty when it is accepted.
+    """
+
+    T_a_b: Pose | None = None
+    confidence: float = 0.0
+    agreement: float = 0.0
+    overlap_m2: float = 0.0
+    refused: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the maps may be merged."""
+        return not self.refused
+
+
+class MapToAlign:
+    """A map, prepared for being aligned with any number of others: surfaces, and how much it resembles itself."""
+
+    def __init__(self, grid: Grid):
+        if grid.cells.dtype != np.int8 or grid.cells.ndim != 2:
+            raise InvalidValueError(
+                f"the cells of a map are {grid.cells.dtype} of shape {grid.cells.shape}; to be aligned they must be "
+                "int8 of shape (rows, columns): -1 unknown, 0 free, 100 occupied"
+            )
+        self.surfaces = find_surfaces(grid)
+
+    @cached_property
+    def self_similarity(self) -> float:
+        """Strength of the best fit of the map on itself elsewhere, over that in its place; 0 … 1."""
+        if self.surfaces is None:
+            return 0.0
+        here = fit(self.surfaces, self.surfaces, Pose(0.0, 0.0, 0.0))
+        others = [f for f in _fits(self.surfaces, self.surfaces, _OWN_CANDIDATES) if _apart(here, f, self.surfaces)]
+        return min(1.0, max((f.strength_m for f in others), default=0.0) / max(here.strength_m, 1e-9))
+
+
+def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = LEAST_CONFIDENCE) -> Alignment:
+    """Estimate where map b lies in map a, whatever their rotation and translation, or refuse to.
+
+    Args:
+        a, b: maps with int8 cells (-1 unknown, 0 free, 100 occupied) in frames of their own, of one resolution; the
+            yaw of their grids may be any. A `MapToAlign` keeps what is computed once for each map.
+        least_confidence: alignments below this are refused.
+
+    Raises:
+        InvalidValueError: the cells are no map, or the resolutions differ.
+
+    Examples:
+        >>> cells = np.full((10, 10), -1, np.int8)
+        >>> align(Grid(cells, 0.1), Grid(cells, 0.1)).refused
+        'nothing to compare: a map has no wall beside free space'
+    """
+    map_a, map_b = (m if isinstance(m, MapToAlign) else MapToAlign(m) for m in (a, b))
+    sa, sb = map_a.surfaces, map_b.surfaces
+    if sa is None or sb is None:
+        return Alignment(refused="nothing to compare: a map has no wall beside free space")
+    if abs(sa.grid.resolution - sb.grid.resolution) > 1e-9:
+        raise InvalidValueError(
+            f"the maps have cells of {sa.grid.resolution:g} m and {sb.grid.resolution:g} m; only maps of one "
+            "resolution can be aligned: give the robots the same mapping.resolution_m"
+        )
+    fits = _fits(sa, sb, _CANDIDATES)
+    if not fits:
+        return Alignment(refused="nothing to compare: the walls never meet")
+    best = fits[0]
+    found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
+    if best.weakest_m < LEAST_WEAKEST_M:
+        return _refuse(found, f"too little in common: {best.weakest_m:.1f} m of wall hold the weakest direction")
+    if best.denied_m > MOST_DENIED * best.met_m:
+        return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
+    second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
+    unique = (1.0 - second / best.strength_m) * best.strength_m / (best.strength_m + _EVIDENCE_M)
+    if unique < least_confidence:
+        return _refuse(found, "ambiguous: the maps fit nearly as well elsewhere", unique)
+    confidence = unique * (1.0 - max(map_a.self_similarity, map_b.self_similarity))
+    if confidence < least_confidence:
+        return _refuse(found, "ambiguous: one of the maps resembles itself elsewhere", confidence)
+    return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
+
+
+def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
+    """Return whether too many walls of one map stand in the open space of the other where b is held to lie."""
+    sa, sb = a.surfaces, b.surfaces
+    if sa is None or sb is None:
+        return False
+    here = fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3))
+    return here.denied_m > CONTRADICTED * here.met_m
+
+
+def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:
+    return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2, why)
+
+
+def _fits(a: Surfaces, b: Surfaces, count: int) -> list[Fit]:
+    """Return the refined candidates, the strongest first."""
+    from covey.mapping.alignment.search import candidates  # loads what runs with known starts do not need
+
+    starts, side = candidates(a, b, count)
+    reach = a.reach_m
+    reaches = [max(reach, k * side) for k in (2.0, 2.0, 1.5, 1.5, 1.0, 1.0)] + [reach] * 3
+    fits = [fit(a, b, refine(a, b, Pose(*start), reaches)) for start in starts.tolist()]
+    return sorted(fits, key=lambda f: -f.strength_m)
+
+
+def _apart(best: Fit, other: Fit, b: Surfaces) -> bool:
+    """Return whether two fits put map b to different places."""
+    moved = best.T_a_b.inverse() @ other.T_a_b
+    x, y = (float(v) for v in b.points.mean(axis=0))
+    return abs(moved.heading) > _SAME_ANGLE or math.dist(moved @ (x, y), (x, y)) > _SAME_M
+
+
+def refine(a: Surfaces, b: Surfaces, T_a_b: Pose, reaches_m: list[float]) -> Pose:
+    """Return the pose of frame b in frame a after one step of point-to-line ICP for each reach.
+
+    A step pairs every point of b with the nearest of a that looks the same way, within the reach, and moves b by the
+    weighted least squares of the distances along the normals of a.
+    """
+    every = max(1, len(b.points) // _ICP_POINTS)
+    points, normals = b.points[::every], b.normals[::every]
+    x, y, heading = T_a_b
+    for reach in reaches_m:
+        moved = times(points, heading) + np.array((x, y))
+        distance, index = a.tree.query(
+            np.hstack((moved, NORMAL_M * times(normals, heading))), distance_upper_bound=reach
+        )
+        hit = distance < reach
+        if np.count_nonzero(hit) < 10:
+            break
+        at, (nx, ny) = moved[hit], a.normals[index[hit]].T
+        gap = a.points[index[hit]] - at
+        off = gap[:, 0] * nx + gap[:, 1] * ny
+        weight = 1.0 / (1.0 + (off / (0.3 * reach)) ** 2)
+        middle = at.mean(axis=0)
+        lever = (at[:, 0] - middle[0]) * ny - (at[:, 1] - middle[1]) * nx
+        rows = (nx, ny, lever)
+        normal = [[float((weight * i * j).sum()) for j in rows] for i in rows]
+        dx, dy, turn = _solve(normal, [float((weight * i * off).sum()) for i in rows])
+        c, s = math.cos(turn), math.sin(turn)
+        u, v = x - middle[0], y - middle[1]
+        x, y = float(middle[0] + c * u - s * v + dx), float(middle[1] + s * u + c * v + dy)
+        heading += turn
+    return Pose(x, y, wrap_angle(heading))
+
+
+def _solve(m: list[list[float]], right: list[float]) -> tuple[float, float, float]:
+    """Solve three normal equations, damped a little so that a direction that nothing holds does not move."""
+    damping = 1e-3 * (m[0][0] + m[1][1]) + 1e-9
+    (a, b, c), (_, d, e), (_, _, f) = m
+    a, d, f = a + damping, d + damping, f + damping
+    # cofactors of the symmetric matrix [a b c; b d e; c e f]
+    aa, ab, ac = d * f - e * e, c * e - b * f, b * e - c * d
+    bb, bc, cc = a * f - c * c, b * c - a * e, a * d - b * b
+    det = a * aa + b * ab + c * ac
+    p, q, r = right
+    return (
+        (aa * p + ab * q + ac * r) / det,
+        (ab * p + bb * q + bc * r) / det,
+        (ac * p + bc * q + cc * r) / det,
+    )
+
+
+def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
+    """Return how maps a and b agree when frame b lies at ``T_a_b``."""
+    met_b, off_b, denied_b = _compare(b, a, T_a_b)
+    met_a, off_a, denied_a = _compare(a, b, T_a_b.inverse())
+    nx, ny = b.normals[met_b].T
+    xx, yy, xy = (float((i * j).sum()) for i, j in ((nx, nx), (ny, ny), (nx, ny)))
+    weakest = 0.5 * (xx + yy) - math.hypot(0.5 * (xx - yy), xy)
+    cell = a.grid.resolution
+    met, off, denied = (
+        0.5 * cell * float(np.count_nonzero(i) + np.count_nonzero(j))
+        for i, j in ((met_a, met_b), (off_a, off_b), (denied_a, denied_b))
+    )
+    return Fit(T_a_b, met, off, denied, cell * weakest)
+
+
+def _compare(of: Surfaces, other: Surfaces, T_other_of: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which surface points of a map are met, off and denied by another one, bool (n,) each."""
+    at = times(of.points, T_other_of.heading) + T_other_of[:2]
+    normals = times(of.normals, T_other_of.heading)
+    distance, index = other.tree.query(np.hstack((at, NORMAL_M * normals)), distance_upper_bound=other.reach_m)
+    near = distance < other.reach_m
+    index = np.where(near, index, 0)
+    along = np.abs(((other.points[index] - at) * other.normals[index]).sum(axis=1))
+    met = near & (along <= other.width_m)
+    wall = at - other.grid.resolution * normals
+    return met, near & ~met, ~near & other.look_up(other.open_cells, wall)
+
+
+def _overlap_m2(a: Surfaces, b: Surfaces, T_a_b: Pose) -> float:
+    known = b.grid.to_world(np.argwhere(b.grid.cells >= 0))
+    both = a.look_up(a.grid.cells >= 0, times(known, T_a_b.heading) + T_a_b[:2])
+    return float(np.count_nonzero(both)) * b.grid.resolution**2

@@ -1,0 +1,1 @@
+"""Beliefs about the altitudes of the ground."""

@@ -1,0 +1,128 @@
+"""Versions of tiles of evidence about the ground: what robots tell each other, and how it goes over the air.
+
+A published version is rounded to what is transmitted: an altitude to 32-bit floating point, a variance to 16 bits of
+which 10 are the mantissa. So the same is believed whether it went through bytes or not.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from covey.mapping.elevation.kernels import EVIDENCE
+from covey.mapping.exchange.map_updates import News
+from covey.mapping.occupancy.tiles import TILE, TILE_CELLS
+
+_HEAD = struct.Struct("<IHIHH")
+_NEWS = struct.Struct("<HHI")
+_CLOCK = struct.Struct("<HII")
+_LEAST = (127 - 48) << 10  # exponent and ten bits of mantissa of 2^-48 m^2
+
+
+@dataclass(frozen=True, eq=False)
+class TileVersion:
+    """What one robot knew of one tile when it published it.
+
+    Attributes:
+        tile: number of the tile, row by row.
+        origin: the robot whose evidence it is.
+        version: number of its publication.
+        evidence: `EVIDENCE` (32, 32), never changed.
+    """
+
+    tile: int
+    origin: int
+    version: int
+    evidence: np.ndarray
+
+    @cached_property
+    def rows(self) -> tuple[int, int]:
+        """The first row that holds evidence, and one beyond the last."""
+        known = np.flatnonzero(self.evidence["mark"].any(axis=1))
+        return (int(known[0]), int(known[-1]) + 1) if len(known) else (0, 0)
+
+    @property
+    def size_bytes(self) -> int:
+        """How long it is when encoded."""
+        known = int(np.count_nonzero(self.evidence["mark"]))
+        return _HEAD.size + TILE_CELLS // 4 + 10 * known + 6 * int(np.count_nonzero(self.evidence["changed"]))
+
+
+def rounded(evidence: np.ndarray) -> np.ndarray:
+    """Return a copy of evidence as it is transmitted."""
+    out = np.zeros(evidence.shape, EVIDENCE)  # not a copy: what lies between the fields is zero
+    known = evidence["mark"] > 0
+    out["mark"], out["changed"] = evidence["mark"], evidence["changed"]
+    out["mean"][known] = evidence["mean"][known].astype(np.float32)
+    out["variance"][known] = _widened(_narrowed(evidence["variance"][known]))
+    out["seen"][known] = evidence["seen"][known]
+    return out
+
+
+def _narrowed(variance: np.ndarray) -> np.ndarray:
+    bits = np.ascontiguousarray(variance, np.float32).view(np.uint32).astype(np.int64)
+    return np.clip(((bits + 0xFFF + ((bits >> 13) & 1)) >> 13) - _LEAST, 0, 0xFFFF).astype(np.uint16)
+
+
+def _widened(short: np.ndarray) -> np.ndarray:
+    return ((short.astype(np.uint32) + np.uint32(_LEAST)) << np.uint32(13)).view(np.float32)
+
+
+def encode(news: News) -> bytes:
+    """Return news as the bytes that go over the air."""
+    wanted = np.flatnonzero(news.until > news.since)
+    out = [_NEWS.pack(news.giver, len(wanted), len(news.items))]
+    out += [_CLOCK.pack(int(o), int(news.since[o]), int(news.until[o])) for o in wanted]
+    for item in news.items:
+        evidence = item.evidence.ravel()
+        mark = evidence["mark"]
+        known, changed = np.flatnonzero(mark), np.flatnonzero(evidence["changed"])
+        fours = mark.reshape(-1, 4)
+        out.append(_HEAD.pack(item.tile, item.origin, item.version, len(known), len(changed)))
+        out.append((fours << np.array([0, 2, 4, 6], np.uint8)).sum(axis=1).astype(np.uint8).tobytes())
+        out.append(evidence["mean"][known].astype("<f4").tobytes())
+        out.append(_narrowed(evidence["variance"][known]).astype("<u2").tobytes())
+        out.append(evidence["seen"][known].astype("<i4").tobytes())
+        out.append(changed.astype("<u2").tobytes())
+        out.append(evidence["changed"][changed].astype("<i4").tobytes())
+    return b"".join(out)
+
+
+def size_of(items: Sequence[TileVersion], since: np.ndarray, until: np.ndarray) -> int:
+    """Return how long news are when encoded."""
+    wanted = int(np.count_nonzero(until > since))
+    return _NEWS.size + _CLOCK.size * wanted + sum(item.size_bytes for item in items)
+
+
+def decode(code: bytes, robots: int) -> News:
+    """Return the news that `encode` made bytes of, told by one of so many robots."""
+    since, until = np.zeros(robots, np.int64), np.zeros(robots, np.int64)
+    giver, wanted, count = _NEWS.unpack_from(code)
+    at = _NEWS.size
+    for _ in range(wanted):
+        robot, since[robot], until[robot] = _CLOCK.unpack_from(code, at)
+        at += _CLOCK.size
+
+    def array(kind: str, length: int) -> np.ndarray:
+        nonlocal at
+        out = np.frombuffer(code, kind, length, at)
+        at += out.nbytes
+        return out
+
+    items: list[TileVersion] = []
+    for _ in range(count):
+        tile, origin, version, known_count, changed_count = _HEAD.unpack_from(code, at)
+        at += _HEAD.size
+        evidence = np.zeros(TILE_CELLS, EVIDENCE)
+        fours = array("u1", TILE_CELLS // 4)
+        evidence["mark"] = ((fours[:, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3).ravel()
+        known = np.flatnonzero(evidence["mark"])
+        evidence["mean"][known] = array("<f4", known_count)
+        evidence["variance"][known] = _widened(array("<u2", known_count).astype(np.uint16))
+        evidence["seen"][known] = array("<i4", known_count)
+        changed = array("<u2", changed_count)
+        evidence["changed"][changed] = array("<i4", changed_count)
+        items.append(TileVersion(tile, origin, version, evidence.reshape(TILE, TILE)))
+    return News(giver, items, since, until, len(code))

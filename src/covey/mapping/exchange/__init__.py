@@ -1,0 +1,1 @@
+"""What robots tell each other of their maps."""

@@ -1,0 +1,122 @@
+"""Beliefs of robots whose processes map: what one process holds, and the mirror of all that somebody else looks at.
+
+A process turns its robot's scans into evidence, and tells which tiles of it changed. The mirror takes those in, so
+that it holds the same evidence, maps and versions as if it had used the scans itself; only when cells were seen it does
+not know. What the mirror takes for a robot from others, the robot's process is told.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.mapping.exchange.map_updates import News
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.evidence import copied
+from covey.mapping.occupancy.merge_rules import RULES, Rule
+from covey.mapping.occupancy.tiles import TILE, show
+from covey.mapping.records import Mapping
+
+
+class OwnTiles(NamedTuple):
+    """Tiles of a robot's own evidence that changed: which, int32 (k,), and their cells, int8 (k, 1024)."""
+
+    tiles: np.ndarray
+    cells: np.ndarray
+
+
+class OthersTiles(NamedTuple):
+    """Tiles that others have seen: int32 (k, 3) tile, robot that it comes from, publication; cells int8 (k, 1024)."""
+
+    items: np.ndarray
+    cells: np.ndarray
+
+
+class OwnBelief(Beliefs):
+    """The belief of one robot, number ``robot`` of those named, as its process keeps it; arguments as `Beliefs`."""
+
+    def __init__(
+        self,
+        robot: int,
+        names: Sequence[str],
+        size_m: tuple[float, float],
+        origin: tuple[float, float],
+        mapping: Mapping,
+        rule: Rule,
+    ):
+        super().__init__(names, size_m, origin, mapping, rule, kept=(robot,))
+        self.robot, self._one = robot, np.array([robot])
+
+    def see(
+        self, pose: np.ndarray, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
+    ) -> OwnTiles | None:
+        """Take in a scan, ranges (rays,) from a pose (3,), see `Beliefs.update`.
+
+        Returns:
+            What changed; None when the scan came too soon after the last that was used.
+        """
+        if not self.update(self._one, pose[None], ranges[None], angles, mount, range_m, step):
+            return None
+        team = self._team
+        changed = np.flatnonzero(team.own[self.robot] != team.published[self.robot])
+        self.publish(self._one)
+        return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
+
+    def take_tiles(self, others: OthersTiles) -> None:
+        """Take tiles that others have seen."""
+        slots = self._slots_with(others.cells, others.items[:, 2])
+        items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
+        news = News(self.robot, items, never, never, 0)
+        self._under_way.add(news)
+        self.take((np.arange(len(self)) == self.robot)[:, None], [news])
+
+
+class MirroredBeliefs(Beliefs):
+    """The beliefs of a team whose processes map; what they say changed is put in."""
+
+    def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
+        """Take in what a scan of a robot from a pose (3,) changed."""
+        if len(self._store.free_slots) - self._store.used[0] < len(own.tiles):
+            self._make_room(slots=self.tile_changed.shape[1])
+        self._team.mapped_pose[robot] = pose
+        put_tiles(robot, own.tiles, own.cells, self._team, self._store, RULES.index(self.rule))
+
+    def lacking(self, robot: int, news: Sequence[News]) -> OthersTiles:
+        """Return what of some news is newer than what a robot holds."""
+        items = np.concatenate([one.items for one in news])
+        store, node = self._store, self._team.node[robot]
+        held = store.version[store.parts[node[items[:, 0]], items[:, 1]]]
+        items = items[(items[:, 1] != robot) & (store.version[items[:, 2]] > held)]
+        slots = items[:, 2]
+        versions = np.column_stack((items[:, :2], store.version[slots]))
+        return OthersTiles(versions.astype(np.int32), store.evidence[slots])
+
+
+@kernel
+def put_tiles(robot, tiles, cells, team, store, rule):
+    """Put evidence of a robot's own into its tiles, and what follows of it into its map.
+
+    There must be room for as many slots as there are tiles; what has been published is copied before it changes.
+
+    Args:
+        tiles: int32 (k,). cells: int8 (k, 1024). team, store: `Team`, `Store`. rule: position in `RULES`.
+    """
+    per_row = team.occupancy.shape[2] // TILE
+    turned = False
+    for k in range(tiles.size):
+        tile = tiles[k]
+        slot = team.own[robot, tile]
+        if slot == 0 or store.version[slot] != 0:
+            slot = copied(slot, store)
+            team.own[robot, tile] = slot
+        own = store.evidence[slot]
+        for c in range(own.size):
+            own[c] = cells[k, c]
+        node = team.node[robot, tile]
+        published, joined = store.evidence[store.parts[node, robot]], store.joined[node]
+        top, left = tile // per_row * TILE, tile % per_row * TILE
+        if show(own, published, joined, store.joined[node, :0], team.occupancy[robot], top, left, rule):
+            team.changed[robot, tile] = team.version[robot] + 1
+            turned = True
+    team.version[robot] += turned

@@ -1,0 +1,202 @@
+"""What all beliefs have that robots can share, of whatever kind: a map of states, and the exchange of news."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import psutil
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.mapping.exchange.map_updates import News
+
+
+def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
+    """Check that so many maps of some rows and columns have room, before it is taken.
+
+    Raises:
+        InvalidValueError: the machine has not so much memory left.
+    """
+    needed, memory = maps * math.prod(shape) + 8 * robots**2, psutil.virtual_memory()
+    if needed > memory.available:
+        raise InvalidValueError(
+            f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take {needed / 1e9:.3g} GB, more than is "
+            f"left of the {memory.total / 1e9:.3g} GB of this machine; take fewer robots, coarser maps "
+            "(mapping.resolution_m), or less world"
+        )
+
+
+class SharedMaps(ABC):
+    """The maps of the robots of a team on one grid; ``maps[i]`` is one of them.
+
+    Attributes:
+        names: of the robots.
+        grid: place and size of every map; its cells are not used.
+        occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
+        version: int64 (n,), grows whenever a cell of that map changes between unknown, free and occupied.
+        tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
+        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+    """
+
+    names: list[str]
+    mapping: Any
+    grid: Grid
+    occupancy: np.ndarray
+    version: np.ndarray
+    tile_changed: np.ndarray
+    clock: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @abstractmethod
+    def __getitem__(self, robot: int) -> "SharedMap": ...
+
+    @abstractmethod
+    def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """Return which robots have moved enough since the last reading that was used to use another, bool (m,)."""
+
+    @abstractmethod
+    def publish(self, robots: np.ndarray | None = None) -> int:
+        """Make the changed tiles of robots' own evidence available to others; return how many there are."""
+
+    @abstractmethod
+    def news(self, giver: int, since: np.ndarray) -> News:
+        """Return what a robot holds that was published later than others know, ``since`` int64 (n,) as a `clock`."""
+
+    @abstractmethod
+    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+        """Let robots take the news, m of them, that they received, bool (n, m); return how many tiles each took."""
+
+    @abstractmethod
+    def union(self) -> np.ndarray:
+        """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
+
+    def merge(self, robot: int, other: int) -> int:
+        """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
+        if not (self.clock[other] > self.clock[robot]).any():
+            return 0
+        received = np.arange(len(self))[:, None] == robot
+        return int(self.take(received, [self.news(other, self.clock[robot])])[robot])
+
+    def share(self, hears: np.ndarray) -> np.ndarray:
+        """Let every robot publish, and then take what the robots it hears held before this round.
+
+        Args:
+            hears: bool (n, n), row i: whom robot i hears; the diagonal does not matter.
+
+        Returns:
+            int64 (n,), the tiles that each robot took.
+        """
+        givers = np.flatnonzero(np.any(hears, axis=0)).tolist()
+        self.publish(np.array(givers, np.int64))
+        return self.take(hears[:, givers], [self.news(i, self.clock[hears[:, i]].min(axis=0)) for i in givers])
+
+
+class SharedMap:
+    """The map of one robot: a view of its row in `SharedMaps`, which keeps changing as the robot goes on."""
+
+    def __init__(self, beliefs: Any, robot: int):
+        self._beliefs, self._robot = beliefs, robot
+        self._views: dict[str, tuple[int, np.ndarray]] = {}
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self._beliefs.names[self._robot]
+
+    @property
+    def version(self) -> int:
+        """Grows whenever a cell changes between unknown, free and occupied."""
+        return self._beliefs.version.item(self._robot)
+
+    def occupancy(self) -> np.ndarray:
+        """Return int8 (rows, columns): -1 unknown, 0 free, 100 occupied; a live read-only view, copy it to keep it."""
+        return self._occupancy
+
+    @cached_property
+    def _occupancy(self) -> np.ndarray:
+        return read_only(self._beliefs.occupancy[self._robot])
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The `occupancy` with its place in the world."""
+        return self._beliefs.grid.with_cells(self.occupancy())
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """Which cells are unknown, bool (rows, columns), as of the current version."""
+        return self._of_version("unknown", -1)
+
+    @property
+    def free(self) -> np.ndarray:
+        """Which cells are free, bool (rows, columns), as of the current version."""
+        return self._of_version("free", 0)
+
+    @property
+    def occupied(self) -> np.ndarray:
+        """Which cells are occupied, bool (rows, columns), as of the current version."""
+        return self._of_version("occupied", 100)
+
+    def unsafe_ground(
+        self, points: np.ndarray, count: int, pose: tuple[float, float, float], reach_m: float, keep_m: float
+    ) -> int:
+        """Append where ground begins that a robot must not drive on, as points in its body frame [m].
+
+        Maps of walls know of none.
+
+        Args:
+            points, count: float64 (k, 2) and how much of it is filled.
+            pose: of the robot, x, y [m], heading [rad].
+            reach_m: how far it looks.
+            keep_m: how far its centre keeps away.
+
+        Returns:
+            How much is filled now.
+        """
+        return count
+
+    def known_share(self, mask: np.ndarray) -> float:
+        """Return the share of ``mask`` (bool or weights, (rows, columns)) on known cells; nan if the mask is empty."""
+        total = mask.sum()
+        return float(mask[~self.unknown].sum() / total) if total else math.nan
+
+    def publish(self) -> int:
+        """Make changed tiles of own evidence available to others; return how many there are."""
+        return self._beliefs.publish(np.array([self._robot]))
+
+    def merge(self, other: "SharedMap") -> int:
+        """Take all that ``other`` has published or taken itself and that is newer; return the number of tiles.
+
+        Raises:
+            InvalidValueError: the two do not belong to the same beliefs of a team.
+        """
+        if other._beliefs is not self._beliefs:
+            raise InvalidValueError(
+                f"the beliefs of {self.name} and {other.name} lie on different grids; make both from one "
+                f"{type(self._beliefs).__name__}(...)"
+            )
+        return self._beliefs.merge(self._robot, other._robot)
+
+    def _of_version(self, name: str, state: int) -> np.ndarray:
+        version, view = self._views.get(name, (-1, None))
+        if view is None or version != self.version:
+            view = read_only(self._beliefs.occupancy[self._robot] == state)
+            self._views[name] = (self.version, view)
+        return view
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be written, and from which ``base`` does not lead to the whole that it is a part of."""
+    return np.asarray(_Window(array))
+
+
+class _Window:
+    """The memory of an array, for arrays that only read it."""
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, True)}

@@ -1,0 +1,1 @@
+"""Beliefs about free and occupied cells."""

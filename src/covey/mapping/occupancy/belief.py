@@ -1,0 +1,369 @@
+"""Beliefs: what each robot holds to be true, as log-odds of occupancy, with the evidence kept by origin.
+
+Every robot's own evidence is cut into tiles of 32 x 32 cells. What it publishes is an immutable version of each tile
+that changed; beliefs hold such versions, and what they add up to, by reference into one store
+(`covey.mapping.occupancy.tiles`). Taking a newer version *replaces* the older one of that origin, so merging is
+commutative, associative and idempotent, over any number of hops, and never counts evidence twice.
+
+References:
+    W. Burgard, M. Moors, D. Fox, R. Simmons, S. Thrun: Collaborative multi-robot exploration. ICRA 2000 (merging:
+    the log-odds of independent maps add, prior 0).
+"""
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.beams import beam_directions
+from covey.geometry.grid import Grid
+from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory
+from covey.mapping.occupancy import evidence, tile_code, tiles
+from covey.mapping.occupancy.merge_rules import RULES, Rule
+from covey.mapping.occupancy.tiles import MOST_ROBOTS, TILE, TILE_CELLS, Team, empty_store
+from covey.mapping.records import EVIDENCE_STEP, Mapping
+
+_LAST_STAMP = 65535
+
+
+class Beliefs(SharedMaps):
+    """The beliefs of the robots of a team that map with the same grid and can merge; ``beliefs[i]`` is one of them.
+
+    Args:
+        names: of the robots.
+        size_m: width and height [m]; every side becomes a whole number of tiles.
+        origin: x, y [m] of the outer corner of cell [0, 0].
+        mapping: how scans become evidence.
+        rule: how the evidence of several robots becomes one map, see `covey.mapping.occupancy.merge_rules`.
+        kept: whose maps are kept; None: all. The maps of the others take no memory, and are not to be looked at.
+
+    Attributes:
+        grid: place and size of every belief; its cells are not used. The yaw is 0.
+        occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
+        version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
+        tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
+        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+
+    Raises:
+        InvalidValueError: no robot, no area, too many robots, or maps too large for the memory.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        size_m: tuple[float, float],
+        origin: tuple[float, float] = (0.0, 0.0),
+        mapping: Mapping | None = None,
+        rule: Rule = "probabilistic",
+        kept: Sequence[int] | None = None,
+    ):
+        self.names, self.mapping = list(names), mapping or Mapping()
+        self.rule: Rule = rule
+        units = self.mapping.units
+        model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
+        bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
+        n = len(self.names)
+        if not 0 < n <= MOST_ROBOTS:
+            raise InvalidValueError(f"{n} robots cannot share beliefs; 1 to {MOST_ROBOTS} can")
+        if not all(math.isfinite(s) and s > 0 for s in size_m):
+            raise InvalidValueError(f"the size of a belief is {tuple(size_m)!r}; it must be two positive lengths in m")
+        resolution = self.mapping.resolution_m
+        columns, rows = (TILE * math.ceil(round(s / resolution, 6) / TILE) for s in size_m)
+        kept = range(n) if kept is None else kept
+        check_memory(len(kept), n, (rows, columns))
+        shape = n, rows // TILE * (columns // TILE)
+        self._rule = RULES.index(rule)
+        self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
+        self._team = Team(
+            *(np.zeros(shape, np.int32) for _ in range(4)),
+            clock=np.zeros((n, n), np.int64),
+            occupancy=_unknown((n, rows, columns), kept),
+            changed=np.zeros(shape, np.int64),
+            version=np.zeros(n, np.int64),
+            mapped_pose=np.full((n, 3), np.nan),
+        )
+        self.occupancy, self.clock = self._team.occupancy, self._team.clock
+        self.version, self.tile_changed = self._team.version, self._team.changed
+        self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
+        self._scratch = np.zeros((rows, columns), np.uint8)
+        self._model = np.array([*(units(x) for x in model + bounds), self._rule])
+        self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
+        self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
+        self._steps_per_stamp = 1
+        self._under_way: weakref.WeakSet[News] = weakref.WeakSet()
+
+    @classmethod
+    def covering(
+        cls,
+        grid: Grid,
+        names: Sequence[str],
+        mapping: Mapping | None = None,
+        margin_m: float = 0.0,
+        rule: Rule = "probabilistic",
+    ) -> "Beliefs":
+        """Return empty beliefs that cover a grid (the world's, of any yaw), and a margin [m] around it."""
+        rows, columns = grid.shape
+        corners = grid.to_world(np.array([(r, c) for r in (0, rows) for c in (0, columns)]) - 0.5)
+        resolution = (mapping or Mapping()).resolution_m
+        margin = resolution * math.ceil(margin_m / resolution)
+        low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
+        return cls(names, tuple(high - low), tuple(low), mapping, rule)
+
+    def __getitem__(self, robot: int) -> "Belief":
+        return Belief(self, range(len(self.names))[robot])
+
+    def update(
+        self,
+        robots: np.ndarray,
+        poses: np.ndarray,
+        ranges: np.ndarray,
+        angles: np.ndarray,
+        mount: Any,
+        range_m: float,
+        step: int,
+    ) -> int:
+        """Take in one lidar scan of each of some robots at their estimated poses.
+
+        Args:
+            robots: which robots, integers (m,).
+            poses: estimated poses of the bodies, (m, 3) x, y [m], heading [rad].
+            ranges: (m, rays) [m]; inf = nothing within range, nan or not positive = no measurement.
+            angles: (rays,) [rad] in the frame of the sensor.
+            mount: pose of the sensor on the body.
+            range_m: range of the sensor [m].
+            step: the control step, >= 0, kept as when the cells were seen.
+
+        Returns:
+            How many scans were used; the others came too soon after the last (``min_motion_m``, ``min_turn_deg``).
+        """
+        if angles is not self._angles:
+            self._angles, self._directions = angles, beam_directions(angles)
+        far = self.mapping.max_range_m or range_m
+        limits = np.array([range_m, far, self.mapping.max_free_m or far])
+        arguments = (
+            np.ascontiguousarray(poses, np.float64),
+            np.ascontiguousarray(ranges, np.float64),
+            self._directions,
+            np.array(mount, np.float64),
+            limits,
+            self._stamp(step),
+            self.grid.frame,
+            self._model,
+            self._motion,
+            self._scratch,
+            self._team,
+        )
+        robots = np.ascontiguousarray(robots, np.int64)
+        done, used = evidence.use_scans(robots, 0, *arguments, self._store)
+        while done < len(robots):
+            self._make_room(slots=self.tile_changed.shape[1], pages=self.tile_changed.shape[1])
+            done, more = evidence.use_scans(robots, done, *arguments, self._store)
+            used += more
+        return used
+
+    def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
+        """Return which robots have moved enough since the last scan that was used to use another, bool (m,)."""
+        last = self._team.mapped_pose[robots]
+        way = np.hypot(poses[:, 0] - last[:, 0], poses[:, 1] - last[:, 1])
+        turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
+        return ~((way < self._motion[0]) & (turned < self._motion[1]))
+
+    def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
+        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+
+        It counts as evidence of their own, such that a sensor that says otherwise often enough is believed. It is held
+        once for all of them, and a tile of it is passed on only when its robot has seen something new in it.
+
+        Args:
+            robots: which, integers (m,).
+            occupancy: the map.
+        """
+        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        prior = max(min(lowest, highest) - 1, 1)
+        rows, columns = self.grid.shape
+        evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
+        cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
+        known = np.flatnonzero(cells.any(axis=1))
+        slots = self._slots_with(cells[known], -1)
+        for robot in robots:
+            self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
+            self.occupancy[robot] = occupancy
+            self.version[robot] += 1
+            self.tile_changed[robot] = self.version[robot]
+
+    def publish(self, robots: np.ndarray | None = None) -> int:
+        """Make the changed tiles of robots' own evidence available to others; return how many there are.
+
+        Args:
+            robots: which, integers (m,); None: all.
+        """
+        robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
+        team = self._team
+        return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
+
+    def news(self, giver: int, since: np.ndarray) -> News:
+        """Return what a robot holds that was published later than others know.
+
+        Args:
+            giver: the robot that tells.
+            since: int64 (n,), for each robot the publication up to which those who will hear it know everything (a
+                `clock`); what is as new as the giver's own clock is left out.
+        """
+        until = self.clock[giver].copy()
+        wanted = np.flatnonzero(until > since)
+        items = tiles.gather(giver, wanted, since, self._team, self._store)
+        size = tile_code.size_of(items, until, len(wanted), self._store)
+        news = News(giver, items, np.minimum(since, until), until, size)
+        self._under_way.add(news)
+        return news
+
+    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+        """Let robots take the tiles that they received, those that are newer than what they hold.
+
+        Args:
+            received: bool (n, m), which of the news each robot received.
+            news: m of them.
+
+        Returns:
+            int64 (n,), how many tiles each took.
+        """
+        taken = np.zeros(len(self), np.int64)
+        if not news:
+            return taken
+        items, bounds = np.concatenate([one.items for one in news]), np.cumsum([0, *(len(one.items) for one in news)])
+        since, until = (np.array([getattr(one, name) for one in news]) for name in ("since", "until"))
+        arguments = np.ascontiguousarray(received, np.bool_), items, bounds, since, until, self._team
+        done = tiles.take(*arguments, self._store, 0, taken, self._rule)
+        while done < len(self):
+            self._make_room(nodes=self.tile_changed.shape[1])
+            done = tiles.take(*arguments, self._store, done, taken, self._rule)
+        return taken
+
+    def encode(self, news: News) -> bytes:
+        """Return news as the ``news.size_bytes`` bytes that go over the air."""
+        return tile_code.encode(news.giver, news.items, news.since, news.until, self._store)
+
+    def decode(self, code: bytes) -> News:
+        """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
+        giver, found, since, until = tile_code.decode(code, len(self))
+        slots = self._slots_with(
+            np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
+        )
+        items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
+        news = News(giver, items.reshape(-1, 3), since, until, len(code))
+        self._under_way.add(news)
+        return news
+
+    def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> News:
+        """Return news that are not of this team's making: evidence of a robot, int8 (k, 1024), for tiles (k,).
+
+        It replaces what is held of that robot in those tiles and has a smaller version; no clock moves.
+        """
+        slots = self._slots_with(cells, version)
+        items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
+        news = News(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
+        self._under_way.add(news)
+        return news
+
+    def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a robot holds of another's evidence, int8 (tiles, 1024), and its versions, int32 (tiles,)."""
+        slots = self._store.parts[self._team.node[robot], origin]
+        return self._store.evidence[slots], self._store.version[slots]
+
+    def union(self) -> np.ndarray:
+        """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
+        total = np.zeros(self.grid.shape, np.int32)
+        for robot in range(len(self)):
+            total += self[robot].own
+        return np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays together."""
+        return sum(a.nbytes for a in (*self._team, *self._store, self._scratch))
+
+    def _stamp(self, step: int) -> int:
+        """Return a step as pages keep it; older stamps become coarser when the steps no longer fit."""
+        while step // self._steps_per_stamp + 1 > _LAST_STAMP:
+            self._steps_per_stamp *= 2
+            seen = self._store.seen[: self._store.used[2]]
+            seen[:] = seen // 2 + seen % 2
+        return step // self._steps_per_stamp + 1
+
+    def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
+        held = [news.items[:, 2] for news in self._under_way]
+        self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+
+    def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
+        """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""
+        self._make_room(slots=len(cells))
+        slots = self._store.free_slots[self._store.used[0] :][: len(cells)]
+        self._store.used[0] += len(cells)
+        if len(cells):
+            self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells, version, 0
+        return slots
+
+    def _rows(self, tiles_of: np.ndarray) -> np.ndarray:
+        """Return the cells of all tiles, (tiles, 1024), as a map (rows, columns)."""
+        rows, columns = self.grid.shape
+        cells = tiles_of.reshape(rows // TILE, columns // TILE, TILE, TILE)
+        return cells.swapaxes(1, 2).reshape(rows, columns)
+
+
+TILE_BYTES = TILE_CELLS
+"""Bytes of one tile of evidence before compression."""
+
+
+class Belief(SharedMap):
+    """The belief of one robot: a view of its row in `Beliefs`, which keeps changing as the robot goes on.
+
+    A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
+    """
+
+    _beliefs: Beliefs
+
+    @property
+    def log_odds(self) -> np.ndarray:
+        """int32 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
+        store, team = self._beliefs._store, self._beliefs._team
+        total = np.zeros((len(team.own[0]), TILE_CELLS), np.int32)
+        for robot, slots in enumerate(store.parts[team.node[self._robot]].T):
+            total += store.evidence[team.own[self._robot] if robot == self._robot else slots]
+        return self._beliefs._rows(total)
+
+    @property
+    def own(self) -> np.ndarray:
+        """int8 (rows, columns), this robot's own evidence in units of 0.05, 0 = never seen; a copy."""
+        return self._beliefs._rows(self._beliefs._store.evidence[self._beliefs._team.own[self._robot]])
+
+    @property
+    def last_seen(self) -> np.ndarray:
+        """int32 (rows, columns), the step at which this robot itself last saw each cell; -1 = never; a copy.
+
+        Exact for the first 65 535 steps of a run; then rounded down to even ones, to fourths after twice as many, ...
+        """
+        stamps = self._beliefs._store.seen[self._beliefs._team.page[self._robot]].astype(np.int32)
+        steps = np.where(stamps > 0, (stamps - 1) * self._beliefs._steps_per_stamp, -1)
+        return self._beliefs._rows(steps)
+
+    def probability(self) -> np.ndarray:
+        """Return the probability of occupancy, float64 (rows, columns); 0.5 where nothing is known."""
+        return 1.0 / (1.0 + np.exp(-EVIDENCE_STEP * self.log_odds.astype(np.float64)))
+
+    def update(
+        self, pose_estimate: Any, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
+    ) -> bool:
+        """Take in one scan, ranges of shape (rays,), as `Beliefs.update`; return whether it was used."""
+        pose, ranges = np.array(pose_estimate, np.float64)[None], np.asarray(ranges)[None]
+        return bool(self._beliefs.update(np.array([self._robot]), pose, ranges, angles, mount, range_m, step))
+
+
+def _unknown(shape: tuple[int, int, int], kept: Sequence[int]) -> np.ndarray:
+    maps = np.empty(shape, np.int8)
+    for robot in kept:
+        maps[robot] = -1
+    return maps

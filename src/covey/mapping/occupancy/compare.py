@@ -1,0 +1,242 @@
+"""How good a map is: what it knows of the explorable area, and where it is wrong.
+
+References:
+    Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
+    Robotics 6(3), 2017 (map completeness, error and quality).
+"""
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.kernel import kernel
+from covey.mapping.exchange.shared_maps import SharedMaps
+from covey.mapping.occupancy.evidence import TILE
+from covey.recent import Recent
+
+EITHER = 50
+"""True state of a map cell that holds wall and free space: right as free and as occupied, wrong as unknown."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """The truth on the cells of a map.
+
+    Attributes:
+        states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, -1 not compared. Compared are cells that hold
+            explorable space, and cells full of wall next to (4-neighbours) one that is free throughout: what lies
+            deep in walls, outside the world or in closed rooms no sensor can see.
+        explorable: uint16 (rows, columns), explorable cells of the world whose centres lie in each cell.
+        explorable_m2: their area G in the whole world [m^2].
+        world_cell_m2: area of a cell of the world [m^2]. map_cell_m2: area of a cell of the map [m^2].
+    """
+
+    states: np.ndarray
+    explorable: np.ndarray
+    explorable_m2: float
+    world_cell_m2: float
+    map_cell_m2: float
+
+
+_TRUTHS: Recent[GroundTruth] = Recent(8e6, lambda truth: truth.states.size)  # at most 24 MB
+
+
+def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
+    """Return the truth of a world on the cells of a map.
+
+    Args:
+        wall, explorable: cells of the world (bool), on the same grid; cells of unknown truth are in neither.
+        map_grid: the grid of the map; its cells are not used.
+
+    Raises:
+        InvalidValueError: nothing is explorable.
+    """
+    masks = [hashlib.blake2b(np.packbits(grid.cells).tobytes(), digest_size=16).digest() for grid in (wall, explorable)]
+    places = [(grid.shape, grid.origin, grid.resolution) for grid in (wall, explorable, map_grid)]
+    return _TRUTHS.get((*masks, *places), lambda: _ground_truth(wall, explorable, map_grid))
+
+
+def _ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
+    total = int(np.count_nonzero(explorable.cells))
+    if not total:
+        raise InvalidValueError("no cell of the world is explorable; completeness and quality have no meaning")
+    per_side = max(2, math.ceil(2 * map_grid.resolution / wall.resolution))
+    offsets = (np.arange(per_side) + 0.5) / per_side - 0.5
+    parallel = wall.origin[2] == 0.0 == map_grid.origin[2]
+    counts, walls, seen = (compare_parallel if parallel else compare_turned)(wall, explorable, map_grid, offsets)
+    full = walls == per_side**2
+    states = np.where(seen, np.where(walls > 0, EITHER, 0), -1).astype(np.int8)
+    states[full & _beside(states == 0)] = 100
+    area = wall.resolution**2
+    return GroundTruth(states, counts.astype(np.uint16), total * area, area, map_grid.resolution**2)
+
+
+def compare_turned(
+    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of each cell of a map how many centres of explorable cells lie in it, and what its samples hold.
+
+    Args:
+        wall, explorable, map_grid: see `ground_truth`.
+        offsets: of the samples from the centre of a cell, along both axes [cells].
+
+    Returns:
+        counts int64, how many samples lie in wall int32, and whether any lies in an explorable cell; (rows, columns).
+    """
+    shape = map_grid.shape
+    centres = map_grid.to_cells(explorable.to_world(np.argwhere(explorable.cells)))
+    centres = centres[map_grid.inside(centres)]
+    counts = np.bincount(centres[:, 0] * shape[1] + centres[:, 1], minlength=shape[0] * shape[1]).reshape(shape)
+    walls, seen = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
+    index = np.moveaxis(np.indices(shape), 0, -1)
+    for i in offsets:
+        for j in offsets:
+            at = wall.to_cells(map_grid.to_world(index + np.array([i, j])))
+            inside = wall.inside(at)
+            at = np.where(inside[..., None], at, 0)
+            walls += inside & (wall.cells[at[..., 0], at[..., 1]] != 0)
+            seen |= inside & (explorable.cells[at[..., 0], at[..., 1]] != 0)
+    return counts, walls, seen
+
+
+def compare_parallel(
+    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the same as `compare_turned`, sooner, for grids of yaw 0: what is in a row is in a row of the other."""
+    shape = map_grid.shape
+    row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
+    rows, columns = np.nonzero(explorable.cells)
+    rows, columns = row_in_map[rows], column_in_map[columns]
+    inside = (rows >= 0) & (columns >= 0)
+    counts = np.bincount(rows[inside] * shape[1] + columns[inside], minlength=shape[0] * shape[1]).reshape(shape)
+    sampled = [[_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(shape)]
+    walls, seen = (_samples(cells != 0, *sampled) for cells in (wall.cells, explorable.cells))
+    return counts, walls, seen > 0
+
+
+def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
+    """Return in which rows (axis 0) or columns (1) of another grid those of a grid lie, -1 outside; no yaw."""
+    cells = np.zeros((len(index), 2))
+    cells[:, axis] = index
+    at = other.to_cells(grid.to_world(cells))[:, axis]
+    return np.where((at >= 0) & (at < other.shape[axis]), at, -1)
+
+
+def _samples(cells: np.ndarray, rows: list[np.ndarray], columns: list[np.ndarray]) -> np.ndarray:
+    """Return how many of the samples of each map cell lie in cells that are set, int32 (rows, columns)."""
+    padded = np.pad(cells, ((0, 1), (0, 1)))  # what is outside, at -1, is not set
+    by_row = np.add.reduce([padded[at].astype(np.int32) for at in rows])
+    return np.add.reduce([by_row[:, at] for at in columns])
+
+
+def _beside(mask: np.ndarray) -> np.ndarray:
+    padded = np.pad(mask, 1)
+    return padded[2:, 1:-1] | padded[:-2, 1:-1] | padded[1:-1, 2:] | padded[1:-1, :-2]
+
+
+def explored_area(occupancy: np.ndarray, truth: GroundTruth) -> float:
+    """Return A [m^2]: the explorable area that lies on known cells of a map, int8 (rows, columns)."""
+    return float(truth.explorable[occupancy >= 0].sum() * truth.world_cell_m2)
+
+
+def map_completeness(occupancy: np.ndarray, truth: GroundTruth) -> float:
+    """Return A / G (Yan et al. 2017)."""
+    return explored_area(occupancy, truth) / truth.explorable_m2
+
+
+def map_error(occupancy: np.ndarray, truth: GroundTruth) -> int:
+    """Return the number of compared cells whose state (unknown, free, occupied) is not the true one (Yan 2017)."""
+    right = (occupancy == truth.states) | ((truth.states == EITHER) & (occupancy >= 0))
+    return int(np.count_nonzero(~right & (truth.states >= 0)))
+
+
+def map_quality(occupancy: np.ndarray, truth: GroundTruth) -> float:
+    """Return (A - error * cell area) / G (Yan et al. 2017); 1 is perfect, and a map that is mostly wrong is below 0."""
+    wrong = map_error(occupancy, truth) * truth.map_cell_m2
+    return (explored_area(occupancy, truth) - wrong) / truth.explorable_m2
+
+
+class KnownShare:
+    """The share of G that each belief of a team knows, and their union, kept up to date tile by tile.
+
+    It equals `map_completeness` of each belief, and of a map that knows what any of them knows.
+    """
+
+    def __init__(self, beliefs: SharedMaps, truth: GroundTruth):
+        n, tiles = beliefs.tile_changed.shape
+        self._beliefs, self._truth = beliefs, truth
+        self._version = np.full(n, -1, np.int64)
+        self._tiles = np.zeros((n + 1, tiles), np.int64)
+
+    def update(self) -> tuple[np.ndarray, float]:
+        """Return the shares of each robot, float64 (n,), and of the union, as of now."""
+        beliefs, truth = self._beliefs, self._truth
+        count_known(beliefs.occupancy, truth.explorable, beliefs.tile_changed, self._version, self._tiles)
+        self._version[:] = beliefs.version
+        shares = self._tiles.sum(axis=1) * truth.world_cell_m2 / truth.explorable_m2
+        return shares[:-1], float(shares[-1])
+
+
+class KnownShareApart:
+    """As `KnownShare`, for beliefs that do not lie on one another.
+
+    Args:
+        beliefs: of a team.
+        places: where each of them lies in the world; the cells are not used.
+        explorable: cells of the world (bool).
+    """
+
+    def __init__(self, beliefs: SharedMaps, places: list[Grid], explorable: Grid):
+        points = explorable.to_world(np.argwhere(explorable.cells))
+        self._beliefs, self._cells = beliefs, []
+        for place in places:
+            rows, columns = place.to_cells(points).T
+            self._cells.append((rows * place.shape[1] + columns).astype(np.int32))
+
+    def update(self) -> tuple[np.ndarray, float]:
+        """Return the shares of each robot, float64 (n,), and of the union, as of now."""
+        known = [
+            occupancy.ravel()[cells] >= 0 for occupancy, cells in zip(self._beliefs.occupancy, self._cells, strict=True)
+        ]
+        return np.array([np.mean(k) for k in known]), float(np.mean(np.any(known, axis=0)))
+
+
+@kernel
+def count_known(occupancy, weights, changed, version, tiles):
+    """Bring the sums of weights on known cells up to date in tiles that changed after ``version`` (n,).
+
+    Args:
+        occupancy: int8 (n, rows, columns). weights: uint16 (rows, columns). changed: int64 (n, tiles).
+        tiles: int64 (n + 1, tiles), sums of each robot and of the union.
+    """
+    n, per_row = occupancy.shape[0], occupancy.shape[2] // TILE
+    known = np.empty(TILE, np.uint8)
+    for tile in range(changed.shape[1]):
+        top, left = tile // per_row * TILE, tile % per_row * TILE
+        any_changed = False
+        for i in range(n):
+            if changed[i, tile] > version[i]:
+                any_changed = True
+                total = 0
+                for row in range(top, top + TILE):
+                    cells, weight = occupancy[i, row, left : left + TILE], weights[row, left : left + TILE]
+                    for k in range(TILE):
+                        total += weight[k] if cells[k] >= 0 else 0
+                tiles[i, tile] = total
+        if any_changed:
+            total = 0
+            for row in range(top, top + TILE):
+                for k in range(TILE):
+                    known[k] = 0
+                for i in range(n):
+                    cells = occupancy[i, row, left : left + TILE]
+                    for k in range(TILE):
+                        known[k] |= cells[k] >= 0
+                weight = weights[row, left : left + TILE]
+                for k in range(TILE):
+                    total += weight[k] if known[k] != 0 else 0
+            tiles[n, tile] = total

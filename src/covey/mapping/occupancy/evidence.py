@@ -1,0 +1,202 @@
+"""Kernels of the belief: a scan becomes evidence of a robot's own."""
+
+import math
+
+import numpy as np
+
+from covey.geometry.beams import mark_beam, sensor_in_grid
+from covey.kernel import kernel
+from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, state_of
+
+_HIT = 2
+_LONGEST_SLANT = 20.0
+
+
+@kernel
+def _slant(directions, ranges, i):
+    """Return how much longer than across a surface the way of beam i through it is: 1 / sin of the angle between them.
+
+    The surface is that through the returns of the beam and of one of its neighbours, the one that makes the angle
+    wider: so the edge of an obstacle before a far wall is not taken for a surface. 1 without two neighbours.
+    """
+    if i == 0 or i == ranges.size - 1:
+        return 1.0
+    r, cotangent = ranges[i], math.inf
+    for j in (i - 1, i + 1):
+        across = abs(directions[i, 0] * directions[j, 1] - directions[i, 1] * directions[j, 0])
+        along = directions[i, 0] * directions[j, 0] + directions[i, 1] * directions[j, 1]
+        if ranges[j] > 0.0 and math.isfinite(ranges[j]) and across > 0.0:
+            cotangent = min(cotangent, abs(r - ranges[j] * along) / (ranges[j] * across))
+    return min(math.sqrt(1.0 + cotangent * cotangent), _LONGEST_SLANT) if cotangent < math.inf else 1.0
+
+
+@kernel
+def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_range, max_free):
+    """Mark the cells that one scan says are free (1) or occupied (2), each cell once, occupied first.
+
+    The way is free up to where the beam is half a cell before the wall, and the occupied cell is the one half a cell
+    behind the return: a return lies *on* the wall, and so a cell counts as wall where wall fills more than half of it
+    (exactly so for a beam across the wall), whatever side noise throws the return to. A beam that meets a wall at a
+    grazing angle runs along the wall's own cells for long, which says nothing about them.
+
+    Args:
+        ranges: float64 (rays,) [m]; inf is no return, nan or <= 0 no measurement.
+        range_m: range of the sensor; max_range: returns are believed up to here; max_free: no return means free up
+            to here [m].
+    """
+    u, v, c, s = sensor_in_grid(frame, pose, mount)
+    if not math.isfinite(u + v + c + s):
+        return
+    resolution = frame[4]
+    far, free = min(range_m, max_range), min(range_m, max_free)
+    for i in range(ranges.size):
+        r = ranges[i]
+        if not r > 0.0:
+            continue
+        if r <= far:
+            length = max(r / resolution - 0.5 * _slant(directions, ranges, i), 0.0)
+        else:
+            length = min(r, free if math.isinf(r) else far) / resolution
+        du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
+        mark_beam(mark, u, v, u + length * du, v + length * dv, box)
+    for i in range(ranges.size):
+        r = ranges[i]
+        if r > 0.0 and r <= far:
+            length = r / resolution + 0.5
+            du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
+            column, row = math.floor(u + length * du), math.floor(v + length * dv)
+            if row >= 0 and row < mark.shape[0] and column >= 0 and column < mark.shape[1]:
+                mark[row, column] = _HIT
+                box[0], box[1] = min(box[0], row), max(box[1], row)
+                box[2], box[3] = min(box[2], column), max(box[3], column)
+
+
+@kernel
+def use_segment(mark, own, published, joined, occupancy, model):
+    """Add evidence to 32 neighbouring cells that `mark_scan` marked; return whether the state of any changed.
+
+    Evidence of a cell that was seen is never 0, so 0 means never seen. Without a branch, for the vector unit.
+
+    Args:
+        own, published, joined: of these cells, see `covey.mapping.occupancy.tiles.state_of`; ``own`` is changed.
+        occupancy: int8, their states, changed.
+        model: int64 (5,): miss, hit, lowest, highest, in units, and the position of the rule.
+    """
+    turned = 0
+    miss, hit, low, high, rule = model[0], model[1], model[2], model[3], model[4]
+    for k in range(TILE):
+        m = mark[k]
+        delta = hit if m == _HIT else (-miss if m == 1 else 0)
+        seen = 1 if m == _HIT else (-1 if m == 1 else 0)
+        after = min(max(own[k] + delta, low), high)
+        after = seen if after == 0 else after
+        own[k] = after
+        if rule == 0:
+            total = joined[k] - published[k] + after
+            state = 100 if total > 0 else (0 if total < 0 else -1)
+        else:
+            state = state_of(after, published[k], joined[k], rule)
+        turned |= state ^ occupancy[k]
+        occupancy[k] = state
+    return turned != 0
+
+
+@kernel
+def use_marks(mark, box, robot, team, store, stamp, model):
+    """Turn the marks of a scan into evidence, wipe them, and return whether the state of any cell changed.
+
+    Own evidence that has been published is copied before it changes. There must be room for as many slots and pages
+    as there are tiles in the box.
+
+    Args:
+        mark: uint8 (rows, columns), marked between the rows box[0] to box[1] and the columns box[2] to box[3].
+        team, store: `Team`, `Store`. stamp: when, as pages have it. model: see `use_segment`.
+    """
+    turned = False
+    low, high = model[2], model[3]
+    per_row = mark.shape[1] // TILE
+    words = mark.view(np.uint64)
+    occupancy = team.occupancy[robot]
+    for tile_row in range(box[0] // TILE, box[1] // TILE + 1):
+        top = tile_row * TILE
+        for tile_column in range(box[2] // TILE, box[3] // TILE + 1):
+            tile, left, word = tile_row * per_row + tile_column, tile_column * TILE, tile_column * 4
+            slot, page, node = team.own[robot, tile], team.page[robot, tile], team.node[robot, tile]
+            published = store.parts[node, robot]
+            is_mine = slot != 0 and store.version[slot] == 0
+            turned_here = False
+            for row in range(max(top, box[0]), min(top + TILE, box[1] + 1)):
+                if words[row, word] | words[row, word + 1] | words[row, word + 2] | words[row, word + 3] == 0:
+                    continue
+                at = slice((row - top) * TILE, (row - top) * TILE + TILE)
+                if page == 0:
+                    page = store.used[2]
+                    store.used[2] += 1
+                    team.page[robot, tile] = page
+                    for k in range(TILE_CELLS):
+                        store.seen[page, k] = 0
+                marks, when, own = mark[row, left : left + TILE], store.seen[page, at], store.evidence[slot, at]
+                useful = 0
+                for k in range(TILE):
+                    when[k] = stamp if marks[k] != 0 else when[k]
+                    useful |= ((marks[k] == 1) & (own[k] > low)) | ((marks[k] == _HIT) & (own[k] < high))
+                if useful:
+                    if not is_mine:
+                        slot, is_mine = copied(slot, store), True
+                        team.own[robot, tile] = slot
+                        own = store.evidence[slot, at]
+                    states = occupancy[row, left : left + TILE]
+                    turned_here |= use_segment(
+                        marks, own, store.evidence[published, at], store.joined[node, at], states, model
+                    )
+                words[row, word] = words[row, word + 1] = words[row, word + 2] = words[row, word + 3] = 0
+            if turned_here:
+                team.changed[robot, tile] = team.version[robot] + 1
+                turned = True
+    return turned
+
+
+@kernel
+def copied(slot, store):
+    """Return a slot that may be written, with the evidence of another."""
+    new = store.free_slots[store.used[0]]
+    store.used[0] += 1
+    store.version[new] = store.size[new] = 0
+    for k in range(TILE_CELLS):
+        store.evidence[new, k] = store.evidence[slot, k]
+    return new
+
+
+@kernel
+def use_scans(
+    robots, first, poses, ranges, directions, mount, limits, stamp, frame, model, motion, scratch, team, store
+):
+    """Take one scan of each robot in, from the ``first`` on.
+
+    Args:
+        robots: int64 (m,), rows of the team. poses: (m, 3) of the bodies. ranges: (m, rays) [m]. directions: (rays, 2)
+            unit vectors in the frame of the sensor. mount: (3,), the sensor on the body.
+        limits: range of the sensor, of believed returns, of free space without a return [m].
+        stamp: when, as pages have it. motion: least driving [m] and turning [rad] since the last scan that was used.
+        scratch: uint8 (rows, columns), all 0 before and after.
+
+    Returns:
+        The first scan that it did not look at, since there may be no room, and how many were used.
+    """
+    box = np.empty(4, np.int64)
+    used = 0
+    for k in range(first, robots.size):
+        i = robots[k]
+        pose, last = poses[k], team.mapped_pose[i]
+        turned = abs((pose[2] - last[2] + math.pi) % (2.0 * math.pi) - math.pi)
+        if math.hypot(pose[0] - last[0], pose[1] - last[1]) < motion[0] and turned < motion[1]:
+            continue
+        box[0], box[1], box[2], box[3] = scratch.shape[0], -1, scratch.shape[1], -1
+        mark_scan(scratch, box, frame, pose, mount, directions, ranges[k], limits[0], limits[1], limits[2])
+        tiles = max(box[1] // TILE - box[0] // TILE + 1, 0) * max(box[3] // TILE - box[2] // TILE + 1, 0)
+        if tiles > min(store.free_slots.size - store.used[0], store.seen.shape[0] - store.used[2]):
+            return k, used
+        last[0], last[1], last[2] = pose[0], pose[1], pose[2]
+        team.version[i] += use_marks(scratch, box, i, team, store, stamp, model)
+        used += 1
+    return robots.size, used

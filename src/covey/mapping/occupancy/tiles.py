@@ -1,0 +1,410 @@
+"""Tiles of evidence, and what they add up to, held by reference.
+
+A *slot* holds one version of one robot's evidence in one tile. It is written by that robot until it is published, and
+never changes after that. A *node* holds one set of versions of a tile (at most one of each robot) and what they add up
+to; it never changes either. Beliefs refer to nodes, and two beliefs that hold the same versions of a tile refer to the
+same node. Slot 0 and node 0 are empty.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.mapping.occupancy.merge_rules import RULES, Rule
+
+TILE = 32
+"""Side of a tile in cells."""
+TILE_CELLS = TILE * TILE
+
+_GREEDY, _MAXIMUM = RULES.index("greedy_fill"), RULES.index("maximum")
+MOST_ROBOTS = 32767
+"""Robots that can share beliefs: their sums have 32 bits, and news tell them apart by 16."""
+_OCCUPIED = (
+    65536  # what an occupied cell adds to a node under the rule "maximum", more than all robots; a free one adds 1
+)
+
+
+class Store(NamedTuple):
+    """The slots and nodes of a team.
+
+    Attributes:
+        evidence: int8 (slots, 1024), in units of `EVIDENCE_STEP`; 0 = never seen.
+        version: int32 (slots,), which publication of its robot a slot came with; 0 = not published yet.
+        size: int32 (slots,), bytes of the published slot when encoded; 0 = not known yet.
+        seen: uint16 (pages, 1024), when cells were seen by one robot; 0 = never.
+        joined: int16 or int32 (nodes, 1024), what the versions of a node add up to; see `empty_store`.
+        parts: int32 (nodes, n), the slot of each robot's version; 0 = none.
+        table: int32 (a power of two,), the nodes by a hash of their parts.
+        free_slots, free_nodes: int32, what can be used, in this order.
+        used: int64 (3,), how many of the free slots, of the free nodes, and of the pages are in use.
+    """
+
+    evidence: np.ndarray
+    version: np.ndarray
+    size: np.ndarray
+    seen: np.ndarray
+    joined: np.ndarray
+    parts: np.ndarray
+    table: np.ndarray
+    free_slots: np.ndarray
+    free_nodes: np.ndarray
+    used: np.ndarray
+
+
+class Team(NamedTuple):
+    """What each robot of a team holds; n robots, tiles in storage order.
+
+    Attributes:
+        own: int32 (n, tiles), the slot of its own evidence; ``published``: that of its newest publication.
+        page: int32 (n, tiles), the page of when it saw the cells.
+        node: int32 (n, tiles), the node of the versions that it holds, its own newest publication among them as soon
+            as others hold the same.
+        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+        occupancy: int8 (n, rows, columns), the map: -1 unknown, 0 free, 100 occupied.
+        changed: int64 (n, tiles), the version of the belief at which the state of a cell last changed.
+        version: int64 (n,), grows when the state of a cell changes.
+        mapped_pose: float64 (n, 3), where the last scan was used.
+    """
+
+    own: np.ndarray
+    published: np.ndarray
+    page: np.ndarray
+    node: np.ndarray
+    clock: np.ndarray
+    occupancy: np.ndarray
+    changed: np.ndarray
+    version: np.ndarray
+    mapped_pose: np.ndarray
+
+
+def empty_store(robots: int, rule: Rule, largest: int) -> Store:
+    """Return a store that holds the empty slot, page and node alone.
+
+    Args:
+        robots: how many.
+        rule: how their evidence is added up; ``largest``: the most units that the evidence of one can be. Where
+            16 bits hold the sum of all, sums have 16, for half of the memory; else 32.
+    """
+    sum_of_all = {"probabilistic": robots * largest, "greedy_fill": largest, "maximum": robots * _OCCUPIED}[rule]
+    fits = sum_of_all <= np.iinfo(np.int16).max
+    return Store(
+        np.zeros((1, TILE_CELLS), np.int8),
+        np.zeros(1, np.int32),
+        np.zeros(1, np.int32),
+        np.zeros((1, TILE_CELLS), np.uint16),
+        np.zeros((1, TILE_CELLS), np.int16 if fits else np.int32),
+        np.zeros((1, robots), np.int32),
+        np.zeros(2, np.int32),
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int32),
+        np.array([0, 0, 1]),
+    )
+
+
+def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, nodes: int, pages: int) -> Store:
+    """Return a store with so many free slots, nodes and pages; what nobody refers to any more is free again.
+
+    Args:
+        store: the store so far; its arrays are not to be used any more.
+        team: refers to slots and nodes.
+        held: slots that are referred to besides, int arrays.
+        slots, nodes, pages: what is needed.
+    """
+    used_node, used_slot = np.zeros(len(store.parts), np.bool_), np.zeros(len(store.version), np.bool_)
+    used_node[team.node.ravel()] = used_node[0] = True
+    used_slot[store.parts[used_node].ravel()] = used_slot[0] = True
+    for some in (team.own.ravel(), team.published.ravel(), *held):
+        used_slot[some] = True
+    slot_count, node_count = (
+        _length(len(used), int(used.sum()), need) for used, need in ((used_slot, slots), (used_node, nodes))
+    )
+    pages_used = int(store.used[2])
+    page_count = _length(len(store.seen), pages_used, pages)
+    parts, table = _resized(store.parts, node_count), np.zeros(1 << (2 * node_count).bit_length(), np.int32)
+    index_nodes(table, parts, np.flatnonzero(used_node[1:]) + 1)
+    return Store(
+        _resized(store.evidence, slot_count),
+        _resized(store.version, slot_count),
+        _resized(store.size, slot_count),
+        _resized(store.seen, page_count),
+        _resized(store.joined, node_count),
+        parts,
+        table,
+        np.flatnonzero(~_resized(used_slot, slot_count)).astype(np.int32),
+        np.flatnonzero(~_resized(used_node, node_count)).astype(np.int32),
+        np.array([0, 0, pages_used]),
+    )
+
+
+def _length(now: int, used: int, needed: int) -> int:
+    """Return the length of an array with room for ``needed`` more; some, so that room is not made too often."""
+    return now if now - used >= max(needed, used // 4) else used + max(needed, used // 2)
+
+
+def _resized(array: np.ndarray, length: int) -> np.ndarray:
+    """Return an array of another length; what is not written takes no memory yet."""
+    if len(array) == length:
+        return array
+    out = (np.zeros if array.dtype == np.bool_ else np.empty)((length, *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+@kernel
+def _place(table, parts):
+    """Return where in the table of nodes a set of versions is looked for first."""
+    key = np.uint64(0)
+    for o in range(parts.size):
+        if parts[o] != 0:
+            part = (np.uint64(parts[o]) << np.uint64(16)) + np.uint64(o)
+            part = (part ^ (part >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            key += (part ^ (part >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((key ^ (key >> np.uint64(31))) & np.uint64(table.size - 1))
+
+
+@kernel
+def index_nodes(table, parts, nodes):
+    """Fill an empty table of nodes."""
+    for node in nodes:
+        at = _place(table, parts[node])
+        while table[at] != 0:
+            at = (at + 1) & (table.size - 1)
+        table[at] = node
+
+
+@kernel
+def find_node(parts, store):
+    """Return the node of a set of versions, 0 when there is none, and the place in the table where it is or belongs.
+
+    Args:
+        parts: int32 (n,), the slot of each robot's version.
+    """
+    at = _place(store.table, parts)
+    while store.table[at] != 0:
+        node, same = store.table[at], True
+        for o in range(parts.size):
+            if store.parts[node, o] != parts[o]:
+                same = False
+                break
+        if same:
+            return node, at
+        at = (at + 1) & (store.table.size - 1)
+    return 0, at
+
+
+@kernel
+def make_node(parts, at, base, store, rule):
+    """Return a new node of a set of versions, made from the node ``base`` of the same tile.
+
+    Args:
+        parts: int32 (n,). at: its place in the table.
+        rule: position in `RULES`.
+    """
+    node = store.free_nodes[store.used[1]]
+    store.used[1] += 1
+    store.table[at] = node
+    joined = store.joined[node]
+    for k in range(joined.size):
+        joined[k] = 0 if rule == _GREEDY else store.joined[base, k]
+    for o in range(parts.size):
+        new, old = parts[o], store.parts[base, o]
+        store.parts[node, o] = new
+        if rule == _GREEDY:
+            if new != 0:
+                _fill(joined, store.evidence[new])
+        elif new != old:
+            _replace(joined, store.evidence[new], store.evidence[old], rule)
+    return node
+
+
+@kernel
+def _fill(joined, evidence):
+    """Add evidence where there is none before it."""
+    for k in range(joined.size):
+        joined[k] = evidence[k] if joined[k] == 0 else joined[k]
+
+
+@kernel
+def _replace(joined, new, old, rule):
+    """Let a version take the place of an older one of the same robot in what versions add up to."""
+    if rule == _MAXIMUM:
+        for k in range(joined.size):
+            joined[k] += added(new[k], rule) - added(old[k], rule)
+    else:
+        for k in range(joined.size):
+            joined[k] += np.int16(new[k]) - np.int16(old[k])
+
+
+@kernel
+def added(evidence, rule):
+    """Return what the evidence of one robot in one cell adds to a node."""
+    if rule == _MAXIMUM:
+        return _OCCUPIED if evidence > 0 else (1 if evidence < 0 else 0)
+    return np.int64(evidence)
+
+
+@kernel
+def state_of(own, published, joined, rule):
+    """Return the state of one cell: -1 unknown, 0 free, 100 occupied.
+
+    Args:
+        own: the robot's own evidence; ``published``: that part of it which is in the node.
+        joined: what the versions of the node add up to.
+    """
+    if rule == _GREEDY:
+        total = np.int64(joined) if own == 0 else np.int64(own)
+    else:
+        total = joined - added(published, rule) + added(own, rule)
+    if rule == _MAXIMUM:
+        return 100 if total >= _OCCUPIED else (0 if total > 0 else -1)
+    return 100 if total > 0 else (0 if total < 0 else -1)
+
+
+@kernel
+def show(own, published, joined, before, occupancy, top, left, rule):
+    """Write the states of one tile into a map; return whether any changed.
+
+    Args:
+        own, published: int8 (1024,); joined: int16 or int32 (1024,), see `state_of`.
+        before: as ``joined``: rows in which this has the signs of ``joined`` need no look; empty: look at all.
+        occupancy: int8 (rows, columns); the tile begins at row ``top``, column ``left``.
+    """
+    turned, sized = 0, joined.dtype.type  # no wider than it must be, for the vector unit
+    for i in range(TILE):
+        at = slice(i * TILE, i * TILE + TILE)
+        a, b, c = own[at], published[at], joined[at]
+        if before.size != 0:
+            d, other = before[at], 0
+            for k in range(TILE):
+                other |= ((c[k] > 0) ^ (d[k] > 0)) | ((c[k] < 0) ^ (d[k] < 0))
+            if other == 0:
+                continue
+        row = occupancy[top + i, left : left + TILE]
+        if rule == 0:
+            for k in range(TILE):
+                total = sized(c[k] - sized(b[k]) + sized(a[k]))
+                now = np.int8(100 if total > 0 else (0 if total < 0 else -1))
+                turned |= now ^ row[k]
+                row[k] = now
+        else:
+            for k in range(TILE):
+                now = np.int8(state_of(a[k], b[k], c[k], rule))
+                turned |= now ^ row[k]
+                row[k] = now
+    return turned != 0
+
+
+@kernel
+def publish(robots, own, published, version, clock):
+    """Publish the own tiles that changed of each of some robots; return how many tiles there were.
+
+    Args:
+        robots: int64 (m,). own, published, clock: of the `Team`. version: of the `Store`.
+    """
+    count = 0
+    for robot in robots:
+        before = count
+        for tile in range(own.shape[1]):
+            slot = own[robot, tile]
+            if slot != published[robot, tile]:
+                count += 1
+                version[slot] = clock[robot, robot] + 1
+                published[robot, tile] = slot
+        if count > before:
+            clock[robot, robot] += 1
+    return count
+
+
+@kernel
+def gather(giver, wanted, since, team, store):
+    """Return what a robot holds of some others that came later than a publication of theirs.
+
+    Args:
+        wanted: int64 (k,), of whom. since: int64 (n,), the publication of each robot.
+
+    Returns:
+        int32 (m, 3): tile, robot that it comes from, slot.
+    """
+    tiles = team.node.shape[1]
+    out = np.empty((tiles * wanted.size, 3), np.int32)
+    count = 0
+    for tile in range(tiles):
+        node = team.node[giver, tile]
+        for o in wanted:
+            slot = team.published[giver, tile] if o == giver else store.parts[node, o]
+            if store.version[slot] > since[o]:
+                out[count, 0], out[count, 1], out[count, 2] = tile, o, slot
+                count += 1
+    return out[:count].copy()
+
+
+@kernel
+def take(received, items, bounds, since, until, team, store, first, taken, rule):
+    """Let each robot take in what it received, from the robot ``first`` on.
+
+    Args:
+        received: bool (n, m), which parcels each robot received.
+        items: int32 (k, 3) of all parcels, as `gather` gives them; parcel p has the rows from bounds[p] to
+            bounds[p + 1].
+        since, until: int64 (m, n): a parcel has all that came after publication ``since`` of each robot, up to
+            ``until``.
+        taken: int64 (n,), set to the tiles that each robot took.
+
+    Returns:
+        The first robot that it did not do, since there may be no room for the nodes.
+    """
+    n, tiles = team.node.shape
+    per_row = team.occupancy.shape[2] // TILE
+    parts, is_new, news = np.empty((tiles, n), np.int32), np.zeros(tiles, np.bool_), np.empty(tiles, np.int64)
+    for robot in range(first, n):
+        taken[robot] = 0
+        if store.free_nodes.size - store.used[1] < tiles:
+            return robot
+        count = 0
+        for p in range(received.shape[1]):
+            if not received[robot, p]:
+                continue
+            for i in range(bounds[p], bounds[p + 1]):
+                tile, origin, slot = items[i, 0], items[i, 1], items[i, 2]
+                held = parts[tile, origin] if is_new[tile] else store.parts[team.node[robot, tile], origin]
+                if origin == robot or store.version[slot] <= store.version[held]:
+                    continue
+                if not is_new[tile]:
+                    is_new[tile], news[count] = True, tile
+                    count += 1
+                    for o in range(n):
+                        parts[tile, o] = store.parts[team.node[robot, tile], o]
+                    parts[tile, robot] = team.published[robot, tile]
+                parts[tile, origin] = slot
+                taken[robot] += 1
+            for o in range(n):
+                if since[p, o] <= team.clock[robot, o]:
+                    team.clock[robot, o] = max(team.clock[robot, o], until[p, o])
+        turned = False
+        for i in range(count):
+            tile = news[i]
+            is_new[tile] = False
+            last, mine, known = team.node[robot, tile], team.own[robot, tile], team.published[robot, tile]
+            node, at = find_node(parts[tile], store)
+            if node == 0:
+                node = make_node(parts[tile], at, last, store, rule)
+            team.node[robot, tile] = node
+            same = rule == 0 and mine == known and mine == store.parts[last, robot]
+            before = store.joined[last] if same else store.joined[last, :0]
+            top, left = tile // per_row * TILE, tile % per_row * TILE
+            own, published, joined = store.evidence[mine], store.evidence[known], store.joined[node]
+            if show(own, published, joined, before, team.occupancy[robot], top, left, rule):
+                team.changed[robot, tile] = team.version[robot] + 1
+                turned = True
+        team.version[robot] += turned
+        for tile in range(tiles):
+            last, mine = team.node[robot, tile], team.published[robot, tile]
+            if store.parts[last, robot] != mine:  # others may hold what this robot has published by now
+                for o in range(n):
+                    parts[tile, o] = store.parts[last, o]
+                parts[tile, robot] = mine
+                node, _ = find_node(parts[tile], store)
+                team.node[robot, tile] = node if node != 0 else last
+    return n

@@ -1,0 +1,1 @@
+"""The software of one robot: its handle, its navigator, its controller."""

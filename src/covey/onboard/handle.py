@@ -1,0 +1,483 @@
+"""`Robot`: what a controller holds, and the boundary of what it may know.
+
+Everything here is the robot's own: its estimate, its readings, its belief, its past. The truth cannot be reached.
+"""
+
+import logging
+import math
+import sys
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.comms.blackboard import Board, Notices
+from covey.comms.mailbox import Mailbox
+from covey.comms.message import Message, copied
+from covey.comms.tags import TagReading
+from covey.errors import InvalidValueError, UnknownNameError, printable
+from covey.geometry import Pose
+from covey.mapping.occupancy.belief import Belief
+from covey.mapping.occupancy.frontiers import Frontiers, find_frontiers
+from covey.onboard.motions import (
+    STILL,
+    Drive,
+    Follow,
+    Goto,
+    Manoeuvre,
+    Motion,
+    Receive,
+    Rest,
+    Sleep,
+    Twist,
+    Until,
+    finite_twist,
+)
+from covey.onboard.navigator import Navigator
+from covey.onboard.outcome import Outcome
+from covey.onboard.reachable import reachable
+from covey.onboard.travel_cost import cheapest_cell, travel, travel_from
+from covey.planning.dijkstra import Field
+from covey.planning.waypoints import Waypoints
+from covey.robots.computer import WORKS, Work
+from covey.robots.model import RobotModel
+from covey.robots.sample import Sample
+
+HISTORY = 100
+"""How many past steps of readings and commands a robot remembers."""
+
+
+class History(Sequence[tuple[float, dict[str, Any], Twist]]):
+    """What a robot has lived through, oldest first: time [s], readings by the sensor's name, commanded twist.
+
+    Attributes:
+        steps: the same as it is kept: time, places of the sensors by name, readings by place, twist.
+    """
+
+    def __init__(self) -> None:
+        self.steps: deque[tuple[float, dict[str, int], tuple[Any, ...], Twist]] = deque(maxlen=HISTORY)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, k: Any) -> Any:
+        time_s, places, seen, twist = self.steps[k]
+        return time_s, _by_name(places, seen), twist
+
+
+def _by_name(places: dict[str, int], seen: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: seen[place] for name, place in places.items() if seen[place] is not None}
+
+
+class Robot:
+    """One robot, as its controller sees it.
+
+    Attributes:
+        name: ``scout0``, ``scout1``, …
+        model: its body, limits and sensors.
+        home: the pose it started at.
+        pose: where it believes to be (x, y [m], heading [rad], world frame; in that of its start if it knows no other).
+        time: simulated time [s].
+        readings: the newest reading of each sensor by the sensor's name; also as attributes (``robot.proximity``).
+        map: its belief, or None when it does not map.
+        collided: True when its body touched something during the last step.
+        random: a NumPy generator of its own, from the scenario's seed.
+        text: its last note.
+        team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
+        board: the notice board of the team, a dict; what is written is read from the next step on.
+        tags: the environment tags in reach, nearest first.
+        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: RobotModel,
+        home: Pose,
+        navigator: Navigator,
+        rng: np.random.Generator,
+        mailbox: Mailbox | None = None,
+        board: Board | None = None,
+    ):
+        self.name, self.model, self.home, self.random = name, model, home, rng
+        self._mailbox = mailbox or Mailbox(name, (name,))
+        self.team = self._mailbox.team
+        self.board = Notices(board or Board())
+        self._tags: list[TagReading] = []
+        self._left_tags: list[tuple[Any, float]] = []
+        self._digs: list[tuple[float, float, float, float, float]] = []  # places in its own frame [m], volume [m3]
+        self._digs_until = -math.inf
+        self._map_wishes: set[str] = set()
+        self._frames: Mapping[str, Pose] | None = None
+        self.face: Any = self
+        self.pose = home
+        self.time = 0.0
+        self._places: dict[str, int] = {}
+        self._seen: tuple[Any, ...] = ()
+        self._times: Sequence[tuple[float, ...]] = ()
+        self._older: tuple[tuple[Any, ...], ...] = ()
+        self._backlog: dict[str, list[Sample]] = {}
+        self.map: Any = None
+        self.waypoints: Waypoints | None = None
+        self.collided = False
+        self.text = ""
+        self._notes: list[str] = []
+        self.finished = False
+        self.history = History()
+        self._navigator = navigator
+        self._motion: Motion | None = None
+        self._warned = False
+        self._command: Twist = STILL
+        self._work: Work | None = None
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
+
+    def __getattr__(self, name: str) -> Any:
+        place = None if name == "_places" else self._places.get(name)
+        if place is not None and self._seen[place] is not None:
+            return self._seen[place]
+        sensors = "" if name == "_places" else ", ".join(self.readings)
+        raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors or 'none'}")
+
+    # -- what it knows ----------------------------------------------------------------------------------------------
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """The newest reading of each sensor by the sensor's name."""
+        return _by_name(self._places, self._seen)
+
+    @readings.setter
+    def readings(self, readings: Mapping[str, Any]) -> None:
+        self._carry(readings)
+        self._seen = tuple(readings.values())
+        self._backlog = {name: [Sample(self.time, reading)] for name, reading in readings.items()}
+
+    def samples(self, sensor: str) -> list[Sample]:
+        """Return all readings of a sensor that have come since the controller's last step, oldest first.
+
+        A sensor of 25 Hz gives two or three in a step of 0.1 s, of which ``readings`` shows the newest; a slow one
+        often gives none.
+
+        Raises:
+            UnknownNameError: the robot has no such sensor.
+        """
+        place, carried = self._places.get(sensor, len(self._times)), [s.name for s in self.model.sensors]
+        if sensor not in carried:
+            raise UnknownNameError("sensor", sensor, carried)
+        come = list(self._backlog.get(sensor, ()))
+        if place < len(self._times) and self._times[place]:
+            older = self._older[place] if self._older else ()
+            come += map(Sample, self._times[place], (*older, self._seen[place]))
+        return come
+
+    @property
+    def status(self) -> str:
+        """What it is doing: idle, driving, turning, going, following, resting, or done."""
+        if self.finished:
+            return "done"
+        return self._motion.label if self._motion is not None and self._motion.outcome is None else "idle"
+
+    @property
+    def twist(self) -> Twist:
+        """The twist it commanded last: vx, vy [m/s], omega [rad/s] in the body frame."""
+        return self._command
+
+    def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
+        """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
+        if self._work is not None:
+            self._work.add("frontiers", self._belief().occupancy().size / 1e6)
+        return find_frontiers(self._belief().occupancy(), definition, min_cells)
+
+    def travel_cost(self) -> np.ndarray:
+        """Return what it costs to drive from here to each cell of its own map, in metres of open floor.
+
+        float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
+        """
+        field = self._travel()
+        return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+
+    def reachable(self) -> np.ndarray:
+        """Return which cells of its own map it can drive to, bool (rows, columns): where `travel_cost` is finite."""
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        found = reachable(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
+        if self._work is not None:
+            self._work.add("search", np.count_nonzero(found) / 1e6)
+        return found
+
+    def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
+        """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
+
+        Args:
+            starts: x, y [m], shape (n, 2), such as where team mates say they are.
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            float64 (n, k); inf where no way is known.
+        """
+        navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
+        others, grid = navigator.others(*self.pose), self._belief().grid
+        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
+
+    def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
+        """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
+
+        Args:
+            cells: rows and columns in its own map, int (k, 2).
+
+        Returns:
+            None when no way to any of them is known.
+        """
+        if not len(cells):
+            return None
+        grid = self._belief().grid
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
+        if cell is None:
+            return None
+        x, y = grid.to_world(cell).tolist()
+        return x, y
+
+    @property
+    def tags(self) -> list[TagReading]:
+        """The environment tags in reach, nearest first."""
+        return list(self._tags)
+
+    def messages(self, kind: str | None = None) -> list[Message]:
+        """Take the messages of a kind (None: all) that arrived and were not taken yet, oldest first."""
+        return self._mailbox.take(kind)
+
+    def frame_of(self, robot: str) -> Pose | None:
+        """Return the pose, in its own frame, of the frame in which another robot gives positions.
+
+        (0, 0, 0) when the robots know where all of them started. With ``share_maps: {start_poses: unknown}`` None until
+        their maps have been aligned; after that ``robot.frame_of(sender) @ place`` is a place that a message names.
+        """
+        return Pose(0.0, 0.0, 0.0) if self._frames is None else self._frames.get(robot)
+
+    # -- what it does -----------------------------------------------------------------------------------------------
+
+    def drive(self, v: float, omega: float = 0.0, *, vy: float = 0.0, for_s: float = math.inf, until: Until = None):
+        """Set the body twist [m/s, rad/s] until told otherwise; awaited, it ends after ``for_s`` [s]."""
+        command = finite_twist((v, vy, omega))
+        if command is None:
+            raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
+        return self._begin(Drive(command, self.time + for_s, until))
+
+    def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
+        """Set the torques of the left and right side [N m], as `drive`; for a chassis with ``control: torque``."""
+        return self.drive(left_n_m, vy=right_n_m, for_s=for_s, until=until)
+
+    def stop(self) -> Motion:
+        """Stand still; awaited, it takes one step."""
+        return self._begin(Drive(STILL, self.time, None))
+
+    def rest(self) -> Motion:
+        """Stand still with nothing left to do until told something new; when all robots rest, the run may end."""
+        return self._motion if isinstance(self._motion, Rest) else self._begin(Rest())
+
+    def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
+        """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.
+
+        The outcome says reached, cancelled (``until`` came true), unreachable or stuck.
+        """
+        x, y = float(goal[0]), float(goal[1])
+        if not math.isfinite(x + y):
+            raise InvalidValueError(f"goto({goal!r}): a goal is two finite numbers, x and y in metres")
+        if heading is None and len(goal) == 3:
+            heading = float(goal[2])
+        current = self._motion
+        if (
+            isinstance(current, Goto)
+            and current.outcome is None
+            and (current.goal, current.heading) == ((x, y), heading)
+        ):
+            current.until = until
+            return current  # a reactive controller may repeat itself every step
+        return self._begin(Goto((x, y), heading, tolerance_m, until))
+
+    def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
+        """Go through points (x, y [m]) one after another."""
+        return self._begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until))
+
+    def forward(self, distance_m: float, *, until: Until = None) -> Motion:
+        """Go straight ahead (negative: back) by a distance [m].
+
+        It stops before walls and robots, and the outcome is stuck when it cannot go on.
+        """
+        return self._begin(Manoeuvre("forward", float(distance_m), until))
+
+    def turn(self, angle: float, *, until: Until = None) -> Motion:
+        """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
+        return self._begin(Manoeuvre("turn", float(angle), until))
+
+    def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
+        """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
+        return Sleep(self.time + float(seconds), until)
+
+    def send(
+        self,
+        payload: Any,
+        to: str | None = None,
+        *,
+        kind: str = "",
+        ttl_s: float | None = None,
+        radio: str | None = None,
+    ) -> None:
+        """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
+
+        Args:
+            payload: numbers, text, bytes, arrays, poses, dataclasses, and containers of such; copied at once.
+            to: name of a robot; None is a broadcast.
+            kind: what it is about; `messages` and `receive` select by it.
+            ttl_s: it is dropped when it has not arrived after this time [s].
+            radio: by which radio; None: the first.
+        """
+        self._mailbox.send(payload, to, kind, ttl_s, radio)
+
+    def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
+        """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
+        return Receive(kind, self.time + timeout_s)
+
+    def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
+        """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
+        self._left_tags.append((copied(content)[0], float(lifetime_s)))
+
+    def dig(self, from_m: Any, to_m: Any, volume_m3: float) -> Sleep:
+        """Take up ground at one place and lay it down at another, both within reach; awaited, it lasts a load's time.
+
+        The ground changes at the begin of the next step, at the places as they lie from the robot: who is wrong about
+        where it is digs elsewhere. Nothing is lost: the volume that is taken up is laid down.
+
+        Args:
+            from_m, to_m: x, y in the frame of ``pose`` [m].
+            volume_m3: how much [m3].
+
+        Raises:
+            InvalidValueError: it has no digger, a place is out of reach, it is too much, or it still moves a load.
+        """
+        digger = self.model.digger
+        if digger is None:
+            raise InvalidValueError(f"{self.name} has no digger; give its robot `digger: {{reach_m: 1}}`")
+        if not 0 < volume_m3 <= digger.most_m3:
+            most = f"a load is more than 0 and at most most_m3, {digger.most_m3:g} m3"
+            raise InvalidValueError(f"{self.name} is to move {volume_m3!r} m3; {most}")
+        if self.time < self._digs_until - 1e-9:
+            raise InvalidValueError(f"{self.name} moves a load until {self._digs_until:g} s; await robot.dig(…)")
+        back, places = self.pose.inverse(), list[float]()
+        for name, place in (("from_m", from_m), ("to_m", to_m)):
+            x, y = back @ (float(place[0]), float(place[1]))
+            if not math.hypot(x, y) <= digger.reach_m + 1e-9:
+                far = f"{math.hypot(x, y):.2f} m from {self.name}, which reaches {digger.reach_m:g} m"
+                raise InvalidValueError(f"{name} is {tuple(place)}, {far}; drive nearer, or give it a larger reach_m")
+            places += (x, y)
+        self._digs.append((places[0], places[1], places[2], places[3], float(volume_m3)))
+        self._digs_until = self.time + digger.load_s
+        return self.sleep(digger.load_s)
+
+    def request_maps(self) -> None:
+        """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
+        self._belief()
+        self._map_wishes.add("request")
+
+    def share_map(self) -> None:
+        """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
+        self._belief()
+        self._map_wishes.add("share")
+
+    def charge_work(self, kind: str, amount: float = 1.0) -> None:
+        """Charge work that the controller does by itself to the robot's computer, if it has one.
+
+        What the handle does (frontiers, ways, driving to goals) is charged by itself.
+
+        Args:
+            kind: one of `covey.robots.computer.WORKS`.
+            amount: how many units of it.
+
+        Raises:
+            UnknownNameError: there is no such kind of work.
+        """
+        if kind not in WORKS:
+            raise UnknownNameError("kind of work", kind, WORKS)
+        if self._work is not None:
+            self._work.add(kind, amount)
+
+    def note(self, text: str) -> None:
+        """Say something that the event log and the pictures show; to say the last note again changes nothing."""
+        note = printable(str(text))
+        if note != self.text:
+            self.text = note
+            self._notes.append(note)
+
+    def finish(self) -> None:
+        """Declare the task done: the robot stands still from now on."""
+        self.finished = True
+
+    # -- between the handle and the software below it ----------------------------------------------------------------
+
+    def _keep_account(self, work: Work) -> None:
+        """Let what its software does be added to ``work``."""
+        self._work = self._navigator.work = work
+
+    def _carry(self, sensors: Iterable[str]) -> None:
+        """Take these sensors, by name, for those of which ``_seen`` holds the readings, one after another."""
+        self._places = {name: place for place, name in enumerate(sensors)}
+        self._seen = (None,) * len(self._places)
+        self._times, self._older = (), ()
+
+    def _put_off(self) -> None:
+        """Keep what has come for a later step of the controller, `HISTORY` samples of each sensor at most."""
+        self._backlog = {name: self.samples(name)[-HISTORY:] for name in self._places}
+        self._times = ()
+
+    def _belief(self) -> Belief:
+        if self.map is None:
+            raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
+        return self.map
+
+    def _travel(self) -> Field | None:
+        navigator = self._navigator
+        others = navigator.others(*self.pose)
+        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
+
+    def _begin(self, motion: Motion) -> Motion:
+        before = self._motion
+        if before is not None and before.outcome is None:
+            before.outcome = Outcome(
+                "cancelled", "another motion took its place" + ("" if before.began else " at once")
+            )
+            if not before.began and before.has_end and motion.has_end and not self._warned:
+                self._warned, frame = True, sys._getframe(2)
+                logging.getLogger("covey").warning(
+                    "%s at %.4g s: %s:%d: this motion takes the place of one that has not begun; await that one first",
+                    *(self.name, self.time, frame.f_code.co_filename, frame.f_lineno),
+                )
+        self._motion = motion
+        return motion
+
+    def _navigate(self) -> tuple[Twist, str]:
+        places, seen = self._places, self._seen
+        lidar, neighbours = places.get("lidar"), places.get("neighbours")
+        return self._navigator.command(
+            self.pose,
+            self._command,
+            self.map,
+            None if lidar is None else seen[lidar],
+            None if neighbours is None else seen[neighbours],
+            self.time,
+        )
+
+    def _move(self) -> None:
+        """Let the motion in force choose the twist of this step."""
+        motion, command = self._motion, STILL
+        if motion is not None and motion.outcome is None:
+            if motion.until is not None:
+                motion.look(self)
+            if motion.outcome is None:
+                twist = motion.twist(self)  # looks at the command in force until now
+                if motion.outcome is None:
+                    command = twist
+        self._command = command

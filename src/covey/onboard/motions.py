@@ -1,0 +1,206 @@
+"""What a robot can be told to do and awaited for: drive, go to a point, follow a path, go forward, turn, sleep.
+
+A motion holds the wheels until it ends or another one begins. ``await motion`` hands control back to the simulation
+until the motion has ended or its ``until`` says so; the await returns an `Outcome`.
+"""
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from covey.onboard.outcome import REACHED, Outcome
+
+if TYPE_CHECKING:
+    from covey.comms.message import Message
+    from covey.onboard.handle import Robot
+
+Twist = tuple[float, float, float]
+Until = Callable[["Robot"], Any] | None
+STILL: Twist = (0.0, 0.0, 0.0)
+
+
+class Waiting:
+    """Something that a coroutine can wait for; `outcome` is None until it is over."""
+
+    __slots__ = ("outcome", "until")
+
+    def __init__(self, until: Until = None):
+        self.outcome: Any = None  # an `Outcome`; when waiting for a message, a `Received`
+        self.until = until
+
+    def __await__(self) -> Generator["Waiting", Any, Any]:
+        return (yield self)
+
+    def look(self, robot: "Robot") -> None:
+        """End the wait when its ``until`` holds."""
+        if self.outcome is None and self.until is not None and self.until(robot.face):
+            self.outcome = Outcome("cancelled", "its until came true")
+
+
+class Sleep(Waiting):
+    """Wait until a simulated time [s]; the wheels keep doing what they did."""
+
+    def __init__(self, wake_s: float, until: Until = None):
+        super().__init__(until)
+        self.wake_s = wake_s
+
+    def look(self, robot: "Robot") -> None:
+        super().look(robot)
+        if self.outcome is None and robot.time >= self.wake_s - 1e-9:
+            self.outcome = REACHED
+
+
+class Receive(Waiting):
+    """Wait for a message; the await gives it, or None when the time [s] is over."""
+
+    def __init__(self, kind: str | None, end_s: float):
+        super().__init__()
+        self.kind, self.end_s = kind, end_s
+
+    def __await__(self) -> Generator["Waiting", Any, "Message | None"]:
+        outcome = yield self
+        return outcome.message
+
+    def look(self, robot: "Robot") -> None:
+        message = robot._mailbox.take_one(self.kind)
+        if message is not None or robot.time >= self.end_s - 1e-9:
+            self.outcome = Received(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """How waiting for a message ended: with it, or with None."""
+
+    message: "Message | None"
+
+
+class Motion(Waiting):
+    """A wait that holds the wheels; `began` once it has chosen a twist."""
+
+    __slots__ = ("began",)
+    label = "driving"
+
+    def __init__(self, until: Until = None):
+        super().__init__(until)
+        self.began = False
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there is something that it is to reach, other than to stand still."""
+        return True
+
+    def twist(self, robot: "Robot") -> Twist:
+        """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` when the end is reached."""
+        raise NotImplementedError("a motion says which twist it wants")
+
+
+class Drive(Motion):
+    """A constant twist, for ever or for ``duration_s``."""
+
+    __slots__ = ("command", "end_s")
+
+    def __init__(self, command: Twist, end_s: float, until: Until):
+        super().__init__(until)
+        self.command, self.end_s = command, end_s
+
+    @property
+    def has_end(self) -> bool:
+        return self.command != STILL and self.end_s < math.inf
+
+    def twist(self, robot: "Robot") -> Twist:
+        self.began = True
+        if robot.time < self.end_s - 1e-9:
+            return self.command
+        self.outcome = REACHED
+        return STILL
+
+
+class Rest(Motion):
+    """Stand still until told something new."""
+
+    label = "resting"
+
+    @property
+    def has_end(self) -> bool:
+        return False
+
+    def twist(self, robot: "Robot") -> Twist:
+        return STILL
+
+
+class Goto(Motion):
+    """Plan to a point, drive there around walls and robots, and optionally turn to a final heading."""
+
+    label = "going"
+
+    def __init__(self, goal: tuple[float, float], heading: float | None, tolerance_m: float, until: Until):
+        super().__init__(until)
+        self.goal, self.heading, self.tolerance_m = goal, heading, tolerance_m
+
+    def twist(self, robot: "Robot") -> Twist:
+        navigator = robot._navigator
+        if not self.began:
+            navigator.start(self.goal, self.heading, self.tolerance_m)
+            self.began = True
+        return self._finish(robot, *robot._navigate())
+
+    def _finish(self, robot: "Robot", twist: Twist, state: str) -> Twist:
+        if state != "driving":
+            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
+        return twist
+
+
+class Follow(Motion):
+    """Go through points one after another."""
+
+    label = "following"
+
+    def __init__(self, path: list[tuple[float, float]], tolerance_m: float, until: Until):
+        super().__init__(until)
+        self.path, self.tolerance_m = list(path), tolerance_m
+        self._leg: Goto | None = None
+
+    def twist(self, robot: "Robot") -> Twist:
+        self.began = True
+        while True:
+            if self._leg is None:
+                if not self.path:
+                    self.outcome = REACHED
+                    return STILL
+                self._leg = Goto(self.path.pop(0), None, self.tolerance_m, None)
+            twist = self._leg.twist(robot)
+            if self._leg.outcome is None:
+                return twist
+            if not self._leg.outcome:
+                self.outcome = self._leg.outcome
+                return STILL
+            self._leg = None
+
+
+class Manoeuvre(Motion):
+    """Go straight by a distance [m] or turn on the spot by an angle [rad], in the estimated frame."""
+
+    def __init__(self, kind: str, amount: float, until: Until):
+        super().__init__(until)
+        self.label = "turning" if kind == "turn" else "driving"
+        self.kind, self.amount = kind, amount
+
+    def twist(self, robot: "Robot") -> Twist:
+        if not self.began:
+            getattr(robot._navigator, self.kind)(self.amount)
+            self.began = True
+        twist, state = robot._navigate()
+        if state != "driving":
+            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
+        return twist
+
+
+def finite_twist(value: Any) -> Twist | None:
+    """Return a twist as three finite floats, or None when it is not one."""
+    try:
+        vx, vy, omega = value
+        vx, vy, omega = float(vx), float(vy), float(omega)
+    except (TypeError, ValueError):
+        return None
+    return (vx, vy, omega) if math.isfinite(vx + vy + omega) else None

@@ -1,0 +1,117 @@
+"""The software of one robot: its controller, stepped once per control period."""
+
+from collections.abc import Callable, Coroutine
+from math import isfinite
+from typing import Any
+
+from covey.errors import ControllerError
+from covey.onboard.controller import Program
+from covey.onboard.handle import Robot
+from covey.onboard.motions import STILL, Twist, Waiting
+from covey.onboard.permissions import Declared
+from covey.planning.dijkstra import searched
+
+
+class Sequential:
+    """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
+
+    def __init__(self, program: Program):
+        self._program = program
+        self._coroutine: Coroutine[Waiting, Any, Any] | None = None
+        self._waiting: Waiting | None = None
+
+    def step(self, robot: Robot) -> None:
+        coroutine = self._coroutine
+        if coroutine is None:
+            coroutine = self._coroutine = self._program.bound()(robot.face)
+        robot._move()
+        waiting, motion, outcome = self._waiting, robot._motion, None
+        if waiting is not None:
+            if waiting is not motion:  # a motion has just looked
+                waiting.look(robot)
+            outcome = waiting.outcome
+            if outcome is None:
+                return
+        try:
+            waiting = coroutine.send(outcome)
+        except StopIteration:
+            last = robot._motion
+            if last is not None and last.outcome is None and last.has_end and not last.began:
+                raise ControllerError("it came to its end before its last motion began; await that motion") from None
+            robot.finish()
+            return
+        if not isinstance(waiting, Waiting):
+            raise ControllerError(f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and such")
+        self._waiting = waiting
+        if robot._motion is not motion:
+            robot._move()
+
+    def close(self) -> None:
+        if self._coroutine is not None:
+            self._coroutine.close()
+
+
+class Reactive:
+    """Runs controllers that are called once per step."""
+
+    def __init__(self, program: Program):
+        self._program = program
+        self._call: Callable[[Robot], Any] | None = None
+
+    def step(self, robot: Robot) -> None:
+        if self._call is None:
+            self._call = self._program.bound()
+        self._call(robot.face)
+        robot._move()
+
+    def close(self) -> None:
+        pass
+
+
+class Onboard:
+    """One robot's handle and the controller that holds it."""
+
+    __slots__ = ("_remember", "_run", "_runner", "robot")
+
+    def __init__(self, robot: Robot, program: Program):
+        self.robot = robot
+        # What nobody may look at is not kept.
+        self._remember = robot.history.steps.append if program.sees is None else None
+        if program.sees is not None:
+            robot.face = Declared(robot, program.name, program.sees)
+        self._runner = (Sequential if program.is_sequential else Reactive)(program)
+        self._run = self._runner.step
+
+    def step(self) -> Twist:
+        """Let the controller act; return the commanded twist.
+
+        Raises:
+            Exception: whatever the controller raises, or `ControllerError` for a command that is no number.
+        """
+        robot = self.robot
+        if robot.finished:
+            robot._command = STILL
+            return STILL
+        if robot._work is None:
+            self._run(robot)
+        else:
+            before = searched()
+            self._run(robot)
+            robot._work.add("search", (searched() - before) / 1e6)
+        command = robot._command
+        if robot.finished:
+            command = robot._command = STILL
+        try:
+            vx, vy, omega = command
+            finite = isfinite(vx + vy + omega)
+        except (TypeError, ValueError):
+            finite = False
+        if not finite:
+            raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
+        if self._remember is not None:
+            self._remember((robot.time, robot._places, robot._seen, command))
+        return command
+
+    def close(self) -> None:
+        """End the controller (a coroutine's ``finally`` blocks run)."""
+        self._runner.close()

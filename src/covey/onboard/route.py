@@ -1,0 +1,335 @@
+"""A route: the way over a belief's cells from where a robot stands to its goal, as a line to follow."""
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from covey.geometry import Grid
+from covey.kernel import kernel
+from covey.onboard.driving import Driving
+from covey.planning.astar import astar
+from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
+from covey.planning.shorten import shorten
+
+
+class Route(NamedTuple):
+    """A line to follow, float64 (m, 2) [m], and the stretches of it where two robots cannot pass each other.
+
+    ``narrow`` is float64 (k, 2): where each stretch begins and ends, as length along the line [m].
+    """
+
+    line: np.ndarray
+    narrow: np.ndarray
+
+
+SMALL_M = 1.0
+"""What reaches less far than this from a goal may be another robot that stands there [m]."""
+NO_NARROW = np.empty((0, 2))
+_held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
+"""The newest cost of each map, by what drives there, with the occupancy that it is computed from."""
+
+
+def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
+    """Return the route for a robot without a map."""
+    return Route(np.array([start, goal], float), NO_NARROW)
+
+
+def lethal_clearance(radius: float, resolution: float) -> float:
+    """Return the clearance [m] below which a cell is not planned through: a cell's doubt in the robot's favour."""
+    return max(radius - resolution, 0.4 * radius)
+
+
+class _Last(threading.local):
+    """The newest `passage`, and of what: who chooses a goal plans the way there next, over the same map."""
+
+    of: Any = None
+    cost = np.empty((0, 0), np.float32)
+
+
+_last = _Last()
+
+
+def passage(
+    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
+
+    As `ground`, with a way around robots in sight made dearer, and a way out from where this one stands. The arrays are
+    to be read only, until the next call.
+    """
+    occupancy, cost = ground(grid, start, radius, driving, others)
+    of = weakref.ref(grid), *start, radius, driving, others.tobytes()
+    if of != _last.of:
+        _last.of = None  # should it be interrupted
+        if _last.cost.shape != cost.shape:
+            _last.cost = np.empty_like(cost)
+        np.copyto(_last.cost, cost)
+        row, column = grid.cell_at(*start)
+        if len(others):
+            _avoid(_last.cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
+        soften(_last.cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
+        _last.of = of
+    return occupancy, _last.cost
+
+
+def ground(
+    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
+
+    Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`. The arrays
+    are to be read only, until the next call.
+    """
+    x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
+    occupancy = grid.cells.copy()
+    _paint(occupancy, np.vstack((others, start)), x0, y0, resolution, radius)
+    lethal, cap = lethal_clearance(radius, resolution), max(driving.comfort_m, radius)
+    unknown = 1.3 if driving.unknown == "optimistic" else np.inf
+    held = _held.setdefault(grid, {})
+    if (radius, driving) not in held:
+        near = clearance(occupancy, resolution, cap)
+        cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+        held[radius, driving] = occupancy, cost
+        return occupancy, cost
+    before, cost = held[radius, driving]
+    weight = driving.clearance_weight
+    if refresh_cost(cost, before, occupancy, resolution, lethal, driving.comfort_m, cap, weight, unknown):
+        _last.of = None
+    return before, cost
+
+
+def plan(
+    grid: Grid,
+    start: tuple[float, float],
+    goal: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    tolerance: float,
+    been: Callable[[], np.ndarray] | None = None,
+) -> Route | str:
+    """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
+
+    Args:
+        grid: the belief, yaw 0.
+        start, goal: x, y [m].
+        radius: of the robot's body [m].
+        driving: how to plan.
+        others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
+        tolerance: how far from the goal the route may end [m].
+        been: says where robots have been seen lately [m], float64 (k, 2): where there is no way, look for one that
+            takes what the map shows there, and what is smaller than `SMALL_M`, for no wall. None: do not.
+
+    Returns:
+        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
+        something smaller than `SMALL_M` stands at the goal, which may be a robot, the route ends as near as it can.
+    """
+    route = _plan(grid, start, goal, radius, driving, others, tolerance)
+    if isinstance(route, Route) or been is None:
+        return route
+    cells = grid.cells.copy()
+    _paint(cells, been(), grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
+    cells = _without_small(cells, grid.resolution)
+    return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance)
+
+
+def _plan(
+    grid: Grid,
+    start: tuple[float, float],
+    goal: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    tolerance: float,
+) -> Route | str:
+    """Plan on the map as it is; see `plan`."""
+    rows, columns = grid.shape
+    (start_row, start_column), (row, column) = grid.cell_at(*start), grid.cell_at(*goal)
+    if not (0 <= row < rows and 0 <= column < columns):
+        return "wall"
+    start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
+    occupancy, cost = passage(grid, start, radius, driving, others)
+    x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
+    if not np.isfinite(cost[row, column]):
+        lethal = lethal_clearance(radius, resolution)
+        small = not _is_large(occupancy, row, column, int(np.ceil(lethal / resolution)), int(SMALL_M / resolution))
+        reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
+        row, column = _nearest_passable(cost, row, column, int(reach / resolution))
+        if row < 0:
+            return "wall"
+        goal = tuple(grid.to_world((row, column)).tolist())
+    path, _ = astar(cost, (start_row, start_column), (row, column))
+    if not len(path):
+        return "no way"
+    line = grid.to_world(shorten(path, cost, 0.02))
+    line[0], line[-1] = start, goal
+    if len(line) == 1:
+        line = np.array([start, goal], float)
+    width = 4.0 * radius + 2.0 * (driving.wall_margin_m + driving.robot_margin_m) + 0.1
+    return Route(line, narrow_stretches(line, occupancy, x0, y0, resolution, width))
+
+
+@kernel
+def _paint(occupancy, others, x0, y0, resolution, radius):
+    """Free the cells within ``radius`` of each of the others, in place."""
+    rows, columns = occupancy.shape
+    reach = int(radius / resolution) + 1
+    for k in range(others.shape[0]):
+        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
+        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
+                if dx * dx + dy * dy <= radius * radius:
+                    occupancy[r, c] = min(occupancy[r, c], 0)
+
+
+@kernel
+def _avoid(cost, others, x0, y0, resolution, radius, extra):
+    """Raise the cost of the cells within ``radius`` of each of the others by ``extra``, in place."""
+    rows, columns = cost.shape
+    reach = int(radius / resolution) + 1
+    for k in range(others.shape[0]):
+        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
+        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
+                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
+                if dx * dx + dy * dy <= radius * radius:
+                    cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+
+
+def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
+    """Return a copy in which occupied cells that hang together over less than `SMALL_M` are free."""
+    from scipy import ndimage  # takes a quarter of a second, which commands that plan nothing save
+
+    labels = np.empty(occupancy.shape, np.int32)
+    ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
+    small = [False]
+    for rows, columns in ndimage.find_objects(labels):
+        extent = max(rows.stop - rows.start, columns.stop - columns.start)
+        small.append(extent * resolution < SMALL_M)
+    out = occupancy.copy()
+    out[np.array(small)[labels]] = 0
+    return out
+
+
+@kernel
+def _is_large(occupancy, row, column, near, far):
+    """Return True when occupied cells within ``near`` cells of a cell hang together with one ``far`` cells away."""
+    rows, columns = occupancy.shape
+    side = 2 * far + 1
+    seen = np.zeros((side, side), np.uint8)
+    stack = np.empty((side * side, 2), np.int64)
+    size = 0
+    for r in range(max(row - near, 0), min(row + near + 1, rows)):
+        for c in range(max(column - near, 0), min(column + near + 1, columns)):
+            if occupancy[r, c] > 50 and abs(r - row) <= far and abs(c - column) <= far:
+                seen[r - row + far, c - column + far] = 1
+                stack[size, 0], stack[size, 1] = r, c
+                size += 1
+    while size > 0:
+        size -= 1
+        r, c = stack[size, 0], stack[size, 1]
+        if abs(r - row) == far or abs(c - column) == far:
+            return True
+        for i in range(max(r - 1, 0), min(r + 2, rows)):
+            for k in range(max(c - 1, 0), min(c + 2, columns)):
+                if occupancy[i, k] > 50 and seen[i - row + far, k - column + far] == 0:
+                    seen[i - row + far, k - column + far] = 1
+                    stack[size, 0], stack[size, 1] = i, k
+                    size += 1
+    return False
+
+
+@kernel
+def _nearest_passable(cost, row, column, reach):
+    """Return the passable cell nearest to a cell within ``reach`` cells, or (-1, -1)."""
+    best, best_row, best_column = reach * reach + 1, -1, -1
+    for r in range(max(row - reach, 0), min(row + reach + 1, cost.shape[0])):
+        for c in range(max(column - reach, 0), min(column + reach + 1, cost.shape[1])):
+            d = (r - row) ** 2 + (c - column) ** 2
+            if d < best and cost[r, c] != np.inf:
+                best, best_row, best_column = d, r, c
+    return best_row, best_column
+
+
+@kernel
+def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach):
+    """Return True when an occupied cell lies within ``radius`` of the next ``reach`` metres of a line.
+
+    Args:
+        line: float64 (m, 2) [m]; ``segment`` is where the robot at x, y [m] is on it.
+        occupancy, x0, y0, resolution: the grid.
+    """
+    rows, columns = occupancy.shape
+    block = int(radius / resolution)
+    from_x, from_y = x, y
+    for i in range(segment + 1, line.shape[0]):
+        dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
+        length = np.sqrt(dx * dx + dy * dy)
+        count = int(2.5 * min(length, reach) / resolution) + 1
+        for k in range(count):
+            t = min(0.4 * k * resolution / max(length, 1e-9), 1.0)
+            row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
+            for r in range(max(row - block, 0), min(row + block + 1, rows)):
+                for c in range(max(column - block, 0), min(column + block + 1, columns)):
+                    if occupancy[r, c] > 50:
+                        return True
+        reach -= length
+        if reach <= 0.0:
+            break
+        from_x, from_y = line[i, 0], line[i, 1]
+    return False
+
+
+@kernel
+def narrow_stretches(line, occupancy, x0, y0, resolution, width):
+    """Return where along a line the passage is narrower than ``width`` [m] from wall to wall, float64 (k, 2) [m].
+
+    Stretches less than a metre apart are one. What is smaller than `SMALL_M` may be a robot and does not count.
+    """
+    rows, columns = occupancy.shape
+    found = np.empty((64, 2))
+    count, s = 0, 0.0
+    for i in range(line.shape[0] - 1):
+        dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
+        length = np.sqrt(dx * dx + dy * dy)
+        steps = int(length / resolution) + 1
+        for k in range(steps):
+            if length == 0.0:
+                break
+            t = min((k + 0.5) * resolution / length, 1.0)
+            x, y = line[i, 0] + t * dx, line[i, 1] + t * dy
+            gap, sides = 0.0, 0
+            reached = np.full((2, 2), -1, np.int64)
+            for side in (-1.0, 1.0):
+                nx, ny = -side * dy / length, side * dx / length
+                d = 0.0
+                while d < width:
+                    row, column = int((y + d * ny - y0) // resolution), int((x + d * nx - x0) // resolution)
+                    if row < 0 or column < 0 or row >= rows or column >= columns:
+                        break
+                    if occupancy[row, column] > 50:
+                        reached[sides, 0], reached[sides, 1] = row, column
+                        sides += 1
+                        break
+                    d += 0.5 * resolution
+                gap += d
+            at = s + t * length
+            if sides == 2 and gap < width:
+                far = int(SMALL_M / resolution)
+                if not (
+                    _is_large(occupancy, reached[0, 0], reached[0, 1], 0, far)
+                    and _is_large(occupancy, reached[1, 0], reached[1, 1], 0, far)
+                ):
+                    continue
+                if count > 0 and at - found[count - 1, 1] < 1.0:
+                    found[count - 1, 1] = at
+                elif count < found.shape[0]:
+                    found[count, 0] = found[count, 1] = at
+                    count += 1
+        s += length
+    return found[:count].copy()

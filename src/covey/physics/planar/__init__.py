@@ -1,0 +1,1 @@
+"""Physics in the plane: discs among walls of cells."""

@@ -1,0 +1,395 @@
+"""One control step of a whole team in the plane, all substeps in one compiled call."""
+
+import math
+
+import numpy as np
+
+from covey.kernel import bare, kernel
+from covey.physics.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, respond, saturate, sinc
+from covey.physics.planar.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
+
+HYSTERESIS_M = 2e-3
+"""A contact ends when the gap is wider than this [m]."""
+
+_APART = math.cos(math.radians(10.0))  # points of a wall in directions nearer to each other are one contact
+_SLIP = 1.05
+"""A contact may move a body this many times as far as it drives."""
+
+
+@kernel
+def advance(
+    skip,
+    frame,
+    kinematics,
+    limits,
+    delay,
+    discs,
+    count,
+    past,
+    clock,
+    dt,
+    substeps,
+    commands,
+    pose,
+    twist,
+    drive,
+    halted,
+    world_id,
+    distance,
+    bearing,
+    wall_contact,
+    partners,
+    order,
+    goals,
+    wanted,
+    trace,
+):
+    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin, and all that last.
+
+    Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
+    by substep, in the order of the team, each moving among the rest as they stand.
+
+    Args:
+        partners: int64 (m, 2), the pairs i < j of robots that are in contact, sorted by i.
+        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k, 0]``.
+
+    Returns:
+        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m]; float64 (k, 3) of
+        substep, robot, bearing [rad] in its body frame of all that it touches; and the ``partners`` of the next call.
+    """
+    n = pose.shape[0]
+    pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
+    halted, distance, bearing, wall_contact = bare(halted), bare(distance), bare(bearing), bare(wall_contact)
+    limits, trace, wanted = bare(limits), bare(trace), bare(wanted)
+    team = (bare(kinematics), limits, bare(delay), bare(past), clock, dt)
+    place, bodies = (bare(skip), bare(frame)), (bare(discs), bare(count), limits)
+    reach = np.empty(n)
+    for i in range(n):
+        bearing[i] = np.nan
+        reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
+    pairs = find_pairs(pose, limits, reach, world_id, partners, order)
+    links, first = link(pairs, n)
+    busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would be compiled for, apart
+    for i in range(n):
+        clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
+        if clear > 0.0:
+            wall_contact[i] = 0
+            if first[i] == first[i + 1]:
+                _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace)
+                continue
+        busy[size] = i
+        size += 1
+    touch = np.zeros((n + len(pairs), 3))
+    events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
+    felt, feeling = np.empty((size + 2 * len(pairs), 3)), np.int64(0)
+    for k in range(substeps if size > 0 else 0):
+        near = (bare(pairs), bare(links), bare(first))
+        moving = (pose, twist, drive, goals, halted, distance)
+        _mingle(team, place, bodies, near, moving, bare(touch), bare(busy), size, k, wanted, trace)
+        begun = _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun)
+        felt, feeling = _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling)
+    return events[:begun], felt[:feeling], _partners(pairs, n)
+
+
+@kernel(inline=True)
+def _mingle(team, place, bodies, near, moving, touch, busy, size, k, wanted, trace):
+    """Advance the busy robots by substep k, one after another."""
+    pose, twist, drive, goals, halted, distance = moving
+    for b in range(size):
+        i = busy[b]
+        if not halted[i]:
+            _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance)
+        if wanted[k]:
+            _write(trace, k, i, pose[i, 0], pose[i, 1], pose[i, 2])
+
+
+@kernel(inline=True)
+def _write(trace, k, i, x, y, heading):
+    trace[k, 0, i, 0], trace[k, 0, i, 1], trace[k, 0, i, 2] = x, y, heading
+
+
+@kernel(inline=True)
+def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
+    """Store the goal twist of robot i and return how far [m] any point of it can get in this step."""
+    kinematics, limits, delay, past, clock, dt = team
+    if halted[i]:
+        _stop(drive, i)
+        _stop(twist, i)
+    vx, vy, turn = saturate(kinematics, limits, i, commands[i, 0], commands[i, 1], commands[i, 2])
+    goals[i, 0], goals[i, 1], goals[i, 2] = vx, vy, turn
+    if delay[i] > 0:
+        depth = past.shape[1]
+        for k in range(substeps if halted[i] else 0):
+            _put(past, i, (clock + k) % depth, goals)
+        vx, vy, turn = limits[i, MAX_SPEED], 0.0, limits[i, MAX_TURN]
+    if halted[i]:
+        return 0.0
+    speed = max(math.hypot(vx, vy), math.hypot(drive[i, 0], drive[i, 1]))
+    fastest = speed + max(abs(turn), abs(drive[i, 2])) * limits[i, ARM]
+    return substeps * (_SLIP * dt * fastest + TOLERANCE_M)
+
+
+@kernel(inline=True)
+def _steer(team, i, k, goals, drive):
+    """Set robot i's drive twist for substep k of this step; return True when it did not change."""
+    kinematics, limits, delay, past, clock, dt = team
+    vx, vy, turn = goals[i, 0], goals[i, 1], goals[i, 2]
+    if delay[i] > 0:
+        depth = past.shape[1]
+        _put(past, i, (clock + k) % depth, goals)
+        t = (clock + k - delay[i]) % depth
+        vx, vy, turn = past[i, t, 0], past[i, t, 1], past[i, t, 2]
+    a, b, c = drive[i, 0], drive[i, 1], drive[i, 2]
+    vx, vy, turn = respond(kinematics, limits, i, dt, a, b, c, vx, vy, turn)
+    drive[i, 0], drive[i, 1], drive[i, 2] = vx, vy, turn
+    return vx == a and vy == b and turn == c and delay[i] == 0
+
+
+@kernel(inline=True)
+def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace):
+    """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
+    dt = team[5]
+    done = np.int64(0)
+    while done < substeps:
+        steady = halted[i] or _steer(team, i, done, goals, drive)
+        vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
+        span = substeps - done if steady else 1
+        x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
+        for k in range(span):
+            if wanted[done + k]:
+                px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
+                _write(trace, done + k, i, px, py, angle)
+        pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)
+        distance[i] += span * dt * math.hypot(vx, vy)
+        done += span
+    twist[i, 0], twist[i, 1], twist[i, 2] = drive[i, 0], drive[i, 1], drive[i, 2]
+
+
+@kernel(inline=True)
+def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance):
+    """Advance robot i by one substep among walls and other robots; its twist becomes what it really did."""
+    limits, dt = team[1], team[5]
+    _steer(team, i, k, goals, drive)
+    vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
+    speed = math.hypot(vx, vy)
+    furthest = dt * (speed + abs(turn) * limits[i, ARM])
+    if speed == 0.0 and turn == 0.0:
+        _stop(twist, i)
+        return
+    x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
+    parts = 1 + int(furthest / (0.5 * limits[i, SMALLEST_DISC]))
+    walls = free_radius(place[0], place[1], x, y) <= limits[i, RADIUS] + _SLIP * furthest + TOLERANCE_M
+    whole = True
+    for _ in range(parts):
+        goal = arc(pose[i, 0], pose[i, 1], pose[i, 2], vx, vy, turn, dt / parts)
+        shift = (_SLIP * furthest + TOLERANCE_M) / parts
+        whole &= move(place, bodies, pose, near, i, goal, shift, walls, touch)
+    if whole:
+        twist[i, 0], twist[i, 1], twist[i, 2] = vx, vy, turn
+        distance[i] += speed * dt
+        return
+    dx, dy, turned = pose[i, 0] - x, pose[i, 1] - y, pose[i, 2] - heading
+    turned -= 2.0 * math.pi * math.floor((turned + math.pi) / (2.0 * math.pi))
+    c, s = math.cos(heading + 0.5 * turned), math.sin(heading + 0.5 * turned)
+    chord = dt * sinc(0.5 * turned)
+    twist[i, 0], twist[i, 1], twist[i, 2] = (c * dx + s * dy) / chord, (c * dy - s * dx) / chord, turned / dt
+    distance[i] += math.hypot(dx, dy)
+
+
+@kernel(inline=True)
+def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun):
+    """Write down the contacts that begin in substep k, and end those with a gap; return how many began.
+
+    Of a contact that lasts without a push the nearest point goes into ``touch``, whose first column is then 0.
+    """
+    n = len(pose)
+    for b in range(size + len(pairs)):
+        p = b - size
+        row = busy[b] if p < 0 else n + p
+        i, j = (row, -1) if p < 0 else (pairs[p, 0], pairs[p, 1])
+        lasts, before = touch[row, 0] > 0.0, wall_contact[i] > 0 if p < 0 else pairs[p, 2] > 0
+        if lasts and not before:
+            events[begun, 0], events[begun, 1], events[begun, 2] = 0 if p < 0 else 1, i, j
+            events[begun, 3], events[begun, 4], events[begun, 5] = k, touch[row, 1], touch[row, 2]
+            begun += 1
+        if before and not lasts:
+            if p < 0:
+                overlap, x, y, _, _ = wall_overlap(place, bodies, i, pose[i, 0], pose[i, 1], pose[i, 2], HYSTERESIS_M)
+            else:
+                overlap, x, y, _, _, _, _ = body_overlap(
+                    bodies, pose, i, pose[i, 0], pose[i, 1], pose[i, 2], j, HYSTERESIS_M
+                )
+            lasts, touch[row, 1], touch[row, 2] = overlap > -HYSTERESIS_M, x, y
+        if p < 0:
+            wall_contact[i] = lasts
+        else:
+            pairs[p, 2] = lasts
+    return begun
+
+
+@kernel
+def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling):
+    """Write all that touches robots in substep k into ``felt``, which grows, and forget ``touch``; return both."""
+    n = len(pose)
+    for b in range(size + len(pairs)):
+        p = b - size
+        row = busy[b] if p < 0 else n + p
+        touch[row, 0] = 0.0
+        if p < 0 and wall_contact[row] > 0:
+            begin = feeling
+            felt, feeling = _felt(pose, row, touch[row, 1], touch[row, 2], k, felt, feeling)
+            bearing[row] = felt[begin, 2]
+            felt, feeling = _feel_walls(place, bodies, row, pose, k, felt, feeling, begin)
+        for end in range(2 if p >= 0 and pairs[p, 2] > 0 else 0):
+            i = pairs[p, 1 - end]
+            felt, feeling = _felt(pose, i, touch[row, 1], touch[row, 2], k, felt, feeling)
+            bearing[i] = felt[feeling - 1, 2]
+    return felt, feeling
+
+
+@kernel
+def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
+    """Write the points of walls that body i touches, but none in nearly the direction of one from row ``begin`` on."""
+    skip, frame = place
+    discs, count, _ = bodies
+    side, c, s = frame[4], math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    for d in range(count[i]):
+        x = pose[i, 0] + c * discs[i, d, 0] - s * discs[i, d, 1]
+        y = pose[i, 1] + s * discs[i, d, 0] + c * discs[i, d, 1]
+        u = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1])
+        v = frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
+        reach = discs[i, d, 2] + HYSTERESIS_M
+        top, left = max(0, math.floor((v - reach) / side)), max(0, math.floor((u - reach) / side))
+        for row in range(top, min(skip.shape[1] - 1, math.floor((v + reach) / side)) + 1):
+            for column in range(left, min(skip.shape[2] - 1, math.floor((u + reach) / side)) + 1):
+                if skip[0, row, column] > 0:
+                    continue
+                at_u = min(max(u, column * side), (column + 1) * side)
+                at_v = min(max(v, row * side), (row + 1) * side)
+                if (at_u - u) ** 2 + (at_v - v) ** 2 > reach * reach:
+                    continue
+                at_x = frame[0] + frame[2] * at_u - frame[3] * at_v
+                at_y = frame[1] + frame[3] * at_u + frame[2] * at_v
+                felt, feeling = _felt(pose, i, at_x, at_y, k, felt, feeling)
+                for other in range(begin, feeling - 1):
+                    if math.cos(felt[other, 2] - felt[feeling - 1, 2]) > _APART:
+                        feeling -= 1
+                        break
+    return felt, feeling
+
+
+@kernel
+def _felt(pose, i, x, y, k, felt, feeling):
+    """Write that something touches robot i at a point of the world in substep k."""
+    if feeling == len(felt):
+        more = np.empty((2 * len(felt) + 8, 3))
+        for r in range(len(felt)):
+            more[r, 0], more[r, 1], more[r, 2] = felt[r, 0], felt[r, 1], felt[r, 2]
+        felt = more
+    felt[feeling, 0], felt[feeling, 1], felt[feeling, 2] = k, i, _bearing(pose, i, x, y)
+    return felt, feeling + 1
+
+
+@kernel
+def _bearing(pose, i, x, y):
+    """Return the direction [rad] in [-pi, pi] of a point of the world in the body frame of robot i."""
+    c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    dx, dy = x - pose[i, 0], y - pose[i, 1]
+    return math.atan2(c * dy - s * dx, c * dx + s * dy)
+
+
+@kernel
+def find_pairs(pose, limits, reach, world_id, partners, order):
+    """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
+
+    Sweep along x; ``order`` keeps the robots sorted by x from one call to the next; ``partners``: see `advance`.
+    """
+    n = pose.shape[0]
+    begin = np.zeros(n + 1, np.int64)
+    for p in range(len(partners)):
+        begin[partners[p, 0] + 1] += 1
+    for i in range(n):
+        begin[i + 1] += begin[i]
+    for a in range(1, n):
+        i, b = order[a], a
+        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
+            order[b] = order[b - 1]
+            b -= 1
+        order[b] = i
+    widest = 0.0
+    for i in range(n):
+        widest = max(widest, limits[i, RADIUS] + reach[i])
+    pairs, size = np.empty((n, 3), np.int64), 0
+    for a in range(n):
+        i = order[a]
+        own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
+        for b in range(a + 1, n):
+            j = order[b]
+            dx, dy = pose[j, 0] - pose[i, 0], pose[j, 1] - pose[i, 1]
+            if dx > own + widest:
+                break
+            far = own + limits[j, RADIUS] + reach[j]
+            if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
+                continue
+            if size == len(pairs):
+                pairs = _grown(pairs)
+            low, high = min(i, j), max(i, j)
+            pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
+            for k in range(begin[low], begin[low + 1]):
+                if partners[k, 1] == high:
+                    pairs[size, 2] = 1
+            size += 1
+    return pairs[:size]
+
+
+@kernel
+def link(pairs, n):
+    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
+    for p in range(len(pairs)):
+        first[pairs[p, 0] + 1] += 1
+        first[pairs[p, 1] + 1] += 1
+    for i in range(n):
+        first[i + 1] += first[i]
+    at = first[:n].copy()
+    for p in range(len(pairs)):
+        for k in range(2):
+            i = pairs[p, k]
+            links[at[i]] = p
+            at[i] += 1
+    return links, first
+
+
+@kernel
+def _grown(pairs):
+    more = np.empty((2 * len(pairs), 3), np.int64)
+    for p in range(len(pairs)):
+        more[p, 0], more[p, 1], more[p, 2] = pairs[p, 0], pairs[p, 1], pairs[p, 2]
+    return more
+
+
+@kernel
+def _partners(pairs, n):
+    """Return the pairs that are in contact, int64 (m, 2), sorted by the first of both."""
+    at = np.zeros(n + 1, np.int64)
+    for p in range(len(pairs)):
+        at[pairs[p, 0] + 1] += pairs[p, 2] > 0
+    for i in range(n):
+        at[i + 1] += at[i]
+    partners = np.empty((at[n], 2), np.int64)
+    for p in range(len(pairs)):
+        if pairs[p, 2] > 0:
+            i = pairs[p, 0]
+            partners[at[i], 0], partners[at[i], 1] = i, pairs[p, 1]
+            at[i] += 1
+    return partners
+
+
+@kernel(inline=True)
+def _stop(twist, i):
+    twist[i, 0], twist[i, 1], twist[i, 2] = 0.0, 0.0, 0.0
+
+
+@kernel(inline=True)
+def _put(past, i, t, goals):
+    past[i, t, 0], past[i, t, 1], past[i, t, 2] = goals[i, 0], goals[i, 1], goals[i, 2]

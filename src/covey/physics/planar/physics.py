@@ -1,0 +1,98 @@
+"""Physics in the plane: bodies of discs among walls of grid cells.
+
+A commanded twist is saturated, delayed, and followed by the drive within its lag and accelerations; the body then goes
+along the exact arc of the drive's twist. One after another, in the order of the team, each body moves among the others
+as they stand and is pushed out of what it would overlap along the normal, so it slides along walls and stops at what
+it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps its twist, and `TeamState.twist` is
+what the body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.physics.planar.crowd import advance
+from covey.physics.planar.standing import stand
+from covey.physics.protocol import Contacts, Incident
+from covey.robots.team import TeamModel, TeamState
+
+_NO_TRACE = np.empty((0, 2, 0, 3))
+
+
+class PlanarPhysics:
+    """Planar physics of one team in one world.
+
+    Args:
+        world: its ``skip`` field and the ``frame`` of its ``grid`` are read at every step, so it may be edited.
+        model: the bodies and drives.
+        substep_s: length of a substep [s].
+    """
+
+    def __init__(self, world: Any, model: TeamModel, substep_s: float = 0.01):
+        if not substep_s > 0.0:
+            raise InvalidValueError(f"substep_s is {substep_s!r}; it must be a positive number of seconds")
+        n = len(model.kinematics)
+        self._world, self._model, self._substep_s = world, model, substep_s
+        self._delay = np.rint(model.delay_s / substep_s).astype(np.int64)
+        self._past = np.zeros((n, int(self._delay.max(initial=0)) + 1, 3))
+        self._clock = 0
+        self._wall_contact = np.zeros(n, np.uint8)
+        self._partners = np.empty((0, 2), np.int64)
+        self._order = np.arange(n)
+        self._goals = np.zeros((n, 3))
+        self.incidents: Sequence[Incident] = ()
+
+    def step(
+        self,
+        state: TeamState,
+        commands: np.ndarray,
+        substeps: int,
+        trace: np.ndarray | None = None,
+        wanted: np.ndarray | None = None,
+    ) -> Contacts:
+        """Advance ``state`` in place; see `Physics.step`.
+
+        Raises:
+            InvalidValueError: a command is not finite.
+        """
+        if not np.isfinite(commands).all():
+            i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
+            raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
+        model, world = self._model, self._world
+        events, felt, self._partners = advance(
+            world.skip,
+            world.grid.frame,
+            model.kinematics,
+            model.limits,
+            self._delay,
+            model.discs,
+            model.disc_count,
+            self._past,
+            self._clock,
+            self._substep_s,
+            substeps,
+            commands,
+            state.pose,
+            state.twist,
+            state.drive,
+            state.halted,
+            state.world_id,
+            state.distance_m,
+            state.contact_bearing,
+            self._wall_contact,
+            self._partners,
+            self._order,
+            self._goals,
+            np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
+            _NO_TRACE if trace is None else trace,
+        )
+        self._clock += substeps
+        ground = getattr(world, "ground", None)
+        stand(ground, state.pose, state.altitude_roll_pitch)
+        if trace is not None and ground is not None:
+            for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
+                stand(ground, *trace[k])
+        kind, robot, other, substep = events[:, :4].T.astype(np.int64)
+        return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep, felt.copy())

@@ -1,0 +1,102 @@
+"""What every physics does: it moves a team by some substeps and says which contacts begin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.robots.team import TeamModel, TeamState
+from covey.world.world import World
+
+WALL_CONTACT, ROBOT_CONTACT = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """The contacts that begin in one step, one row each, in the order in which they begin.
+
+    A contact lasts until there is a gap of 2 mm: a body that slides along a wall, or that keeps pushing, is one row.
+
+    Attributes:
+        kind: int64 (m,), 0 = a wall, 1 = another robot.
+        robot: int64 (m,), index in the team; of two robots the smaller index.
+        other: int64 (m,), index of the other robot, -1 for a wall.
+        x, y: float64 (m,), where the bodies touch [m], in the world frame.
+        substep: int64 (m,), counted from the begin of the step.
+        felt: float64 (k, 3), all that touches in each substep, in the order of the substeps: the substep, the robot,
+            and the bearing [rad] of the touching point in its body frame.
+    """
+
+    kind: np.ndarray
+    robot: np.ndarray
+    other: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    substep: np.ndarray
+    felt: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+class Incident(NamedTuple):
+    """Something that befalls a robot: it is stuck or freed again, falls, has rolled over or is righted again.
+
+    ``kind`` is stuck, freed, fell, rolled or righted; ``robot`` is its index in the team.
+    """
+
+    kind: str
+    robot: int
+
+
+class Physics(Protocol):
+    """Moves the bodies of a team.
+
+    Attributes:
+        incidents: what befell robots in the last step.
+    """
+
+    incidents: Sequence[Incident]
+
+    def step(
+        self,
+        state: TeamState,
+        commands: np.ndarray,
+        substeps: int,
+        trace: np.ndarray | None = None,
+        wanted: np.ndarray | None = None,
+    ) -> Contacts:
+        """Advance ``state`` in place by ``substeps`` while the commands are held; return the contacts that begin.
+
+        Args:
+            state: what changes; afterwards pose, twist, distance and contact bearing are those at the end.
+            commands: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] in the body frame.
+            substeps: how many substeps to go.
+            trace: float64 (substeps, 2, n, 3), filled with pose and altitude_roll_pitch after each substep when given.
+            wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
+        """
+        ...
+
+
+def physics_of(name: str, world: World, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
+    """Return the physics ``planar`` or ``terrain`` for a team, and let ``state`` stand as it stands there.
+
+    Raises:
+        InvalidValueError: it is none of these, or a robot cannot be there.
+        CoveyError: terrain needs MuJoCo, and it is not installed.
+    """
+    if name == "planar":
+        from covey.physics.planar.physics import PlanarPhysics
+        from covey.physics.planar.standing import stand
+
+        stand(world.ground, state.pose, state.altitude_roll_pitch)
+        return PlanarPhysics(world, model, substep_s)
+    if name != "terrain":
+        raise InvalidValueError(f"physics is {name!r}; give planar or terrain")
+    from covey.physics.mujoco.physics import TerrainPhysics
+
+    physics = TerrainPhysics(world, model, substep_s)
+    physics.place(state)
+    return physics

@@ -1,0 +1,1 @@
+"""Controllers in the process of the simulation."""

@@ -1,0 +1,72 @@
+"""What is known of a controller that failed."""
+
+import sysconfig
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from covey.errors import printable
+
+_LIBRARIES = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"))
+_MOST = 300  # characters of what an error says
+_NAMED = 5  # robots
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A controller that failed: which robots stop, what was raised, and whether wall time decided it."""
+
+    robots: tuple[int, ...]
+    error: BaseException
+    text: str
+    by_wall_time: bool
+
+
+def text_of(error: BaseException) -> str:
+    """Return what is said of an error, the same in whichever process: a line, and the last of the traceback.
+
+    The line has file, line and function, of the controller's own code if it was there, and the error.
+    """
+    below = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    said = "".join(traceback.format_exception_only(type(error), error)).strip().partition("\n")[0]
+    said = said.removeprefix(f"{type(error).__module__}.")[:_MOST]
+    trace = "".join(traceback.format_exception(type(error), error, below)[-6:])
+    return printable(f"{_place(below)}{said}\n{trace}")
+
+
+def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
+    """Return a line about each error that stopped robots, with the time of the first.
+
+    Args:
+        failures: robot, time [s], and text of each; see `text_of`.
+
+    Examples:
+        >>> stopped([("a", 0.1, "mine.py:3 in go: ValueError: no"), ("b", 0.2, "mine.py:3 in go: ValueError: no")])
+        ['a and b: stopped at 0.1 s: mine.py:3 in go: ValueError: no']
+    """
+    found: dict[str, list[tuple[str, float]]] = {}
+    for robot, time_s, text in failures:
+        found.setdefault(text.partition("\n")[0], []).append((robot, time_s))
+    return [f"{_listed([r for r, _ in rows])}: stopped at {rows[0][1]:.4g} s: {line}" for line, rows in found.items()]
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Return file, line and function of the last frame that is no library's, or else of the last."""
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(trace)]
+    own = [(code, line) for code, line in frames if not _is_library(code.co_filename)]
+    if not frames:
+        return ""
+    code, line = (own or frames)[-1]
+    return f"{code.co_filename}:{line} in {code.co_name}: "
+
+
+def _is_library(file: str) -> bool:
+    return file.startswith((*_LIBRARIES, "<")) or "site-packages" in file

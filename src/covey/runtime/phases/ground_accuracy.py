@@ -1,0 +1,119 @@
+"""Surveying: how well what robots believe of the ground agrees with it, and who has noticed that it changed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from covey.mapping.elevation.belief import ElevationBelief
+from covey.mapping.elevation.compare import compare, true_altitude
+from covey.mapping.elevation.kernels import MEASURED
+from covey.physics.clock import Clock
+from covey.results.landscape import Believed, Change, Landscape
+from covey.world.editing.ground_edits import GroundEdit
+from covey.world.ground import Ground
+
+COLUMNS = ("belief_rmse_m", "belief_max_error_m", "belief_interval_coverage", "measured_share")
+"""Columns of ``team.parquet``: means over the robots that map the ground, of the largest error the largest."""
+EVERY_S = 1.0
+"""How often they are computed anew [s]; between, the last value stands."""
+LEAST_M = 0.1
+"""A vertex counts as changed when it moved by at least this [m]."""
+
+
+@dataclass
+class Watched:
+    """An edit, and what it did to vertices that a robot knew: which ones, and who has noticed it."""
+
+    change: Change
+    known: dict[int, np.ndarray]
+    noticed: set[int] = field(default_factory=set)
+
+
+class Surveying:
+    """Compares beliefs with the ground.
+
+    Args:
+        ground: the truth, which edits change in place; None: there is nothing to compare.
+        beliefs: what each robot that maps the ground believes, by team index.
+        clock: of the simulation.
+
+    Attributes:
+        columns: `COLUMNS`, or none.
+        values: by column.
+    """
+
+    def __init__(self, ground: Ground | None, beliefs: dict[int, ElevationBelief], clock: Clock):
+        self._ground, self._beliefs, self._clock = ground, beliefs, clock
+        self.columns = COLUMNS if beliefs else ()
+        self.values = dict.fromkeys(self.columns, np.nan)
+        self._every = max(1, round(EVERY_S / clock.step_s))
+        self._watched: list[Watched] = []
+        self._truth: dict[float, np.ndarray] = {}  # by the spacing of the beliefs
+
+    def edited(self, step: int, edit: GroundEdit) -> None:
+        """Take in that the ground was edited at the begin of a step."""
+        self._truth = {}
+        change = Change(step, edit.row, edit.column, edit.before, edit.after)
+        known = {}
+        for robot, belief in self._beliefs.items():
+            vertices = self._touched(change, belief)
+            known[robot] = vertices[belief.marks()[tuple(vertices.T)] == MEASURED]
+        self._watched.append(Watched(change, known))
+
+    def measure(self) -> Iterator[tuple[int, str, np.ndarray, str]]:
+        """Take in the beliefs of a step; yield who has noticed a change: robot, which, where, and how much of it."""
+        for number, watched in enumerate(self._watched):
+            for robot, vertices in watched.known.items():
+                if robot in watched.noticed or not len(vertices):
+                    continue
+                belief = self._beliefs[robot]
+                seen = belief.last_changed[tuple(vertices.T)] >= watched.change.step - 1
+                if seen.any():
+                    watched.noticed.add(robot)
+                    delay = (self._clock.step + 1 - watched.change.step) * self._clock.step_s
+                    text = f"{delay:.1f} s after it, at {seen.sum()} of {len(vertices)} vertices known before"
+                    yield robot, f"change {number}", belief.grid.to_world(vertices[seen].mean(axis=0)), text
+        if self.columns and self._clock.step % self._every == 0:
+            rows = [self._compare(belief) for belief in self._beliefs.values()]
+            self.values = dict(zip(COLUMNS, np.array(rows).T.tolist(), strict=True))
+            of_team = {name: np.nanmean if name != COLUMNS[1] else np.nanmax for name in COLUMNS}
+            self.values = {
+                name: float(of_team[name](values)) if np.isfinite(values).any() else np.nan
+                for name, values in self.values.items()
+            }
+
+    def landscape(self, names: Sequence[str]) -> Landscape | None:
+        """Return the ground, its changes and the beliefs as they are now; None without ground."""
+        if self._ground is None:
+            return None
+        spacing = next((belief.grid.resolution for belief in self._beliefs.values()), self._ground.spacing_m)
+        rows, columns = (int(side / spacing * (1 + 1e-9)) + 1 for side in self._ground.size_m[::-1])
+        part = slice(rows), slice(columns)
+        beliefs = {
+            names[robot]: Believed(
+                belief.altitude()[part].astype(np.float32),
+                belief.interval()[part].astype(np.float32),
+                belief.marks()[part].copy(),
+                belief.resets()[part].copy(),
+            )
+            for robot, belief in self._beliefs.items()
+        }
+        changes = [watched.change for watched in self._watched]
+        return Landscape(self._ground.altitude, self._ground.frame, changes, beliefs, spacing)
+
+    def _compare(self, belief: ElevationBelief) -> tuple[float, float, float, float]:
+        assert self._ground is not None
+        spacing = belief.grid.resolution
+        if spacing not in self._truth:
+            self._truth[spacing] = true_altitude(self._ground, belief.grid)
+        return compare(belief, self._truth[spacing])
+
+    def _touched(self, change: Change, belief: ElevationBelief) -> np.ndarray:
+        """Return the vertices of a belief where an edit moved the ground by enough, int64 (k, 2)."""
+        assert self._ground is not None
+        moved = np.argwhere(np.abs(change.after - change.before) >= LEAST_M) + np.array((change.row, change.column))
+        x0, y0, spacing = self._ground.frame.tolist()
+        points = np.column_stack((x0 + moved[:, 1] * spacing, y0 + moved[:, 0] * spacing))
+        cells = belief.grid.to_cells(points)
+        return np.unique(cells[belief.grid.inside(cells)], axis=0)

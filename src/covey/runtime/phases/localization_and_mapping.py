@@ -1,0 +1,293 @@
+"""Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose, compose, inverse
+from covey.kernel import kernel
+from covey.mapping.elevation.belief import ElevationBelief, Elevations
+from covey.mapping.occupancy.belief import Belief, Beliefs
+from covey.mapping.occupancy.known import occupancy_on
+from covey.mapping.occupancy.merge_rules import Rule
+from covey.mapping.occupancy.team_mates import hide_team_mates
+from covey.mapping.records import AnyMapping, ElevationMapping
+from covey.onboard.group import Group
+from covey.physics.clock import Clock
+from covey.robots.team import TeamState
+from covey.runtime.phases.computing import Computing
+from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
+from covey.world.world import FREE, UNKNOWN, WALL
+
+SOLID = (WALL, UNKNOWN)
+TEAM_MATE_MARGIN_M = 0.15
+"""Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
+
+
+@dataclass(frozen=True)
+class MappedTeam:
+    """The robots that map with equal grids, and so can merge.
+
+    Attributes:
+        members: team indices, shape (m,); belief k is that of robot ``members[k]``.
+        beliefs: their beliefs.
+    """
+
+    members: np.ndarray
+    beliefs: Beliefs | Elevations
+
+
+class Estimating:
+    """The estimates and beliefs of a team.
+
+    Attributes:
+        pose: estimated poses, shape (n, 3).
+        revision: counts the loop closures of each robot's localizer, shape (n,).
+        teams: the robots that map, by equal mapping records.
+        belief_of: the belief of each robot that maps, by team index.
+        carried: the estimates at the end of the last step, shape (n, 3).
+        jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
+        frames: poses of the frames that the robots think in, shape (n, 3): each one's start; None: the world's.
+    """
+
+    def __init__(
+        self,
+        groups: list[Group],
+        state: TeamState,
+        sensing: Sensing,
+        clock: Clock,
+        grid: Grid,
+        seed: int,
+        rule: Rule = "probabilistic",
+        own_frames: bool = False,
+        kind: type[Beliefs] = Beliefs,
+    ):
+        self.state, self.clock, self._sensing = state, clock, sensing
+        self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
+        self.pose = state.pose.copy()
+        self.revision = np.zeros(len(self.pose), np.int64)
+        self.carried = self.pose.copy()
+        self.jumps: dict[int, Pose] = {}
+        self.frames = state.pose.copy() if own_frames else None
+        self._localizers = []
+        first = 0
+        mapping: dict = {}
+        for group in groups:
+            members = np.arange(first, first + len(group.start))
+            localizer = group.localization.build(group.names, seed)
+            odometry = sensing.first_of(members, "odometry")
+            rows = [] if odometry is None else [odometry.row_of[int(i)] for i in members]
+            self._localizers.append((members, localizer, odometry, np.array(rows, np.int64)))
+            if _maps(group, members, sensing):
+                mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
+            first += len(members)
+        self.teams = [
+            MappedTeam(
+                np.array([i for i, _ in robots]),
+                self._beliefs(kind, [i for i, _ in robots], [name for _, name in robots], grid, record, rule),
+            )
+            for record, robots in mapping.items()
+        ]
+        self.belief_of: dict[int, Belief | ElevationBelief] = {
+            int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
+        }
+        self._know(groups, grid)
+        for bank in sensing.banks:
+            for team in self.teams:
+                self._stand(bank, team)
+        scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
+        self._scans = [scan for scan in scans if len(scan[2])]
+
+    def _beliefs(
+        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: AnyMapping, rule: Rule
+    ) -> Beliefs | Elevations:
+        """Return empty beliefs that hold the world, wherever in it the robots started if they do not know that."""
+        if isinstance(record, ElevationMapping):
+            return self._elevations(names, record)
+        if self.frames is None:
+            return kind.covering(world, names, record, rule=rule)
+        rows, columns = world.shape
+        corners = world.to_world(np.array([(r, c) for r in (0, rows) for c in (0, columns)]) - 0.5)
+        at = np.column_stack((corners, np.zeros(4)))
+        reach = float(np.abs(compose(inverse(self.frames[members])[:, None], at)[..., :2]).max())
+        return kind(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
+
+    def _elevations(self, names: list[str], record: ElevationMapping) -> Elevations:
+        ground = self._sensing.world.ground
+        if ground is None:
+            raise InvalidValueError(
+                f"{names[0]} maps the ground, but the world has none; give it a `height_map`, generate a ground, or "
+                "use robots with a lidar and a mapping of kind occupancy"
+            )
+        if self.frames is not None:
+            raise InvalidValueError(
+                f"{names[0]} maps the ground without knowing where the others started; only maps of kind occupancy can "
+                "be aligned: set share_maps: {start_poses: known}"
+            )
+        return Elevations.covering(ground, names, record)
+
+    def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
+        """Return poses in the world frame, shape (m, 3), as some robots (a slice or indices) think of them."""
+        return pose if self.frames is None else compose(inverse(self.frames[robots]), pose)
+
+    def place(self, robot: int) -> Grid:
+        """Return where the map of a robot truly lies: a grid in the world frame; its cells are those of the map."""
+        belief = self.belief_of[robot]
+        if self.frames is None:
+            return belief.grid
+        origin = Pose(*self.frames[robot].tolist()) @ Pose(*belief.grid.origin)
+        return Grid(belief.occupancy(), belief.grid.resolution, origin)
+
+    def _know(self, groups: list[Group], world: Grid) -> None:
+        """Let the robots that know the map start with it; ``world``: its cells as in `World.grid`."""
+        informed = [group.known_map for group in groups for _ in group.start]
+        for team in self.teams:
+            known = [k for k, i in enumerate(team.members) if informed[i]]
+            if known and isinstance(team.beliefs, Elevations):
+                team.beliefs.know_ground(np.array(known), self._sensing.world.ground)
+            elif known:
+                solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
+                occupancy = occupancy_on(team.beliefs.grid, solid, free)
+                team.beliefs.know(np.array(known), occupancy)
+
+    def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
+        """Let robots know the ground below them as far as a sensor that they map with cannot see it from there."""
+        _, _, robots, _, members = _scans_of(self._sensing, bank, team)
+        ground, places = self._sensing.world.ground, self.pose[members, :2]
+        if not len(robots) or ground is None or not isinstance(team.beliefs, Elevations):
+            return
+        reach = max(blind_m(bank.record), float(self._sensing.model.radius[members].max()))
+        team.beliefs.stand(robots, places, ground.altitude_at(places), reach)
+
+    def localize(self) -> None:
+        """Update every estimate from what was sensed."""
+        for members, localizer, odometry, rows in self._localizers:
+            motion = np.zeros((len(members), 3))
+            for k, sample in enumerate([] if odometry is None else odometry.samples):
+                motion = compose(motion, sample.readings.motion[rows]) if k else sample.readings.motion[rows]
+            true_pose = self.state.pose[members]
+            self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
+        for robot, jump in self.jumps.items():
+            self.pose[robot] = jump @ self.pose[robot]
+
+    def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
+        """Return the estimates, shape (n, 3), carried over the motion since ``pose_before``, the true poses then.
+
+        The estimate is made at the begin of a step, records are taken at its end; odometry bridges the step exactly.
+        """
+        carry(self.pose, pose_before, self.state.pose, self.carried)
+        return self.carried
+
+    def map(self, computing: Computing) -> None:
+        """Let each belief take in its robot's new scans, each at the estimated pose of the moment it was taken.
+
+        A robot whose computer is busy loses the scan.
+        """
+        for bank, team, robots, rows, members in self._scans:
+            for sample in bank.samples:
+                self._map(bank, sample, team.beliefs, robots, rows, members, computing)
+
+    def _map(
+        self,
+        bank: SensorBank,
+        sample: BankSample,
+        beliefs: Any,
+        robots: Any,
+        rows: Any,
+        members: Any,
+        computing: Computing,
+    ) -> None:
+        """Let beliefs take in one sample of a bank; its computer had the older ones of a step when they were taken."""
+        pose = self.pose[members]
+        if sample.substep != self.clock.now:  # odometry bridges the time since exactly
+            pose = compose(pose, compose(inverse(self.state.pose[members]), sample.pose[members]))
+        pose = self.in_own_frames(members, pose)
+        since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
+        since_s = min(since_s, self.clock.step_s)
+        used = computing.takes_scans(members, beliefs.moved(robots, pose), since_s)
+        if used.any():
+            picked = robots[used], rows[used], members[used], pose[used]
+            computing.map(members[used], self._taking(bank, sample, beliefs, *picked), since_s)
+
+    def _taking(
+        self, bank: SensorBank, sample: BankSample, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any
+    ) -> Any:
+        """Return what lets those of some robots that a slice selects take in their readings, at these poses (m, 3)."""
+        scan, step = sample.readings, self.clock.step
+        if isinstance(beliefs, Elevations):
+            return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
+        ranges = self._without_team_mates(bank, sample, rows, members)
+        return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
+
+    def _without_team_mates(
+        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
+    ) -> np.ndarray:
+        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
+        scan = sample.readings
+        ranges = scan.ranges[rows]
+        neighbours = self._sensing.first_of(members, "neighbours") if bank.record.sees_robots else None
+        seen = None if neighbours is None else neighbours.nearest(sample.substep)
+        if neighbours is not None and seen is not None:
+            at = np.array([neighbours.row_of[int(i)] for i in members])
+            hide_team_mates(
+                ranges,
+                scan.angles,
+                scan.mount,
+                seen.count[at],
+                seen.ranges[at],
+                seen.bearings[at],
+                np.full(len(members), self._reach),
+            )
+        return ranges
+
+
+def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
+    """Return whether the robots of a group map: they have a mapping, and a sensor for it."""
+    mapping = group.robot.mapping
+    return mapping is not None and any(sensing.first_of(members, kind) for kind in mapping.uses)
+
+
+def _scans_of(
+    sensing: Sensing, bank: SensorBank, team: MappedTeam
+) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
+    """Return which beliefs of a team a bank feeds: beliefs, rows of the readings, and team indices."""
+    kind = bank.record.kind
+    robots = np.array(
+        [
+            k
+            for k, i in enumerate(team.members.tolist())
+            if kind in team.beliefs.mapping.uses and i in bank.row_of and (kind != "lidar" or sensing.is_first(bank, i))
+        ]
+    )
+    members = team.members[robots] if len(robots) else np.empty(0, np.int64)
+    return bank, team, robots.astype(np.int64), np.array([bank.row_of[int(i)] for i in members], np.int64), members
+
+
+def blind_m(sensor: Any) -> float:
+    """Return how far around it a robot that turns on the spot cannot see level ground with a sensor [m]."""
+    range_m, height_m, _, lowest = sensor.view
+    if not -0.5 * math.pi < lowest < 0.0:
+        return 0.0
+    return min(math.hypot(sensor.mount_x_m, sensor.mount_y_m) + height_m / math.tan(-lowest), range_m)
+
+
+@kernel
+def carry(estimate, before, after, out):
+    """Write into ``out`` the estimates moved by what the true poses moved from ``before`` to ``after``, all (n, 3)."""
+    for i in range(estimate.shape[0]):
+        dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
+        turned = estimate[i, 2] - before[i, 2]
+        c, s = math.cos(turned), math.sin(turned)
+        out[i, 0] = estimate[i, 0] + c * dx - s * dy
+        out[i, 1] = estimate[i, 1] + s * dx + c * dy
+        heading = estimate[i, 2] + after[i, 2] - before[i, 2]
+        out[i, 2] = heading - 2.0 * math.pi * math.floor((heading + math.pi) / (2.0 * math.pi))
+
+
+def carry_reference(estimate: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """NumPy reference of `carry`."""
+    return compose(estimate, compose(inverse(before), after))

@@ -1,0 +1,152 @@
+"""Aligning: robots that do not know where the others started find out from their maps, and then merge them.
+
+What arrives of others is kept by origin, in the frames of their starts (`covey.mapping.exchange.by_origin`). Every so
+often each robot looks where those frames lie in its own (`covey.mapping.alignment.unknown_starts`); the evidence of
+those that it has found is turned into its own frame and goes into its map like any other robot's.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose
+from covey.mapping.alignment.aligning import Alignment
+from covey.mapping.alignment.surfaces import times
+from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
+from covey.mapping.exchange.by_origin import EvidenceByOrigin
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.tiles import TILE
+from covey.physics.clock import Clock, exact
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of a robot's looking for the frame of another.
+
+    Attributes:
+        robot, other: team indices.
+        verdict: accepted, revised, refused or withdrawn.
+        alignment: what was found.
+        T_true: the true pose of the frame; the robot does not know it.
+    """
+
+    robot: int
+    other: int
+    verdict: Verdict
+    alignment: Alignment
+    T_true: Pose
+
+    @property
+    def text(self) -> str:
+        """The verdict, what was found as ``name=number``, and after a semicolon why it was refused."""
+        found, T = self.alignment, self.alignment.T_a_b
+        words: list[str] = [self.verdict]
+        if T is not None:
+            off = self.T_true.inverse() @ T
+            words += [f"dx_m={T.x:.4f}", f"dy_m={T.y:.4f}", f"heading_deg={math.degrees(T.heading):.4f}"]
+            words += [f"confidence={found.confidence:.4f}", f"error_m={math.hypot(off.x, off.y):.4f}"]
+            words.append(f"error_deg={abs(math.degrees(off.heading)):.4f}")
+        return " ".join(words) + (f"; {found.refused}" if found.refused else "")
+
+
+class Aligning:
+    """The frames of robots that map alike, and what each takes into its map from the others; indices as in `maps`.
+
+    Args:
+        members: team indices of the robots.
+        maps: their beliefs, each in the frame of its robot's start.
+        T_world_start: the true starts, float64 (n, 3); only for telling how well the robots find them.
+        every_s: how often a robot looks for the frames of the others [s].
+        clock: of the simulation.
+
+    Attributes:
+        by_origin: what the robots exchange.
+        robots: what each holds of the others' frames.
+        attempts: what came of looking in the last step.
+    """
+
+    def __init__(self, members: np.ndarray, maps: Beliefs, T_world_start: np.ndarray, every_s: float, clock: Clock):
+        n, tiles = maps.tile_changed.shape
+        self.members, self.maps, self.clock = members, maps, clock
+        self.by_origin = EvidenceByOrigin(maps)
+        self.robots = [UnknownStarts(maps[k]) for k in range(n)]
+        self.attempts: list[Attempt] = []
+        self._starts = [Pose(*start) for start in T_world_start.tolist()]
+        self._every = max(1, round(exact(every_s) / exact(clock.step_s)))
+        self._taken = np.zeros((n, n, tiles), np.int32)  # the versions that are in the maps
+        self._placed: dict[tuple[int, int], Pose] = {}  # and the frames that they were turned from
+        self._turned = 0
+
+    def step(self, able: np.ndarray) -> None:
+        """Let those robots that can, bool (n,), look for frames when it is time, and take what has arrived."""
+        self.attempts = []
+        looks = self.clock.step % self._every == 0
+        for robot in np.flatnonzero(able).tolist():
+            tried = len(self.attempts)
+            if looks:
+                self._look(robot)
+            if self.by_origin.fresh[robot] or len(self.attempts) > tried:
+                self.by_origin.fresh[robot] = False
+                for origin in range(len(self.robots)):
+                    self._take(robot, origin)
+
+    def _look(self, robot: int) -> None:
+        """Let a robot look for the frames of all that it has heard of."""
+        holder, heard = self.robots[robot], []
+        for origin, name in enumerate(self.maps.names):
+            evidence, versions = self.by_origin.held(robot, origin)
+            version = int(versions.sum())
+            if origin != robot and version:
+                heard.append(origin)
+                if name not in holder.heard or holder.heard[name].version < version:
+                    cells = self.maps.grid.with_cells(self.maps._rows(evidence))
+                    holder.take(Heard(name, version, cells))
+        for origin in heard:
+            name = self.maps.names[origin]
+            verdict = holder.attempt(name)
+            if verdict is not None:
+                T_true = self._starts[robot].inverse() @ self._starts[origin]
+                i, j = self.members[[robot, origin]].tolist()
+                self.attempts.append(Attempt(i, j, verdict, holder.alignments[name], T_true))
+
+    def _take(self, robot: int, origin: int) -> None:
+        """Bring what a robot's map has of another's evidence up to date."""
+        T, before = self.robots[robot].T_own_other.get(self.maps.names[origin]), self._placed.get((robot, origin))
+        if origin == robot or T is before is None:
+            return
+        evidence, versions = self.by_origin.held(robot, origin)
+        tiles = np.arange(len(versions))
+        if T is not None and before == T:
+            tiles = self._under(np.flatnonzero(versions > self._taken[robot, origin]), T)
+        self._taken[robot, origin] = versions
+        if T is None:
+            del self._placed[robot, origin]
+            now = np.zeros((len(tiles), TILE * TILE), np.int8)
+        else:
+            self._placed[robot, origin] = T
+            theirs = self.maps.grid.with_cells(self.maps._rows(evidence))
+            now = seen_at(self._centres(tiles).reshape(-1, 2), theirs, T).reshape(-1, TILE * TILE)
+        changed = (now != self.maps.held(robot, origin)[0][tiles]).any(axis=1)
+        if changed.any():
+            self._turned += 1
+            received = np.arange(len(self.robots))[:, None] == robot
+            self.maps.take(received, [self.maps.tell(origin, tiles[changed], now[changed], self._turned)])
+
+    def _centres(self, tiles: np.ndarray) -> np.ndarray:
+        """Return the centres of the cells of some tiles, float64 (k, 1024, 2) [m]."""
+        rows, columns = np.divmod(np.arange(TILE * TILE), TILE)
+        top, left = np.divmod(tiles, self.maps.grid.shape[1] // TILE)
+        at = np.stack((top[:, None] * TILE + rows, left[:, None] * TILE + columns), axis=-1)
+        return self.maps.grid.to_world(at)
+
+    def _under(self, tiles: np.ndarray, T_own_origin: Pose) -> np.ndarray:
+        """Return the tiles of a map on which some tiles of another frame may lie."""
+        grid, per_row = self.maps.grid, self.maps.grid.shape[1] // TILE
+        coarse = Grid(grid.cells, TILE * grid.resolution, grid.origin)
+        every = coarse.to_world(np.column_stack(np.divmod(np.arange(self._taken.shape[2]), per_row)))
+        at = times(every[tiles], T_own_origin.heading) + T_own_origin[:2]
+        reach = math.sqrt(2.0) * coarse.resolution + grid.resolution
+        near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < reach
+        return np.flatnonzero(near.any(axis=1))

@@ -1,0 +1,265 @@
+"""Sharing maps by radio: a robot says what it holds (a digest), and who hears it and holds newer tiles sends those.
+
+A digest is small: for each robot the newest publication of which the asking one holds all, and whom it hears. Tiles
+that several lack are broadcast once. Nothing is repeated before the answer can have arrived, and what gets lost is
+asked for again with the next digest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.comms.message import HEADER_BYTES
+from covey.comms.network import Network
+from covey.geometry.se2 import Pose
+from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.providers import providers
+from covey.mapping.occupancy.belief import Beliefs
+from covey.onboard.handle import Robot
+from covey.physics.clock import Clock, exact
+from covey.runtime.phases.localization_and_mapping import MappedTeam
+from covey.runtime.phases.map_alignment import Aligning
+from covey.runtime.share_maps import ShareMaps
+from covey.world.world import World
+
+DIGEST, TILES = "map digest", "map tiles"
+"""Kinds of messages."""
+HEARD_S = 2.0
+"""Whom a robot has heard within this time, and within two periods of the policy, it says that it hears [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """What a robot says of what it holds.
+
+    Attributes:
+        clock: int64 (n,), for each robot the newest publication of which it holds all.
+        reach: bool (n,), which robots it hears.
+        asks: who holds something newer is to send it.
+        offers: who lacks something is to ask for it.
+    """
+
+    clock: np.ndarray
+    reach: np.ndarray
+    asks: bool
+    offers: bool
+
+    @property
+    def size_bytes(self) -> int:
+        """Size on the air: a robot's number and publication are 2 and 4 bytes."""
+        return HEADER_BYTES + 5 + 6 * int(np.count_nonzero(self.clock)) + 2 * int(np.count_nonzero(self.reach))
+
+
+class Sharing:
+    """The exchange of maps of a team.
+
+    Args:
+        teams: the robots that map alike; only those can merge.
+        shares: which robots take part, bool (n,).
+        network: carries the messages.
+        record: when to exchange; None: only when controllers say so.
+        clock: of the simulation.
+        frames: the true starts, float64 (n, 3), when the robots do not know those of the others; else None.
+
+    Attributes:
+        aligning: what finds out where they started, one for each of the teams; none when they know.
+    """
+
+    def __init__(
+        self,
+        teams: list[MappedTeam],
+        shares: np.ndarray,
+        network: Network,
+        record: ShareMaps | None,
+        clock: Clock,
+        frames: np.ndarray | None = None,
+    ):
+        self.exchanges: list[Exchange] = []
+        self.aligning: list[Aligning] = []
+        record = record or ShareMaps(policy="on_request")
+        for number, team in enumerate(teams):
+            members = team.members
+            if np.count_nonzero(shares[members]) > 1:
+                if frames is not None:
+                    assert isinstance(team.beliefs, Beliefs)
+                    aligning = Aligning(members, team.beliefs, frames[members], record.align_every_s, clock)
+                    self.aligning.append(aligning)
+                    team = MappedTeam(members, aligning.by_origin)
+                self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
+
+    def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
+        """Take what has arrived, and send what is due.
+
+        Args:
+            world: its walls weaken the radio.
+            pose: true poses, float64 (n, 3).
+            alive: whose radio works, bool (n,).
+            robots: the handles of the robots that have one, by team index.
+        """
+        for exchange in self.exchanges:
+            exchange.step(world, pose, alive, robots)
+        for exchange, aligning in zip(self.exchanges, self.aligning, strict=False):
+            aligning.step(exchange.shares & alive[exchange.members])
+
+    def frames_of(self, robot: int, name: str) -> Mapping[str, Pose]:
+        """Return where a robot has found the frames of others, by name; it changes as it finds more."""
+        for aligning in self.aligning:
+            for k in np.flatnonzero(aligning.members == robot):
+                return aligning.robots[k].T_own_other
+        return {name: Pose(0.0, 0.0, 0.0)}
+
+
+class Exchange:
+    """The exchange among robots that map alike; indices are those of their beliefs."""
+
+    def __init__(
+        self, team: MappedTeam, shares: np.ndarray, network: Network, record: ShareMaps, clock: Clock, number: int
+    ):
+        n = len(team.members)
+        self.beliefs, self.members, self.network, self.record, self.clock = (
+            team.beliefs,
+            team.members,
+            network,
+            record,
+            clock,
+        )
+        self.shares = shares
+        self._kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
+        self._claims = [network.claim(kind) for kind in self._kinds]
+        self._row = np.full(len(network.mailboxes), -1)
+        self._row[team.members] = np.arange(n)
+        self._every = max(1, round(exact(record.every_s) / exact(clock.step_s)))
+        self._patience_s = HEARD_S if record.policy != "every" else max(HEARD_S, 2.0 * record.every_s)
+        self._heard_s = np.full((n, n), -np.inf)  # when row heard column last
+        self._linked_s = np.full((n, n), -np.inf)
+        self._answered_s = np.full((n, n), -np.inf)  # when row answered column last
+        self._asked_s = np.full(n, -np.inf)
+        self._said = np.zeros((n, n), np.int64)  # the clock of the last digest of each robot
+        self._published_s = [[0.0] for _ in range(n)]  # when each robot made each of its publications
+
+    def step(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
+        """Take what has arrived, answer, and ask."""
+        able = self.shares & alive[self.members]
+        self._take_tiles(able)
+        late = self._answer(able)
+        asks, offers = self._wishes(robots)
+        asks |= late
+        if self.record.policy == "every":
+            asks |= self.clock.step % self._every == 0
+        elif self.record.policy == "continuous":
+            self._publish(np.flatnonzero(able))
+            changed = (self.beliefs.clock != self._said).any(axis=1)
+            asks, offers = asks | changed, offers | changed
+        elif self.record.policy == "on_meeting":
+            asks |= self._meetings(world, pose, alive)
+        self._say(asks & able, offers & able)
+
+    def _publish(self, rows: np.ndarray) -> None:
+        """Publish what robots have changed."""
+        self.beliefs.publish(rows)
+        for row in rows.tolist():
+            while self.beliefs.clock[row, row] >= len(times := self._published_s[row]):
+                times.append(self.clock.time_s)
+
+    def _wishes(self, robots: Mapping[int, Robot]) -> tuple[np.ndarray, np.ndarray]:
+        """Return whose controllers asked for maps, and whose offered their own, bool (n,) each."""
+        wishes = np.zeros((2, len(self.members)), bool)
+        for row, i in enumerate(self.members.tolist()):
+            robot = robots.get(i)
+            if robot is not None and robot._map_wishes:
+                wishes[0, row], wishes[1, row] = "request" in robot._map_wishes, "share" in robot._map_wishes
+                robot._map_wishes.clear()
+        return wishes[0], wishes[1]
+
+    def _meetings(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        """Return which robots have come into the reach of one that they did not hear for long, bool (n,)."""
+        hears = self.network.links(world, pose, alive)[np.ix_(self.members, self.members)]
+        now = self.clock.time_s
+        met = hears & (now - self._linked_s >= self.record.apart_s)
+        self._linked_s[hears] = self._heard_s[hears] = now
+        return np.any(met, axis=1)
+
+    def _say(self, asks: np.ndarray, offers: np.ndarray) -> None:
+        """Let robots that ask or offer, bool (n,) each, broadcast their digests."""
+        rows = np.flatnonzero(asks | offers)
+        if not len(rows):
+            return
+        now = self.clock.time_s
+        self._publish(rows[offers[rows]])
+        self._asked_s[asks] = now
+        self._said[rows] = self.beliefs.clock[rows]
+        reach = now - self._heard_s[rows] <= self._patience_s + 1e-9
+        said = zip(self._said[rows], reach, asks[rows].tolist(), offers[rows].tolist(), strict=True)
+        digests = [Digest(*one) for one in said]
+        self._send(rows, np.full(len(rows), -1), 0, digests, [d.size_bytes for d in digests])
+
+    def _take_tiles(self, able: np.ndarray) -> None:
+        """Let robots take the tiles that have arrived."""
+        receiver, sender, payloads, _ = self._arrived(1, able)
+        if len(payloads):
+            which, news = _distinct(payloads)
+            received = np.zeros((len(self.members), len(news)), bool)
+            received[receiver, which] = True
+            self.beliefs.take(received, news)
+            for row in np.unique(receiver).tolist():
+                known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
+                self.network.hears_of(int(self.members[row]), self.members, np.array([times[k] for times, k in known]))
+            self._heard_s[receiver, sender] = self.clock.time_s
+
+    def _answer(self, able: np.ndarray) -> np.ndarray:
+        """Answer the digests that have arrived; return who has learnt of news that it should ask for, bool (n,)."""
+        n, now, beliefs = len(self.members), self.clock.time_s, self.beliefs
+        receiver, sender, payloads, sent_s = self._arrived(0, able)
+        if not len(payloads):
+            return np.zeros(n, bool)
+        which, digests = _distinct(payloads)
+        self._heard_s[receiver, sender] = now
+        clocks, reach = (np.array([getattr(d, name) for d in digests]) for name in ("clock", "reach"))
+        asks, offers = (np.array([getattr(d, name) for d in digests])[which] for name in ("asks", "offers"))
+        newer = (clocks[which] > beliefs.clock[receiver]).any(axis=1)
+        delay = now - sent_s
+        lacks = np.zeros(n, bool)
+        lacks[receiver[offers & newer & (self._asked_s[receiver] < now - 2.0 * delay - 1e-9)]] = True
+
+        answers = asks & (sent_s >= self._answered_s[receiver, sender] + delay - 1e-9)
+        answers &= ~self._busy()[receiver]
+        receiver, sender, which = receiver[answers], sender[answers], which[answers]
+        self._publish(np.unique(receiver))
+        heard = np.full((n, n), -1)
+        heard[receiver, sender] = which
+        since, to = providers(heard, clocks, reach, beliefs.clock)
+        givers = np.flatnonzero(to > -2)
+        news = [beliefs.news(i, since[i]) for i in givers.tolist()]
+        self._send(givers, to[givers], 1, news, [one.size_bytes + HEADER_BYTES for one in news])
+        tells = np.isin(receiver, givers)
+        self._answered_s[receiver[tells], sender[tells]] = now
+        return lacks
+
+    def _busy(self) -> np.ndarray:
+        """Return whose last tiles still wait to be transmitted, bool (n,)."""
+        busy, kind = np.zeros(len(self.members), bool), self.network.traffic.kind(self._kinds[1])
+        for lane in self.network.lanes:
+            busy[self._row[lane.pending.source[lane.pending.kind == kind]]] = True
+        return busy
+
+    def _arrived(self, kind: int, able: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
+        """Return what robots that take part have received: receivers, senders, payloads, and when it was sent [s]."""
+        receiver, sender, payloads, sent_s = self._claims[kind].take()
+        receiver, sender = self._row[receiver], self._row[sender]
+        ours = np.flatnonzero((receiver >= 0) & able[receiver])
+        return receiver[ours], sender[ours], [payloads[k] for k in ours.tolist()], sent_s[ours]
+
+    def _send(
+        self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Digest] | list[News], sizes: list[int]
+    ) -> None:
+        tos = np.where(to < 0, -1, self.members[to])
+        self.network.send_many(self.members[rows], tos, np.array(sizes), self._kinds[kind], payloads)
+
+
+def _distinct(payloads: list[Any]) -> tuple[np.ndarray, list[Any]]:
+    """Return which of the distinct payloads each is, int64 (m,), and those."""
+    index: dict[Any, int] = {}
+    which = [index.setdefault(payload, len(index)) for payload in payloads]
+    return np.array(which, np.int64), list(index)

@@ -1,0 +1,85 @@
+"""Observing: what observers get to see after each step."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from covey.kernel import kernel
+from covey.results.frame import Frame
+from covey.robots.team import TeamState
+
+if TYPE_CHECKING:
+    from covey.runtime.simulation import Simulation
+
+
+class Observing:
+    """Makes the `Frame` of a step."""
+
+    def __init__(self, sim: "Simulation"):
+        self.sim = sim
+        self._order = np.arange(len(sim.names))
+
+    def frame(self, pose_before: np.ndarray) -> Frame:
+        """Return the frame of the step that was just taken; its arrays belong to the simulation.
+
+        Args:
+            pose_before: true poses at the begin of the step, shape (n, 3).
+        """
+        sim = self.sim
+        scoring, state = sim.scoring, sim.state
+        return Frame(
+            step=sim.clock.step,
+            time_s=sim.time,
+            pose=state.pose,
+            estimate=sim.estimating.at_end_of_step(pose_before),
+            twist=state.twist,
+            command=sim.commands,
+            distance_m=state.distance_m,
+            explored_share=scoring.explored_share,
+            explored_share_union=scoring.explored_share_union,
+            known_share=scoring.known_share,
+            known_share_union=scoring.known_share_union,
+            covered_share=scoring.covered.share,
+            collisions_robot=scoring.collisions_robot,
+            collisions_wall=scoring.collisions_wall,
+            energy_j=scoring.energy_j,
+            min_separation_m=closest(state.pose, self._order),
+            events=sim.events,
+            radio=sim.talking.sample,
+            mission=(sim.tracker.values if sim.tracker else {}) | sim.surveying.values,
+            altitude_roll_pitch=state.altitude_roll_pitch,
+        )
+
+
+def min_separation(state: TeamState) -> float:
+    """Return the smallest distance between the centres of two robots [m]; NaN with one."""
+    return closest(state.pose, np.arange(len(state.pose)))
+
+
+@kernel
+def closest(pose, order):
+    """Return the smallest distance of two positions, float64 (n, 2 or more); NaN when there are not two.
+
+    Sweep along x; ``order`` keeps them sorted by x from one call to the next.
+    """
+    if pose.shape[0] < 2:
+        return math.nan
+    for a in range(1, pose.shape[0]):
+        i, b = order[a], a
+        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
+            order[b] = order[b - 1]
+            b -= 1
+        order[b] = i
+    best = math.inf
+    reach = math.inf
+    for a in range(pose.shape[0]):
+        x, y = pose[order[a], 0], pose[order[a], 1]
+        for b in range(a + 1, pose.shape[0]):
+            dx, dy = pose[order[b], 0] - x, pose[order[b], 1] - y
+            if dx >= reach:
+                break
+            if dx * dx + dy * dy < best:
+                best = dx * dx + dy * dy
+                reach = math.sqrt(best)
+    return math.sqrt(best)

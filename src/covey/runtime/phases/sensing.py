@@ -1,0 +1,195 @@
+"""Sensing: which samples fell due, from which pose, evaluated for all robots with equal sensor records at once."""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from covey.onboard.group import Group
+from covey.physics.clock import Clock
+from covey.robots.team import TeamModel, TeamState
+from covey.sensors.clock import due, samples_per_substep, substep_of
+from covey.sensors.sensor import sensor_keys
+from covey.sensors.truth import Truth
+from covey.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class BankSample:
+    """One sample of a bank.
+
+    Attributes:
+        substep: when it was taken.
+        pose: true poses of the whole team then, shape (n, 3).
+        readings: batched over the members of the bank; None where only the scoring wants to know.
+    """
+
+    substep: int
+    pose: np.ndarray
+    readings: Any
+
+
+@dataclass
+class SensorBank:
+    """All sensors of the team with one and the same record.
+
+    Attributes:
+        record: the sensor record they share.
+        members: team indices of the robots that carry it, shape (m,).
+        samples: what has come since the last control step, oldest first.
+        newest: the newest sample that has come; None before the first one.
+        late: samples that have been taken and will come, oldest first.
+        pose: true poses of the whole team at the newest sample that was taken, shape (n, 3).
+        substep: when that was.
+        spoiled: what makes readings of single robots worse; each is applied to every new sample.
+        unread: nobody but the scoring wants its readings; they are not taken then, but for what is spoiled.
+    """
+
+    record: Any
+    members: np.ndarray
+    keys: np.ndarray
+    pose: np.ndarray
+    samples: list[BankSample] = field(default_factory=list)
+    newest: BankSample | None = None
+    late: deque[BankSample] = field(default_factory=deque)
+    substep: int = -1
+    row_of: dict[int, int] = field(default_factory=dict)
+    spoiled: list[Any] = field(default_factory=list)
+    unread: bool = False
+
+    @property
+    def readings(self) -> Any:
+        """The newest readings, batched over the members; None before the first sample."""
+        return None if self.newest is None else self.newest.readings
+
+    def nearest(self, substep: int) -> Any:
+        """Return the readings that were taken nearest to a substep, of those that came last; None if none has come."""
+        if not self.samples:
+            return self.readings
+        return min(self.samples, key=lambda sample: abs(sample.substep - substep)).readings
+
+
+class Sensing:
+    """The sensors of a team; `take` evaluates all samples that fell due since the last control step.
+
+    Raises:
+        InvalidValueError: a sensor has more than one sample per substep.
+    """
+
+    def __init__(self, world: World, groups: list[Group], model: TeamModel, state: TeamState, clock: Clock, seed: int):
+        self.world, self.model, self.clock = world, model, clock
+        names = [name for group in groups for name in group.names]
+        carried = [group.robot.sensors for group in groups for _ in group.start]
+        records: dict[Any, list[int]] = {}
+        for robot, sensors in enumerate(carried):
+            for record in sensors:
+                records.setdefault(record, []).append(robot)
+        self.banks = [
+            SensorBank(
+                record,
+                members := np.array(robots, np.int64),
+                sensor_keys(seed, record.name, [names[i] for i in robots]),
+                state.pose.copy(),
+                row_of={int(robot): row for row, robot in enumerate(members)},
+                unread=not any(_reads(group, record) for group in groups if record in group.robot.sensors),
+            )
+            for record, robots in records.items()
+        ]
+        self._rates = sorted({bank.record.rate_hz for bank in self.banks})
+        for rate_hz in self._rates:
+            samples_per_substep(rate_hz, clock.substep_s)
+        self._identity = np.arange(len(names))
+        self._before = -1  # the last substep whose samples were taken
+        self._felt = np.empty((0, 3))
+
+    def take(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
+        """Take all due samples of each bank, at the poses the robots had then.
+
+        Args:
+            state: the team now.
+            trace: poses and attitudes after each substep of the last step, shape (substeps, 2, n, 3).
+            felt: what touched robots in that step, see `covey.physics.protocol.Contacts`.
+        """
+        now, first = self.clock.now, self.clock.now - len(trace) + 1
+        known = self._felt[self._felt[:, 0] > min((bank.substep for bank in self.banks), default=now)]
+        self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0]))) if len(felt) else known
+        truths: dict[int, Truth] = {}
+        for bank in self.banks:
+            for sample, substep in self._due(bank.record.rate_hz, self._before + 1, now + 1):
+                if substep not in truths:
+                    there = (state.pose, state.altitude_roll_pitch) if substep == now else trace[substep - first]
+                    truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
+                self._sample(bank, truths, sample, substep)
+            delay = math.ceil(bank.record.latency_s / self.clock.substep_s - 1e-9)
+            bank.samples = []
+            while bank.late and bank.late[0].substep + delay <= now:
+                bank.samples.append(bank.late.popleft())
+            bank.newest = bank.samples[-1] if bank.samples else bank.newest
+        self._before = now
+
+    def _due(self, rate_hz: float, first: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield number and substep of the samples that fall on the substeps from ``first`` on and before ``end``."""
+        oldest, newest, _ = due(rate_hz, self.clock.substep_s, first, end)
+        for sample in range(oldest, newest + 1):
+            yield sample, substep_of(rate_hz, self.clock.substep_s, sample)
+
+    def _sample(self, bank: SensorBank, truths: dict[int, Truth], sample: int, substep: int) -> None:
+        """Take one sample of a bank; ``truths``: by substep."""
+        dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
+        truth = truths[substep] = truths[substep].since(bank.pose, dt_s, bank.substep)
+        readings = None
+        if not bank.unread or bank.spoiled:
+            readings = bank.record.read(truth, bank.members, bank.keys, sample)
+        for spoiled in bank.spoiled:
+            spoiled.apply(readings, sample)
+        bank.late.append(BankSample(substep, truth.pose, readings))
+        bank.pose, bank.substep = truth.pose, substep
+
+    def _truth(self, state: TeamState, substep: int, pose: np.ndarray, attitude: np.ndarray) -> Truth:
+        return Truth(
+            skip=self.world.skip,
+            frame=self.world.grid.frame,
+            pose=pose,
+            pose_before=pose,
+            twist=state.twist,
+            discs=self.model.discs,
+            disc_count=self.model.disc_count,
+            felt=self._felt,
+            felt_since=(substep, substep),
+            identity=self._identity,
+            dt_s=0.0,
+            ground=self.world.ground,
+            altitude_roll_pitch=attitude,
+            wall_height_m=self.world.wall_height_m,
+        )
+
+    def wanted(self, substeps: int) -> np.ndarray:
+        """Return at which of the coming substeps the next `take` will want the poses, uint8 (substeps,)."""
+        now = self.clock.now
+        wanted = np.zeros(substeps, np.uint8)
+        for rate_hz in self._rates:
+            for _, substep in self._due(rate_hz, now + 1, now + substeps):
+                wanted[substep - now - 1] = 1
+        return wanted
+
+    def is_first(self, bank: SensorBank, robot: int) -> bool:
+        """Return whether a bank holds the first sensor of its kind on a robot."""
+        return next(b for b in self.of_kind(bank.record.kind) if robot in b.row_of) is bank
+
+    def of_kind(self, kind: str) -> list[SensorBank]:
+        """Return the banks of one kind of sensor."""
+        return [bank for bank in self.banks if bank.record.kind == kind]
+
+    def first_of(self, members: np.ndarray, kind: str) -> SensorBank | None:
+        """Return the bank of the first sensor of a kind that a group of equal robots carries."""
+        return next((b for b in self.of_kind(kind) if len(members) and int(members[0]) in b.row_of), None)
+
+
+def _reads(group: Group, record: Any) -> bool:
+    """Return whether robots of a group, or what estimates for them, may look at a sensor that they carry."""
+    if record.kind != "lidar" or record.sees_robots or group.robot.mapping is not None or group.program is None:
+        return True
+    return group.program.reads(record.kind, record.name)

@@ -1,0 +1,43 @@
+"""Starting the processes of robots on the machine that this runs on."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from covey.errors import InvalidValueError
+from covey.registry import import_path
+
+KEY_VARIABLE = "COVEY_AUTHKEY"
+"""Environment variable with the key that the simulator and the processes share, in hexadecimal digits."""
+
+
+def start_process(address: tuple[str, int], authkey: bytes, name: str) -> "subprocess.Popen[bytes]":
+    """Start the process of a robot, and return it; it comes in at an address."""
+    environment = os.environ | {"PYTHONPATH": import_path(), KEY_VARIABLE: authkey.hex()}
+    code = "from covey.runtime.remote.serving import main; main()"
+    command = [sys.executable, "-P", "-c", code, address[0], str(address[1]), name]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+
+
+def deploy(address: tuple[str, int], authkey: bytes, names: Sequence[str]) -> list[int]:
+    """Start the processes of some robots, and return their ids; they end with the simulator that they come in at."""
+    return [start_process(address, authkey, name).pid for name in names]
+
+
+def given_key() -> bytes:
+    """Return the key that the user shares with processes that are started by hand.
+
+    Raises:
+        InvalidValueError: there is none.
+    """
+    try:
+        key = bytes.fromhex(os.environ.get(KEY_VARIABLE, ""))
+    except ValueError:
+        key = b""
+    if not key:
+        raise InvalidValueError(
+            f"{KEY_VARIABLE} holds no key; set it to the same hexadecimal digits for the simulator and for each "
+            f"`covey robot`, as from: python -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return key

@@ -1,0 +1,55 @@
+"""`Noting`: what is recorded about the processes of a run."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import astuple
+
+from covey.results import processes
+from covey.results.processes import HostSample, TrafficSample
+from covey.results.recorder import Recorder
+from covey.runtime.remote.use import Use
+from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.transport import CLASSES, Wire
+
+TRAFFIC_S = 5.0
+"""How often traffic is recorded [s of simulated time]."""
+
+
+class Noting:
+    """Takes samples of the processes, and records them."""
+
+    def __init__(self) -> None:
+        self.recorder: Recorder | None = None
+        self._started = time.monotonic()
+        self._next_s = TRAFFIC_S
+        self._wires: dict[str, Wire] = {}
+
+    def start(self, seats: Iterable[Seat]) -> None:
+        """Begin, as soon as all processes have come in."""
+        self._started = time.monotonic()
+        self._wires = {seat.name: seat.wire for seat in seats if seat.wire is not None}
+
+    def take(self, seats: Iterable[Seat], step: int, time_s: float, last: bool = False) -> None:
+        """Record what there is after a step."""
+        if self.recorder is None:
+            return
+        rows = [self._host(seat, Use(*use), step, time_s) for seat in seats for use in seat.uses]
+        for seat in seats:
+            seat.uses.clear()
+        if rows:
+            self.recorder.add(processes.HOST, processes.schema(HostSample), processes.columns(rows))
+        if self._wires and (last or time_s >= self._next_s - 1e-9):
+            self._next_s = time_s + TRAFFIC_S
+            traffic = [row for name, wire in self._wires.items() for row in _traffic(name, wire, step, time_s)]
+            self.recorder.add(processes.TRAFFIC, processes.schema(TrafficSample), processes.columns(traffic))
+
+    def _host(self, seat: Seat, use: Use, step: int, time_s: float) -> HostSample:
+        wall = time.monotonic() - self._started
+        took = use.cpu_percent, use.ram_percent, use.rss_mib, use.kbytes_received, use.kbytes_sent
+        return HostSample(step, time_s, wall, seat.name, seat.host, *took, *astuple(seat.misses))
+
+
+def _traffic(name: str, wire: Wire, step: int, time_s: float) -> Iterable[TrafficSample]:
+    for k, kind in enumerate(CLASSES):
+        counts = wire.sent[k], wire.received[k], wire.letters_sent[k], wire.letters_received[k]
+        yield TrafficSample(step, time_s, name, kind, *(int(count) for count in counts))

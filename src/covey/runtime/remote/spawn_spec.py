@@ -1,0 +1,150 @@
+"""What a process is told at the start: which robot it is, or which team, and the program that it runs."""
+
+import pickle
+import sys
+import types
+from dataclasses import dataclass, field
+from multiprocessing import spawn
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.mapping.occupancy.merge_rules import Rule
+from covey.mapping.records import Mapping
+from covey.onboard.controller import Program
+from covey.planning.waypoints import Waypoints
+from covey.registry import load_file
+from covey.robots.model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class MapOf:
+    """The map that a robot is to keep; see `covey.mapping.occupancy.belief.Beliefs`.
+
+    Attributes:
+        row: number of the robot among ``names``, those that map alike.
+        angles, mount, range_m: of the lidar that it maps with.
+        known: int8, the map that it starts with; None for none.
+    """
+
+    row: int
+    names: list[str]
+    size_m: tuple[float, float]
+    origin: tuple[float, float]
+    mapping: Mapping
+    rule: Rule
+    angles: np.ndarray
+    mount: np.ndarray
+    range_m: float
+    known: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RobotBirth:
+    """What the process of one robot is told.
+
+    Attributes:
+        home: its first estimate.
+        period_s: of its controller [s].
+        limits_memory: whether the process gets no more memory than the robot's computer has.
+        notes: what stands on the notice board.
+    """
+
+    name: str
+    index: int
+    team: tuple[str, ...]
+    radios: tuple[str, ...]
+    model: RobotModel
+    home: tuple[float, float, float]
+    period_s: float
+    program: Program
+    seed: int
+    step_budget_s: float
+    limits_memory: bool
+    map: MapOf | None = None
+    waypoints: Waypoints | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBirth:
+    """What the process of a controller of a group or of the team is told."""
+
+    name: str
+    program: Program
+    step_budget_s: float
+    limits_memory: bool = False
+
+
+def packed(birth: RobotBirth | GroupBirth) -> dict[str, Any]:
+    """Return a birth as plain data that another process can unpack, though it has loaded nothing yet.
+
+    Raises:
+        InvalidValueError: the controller cannot be named, and so not be loaded anywhere else.
+    """
+    files = sorted(str(m.__file__) for name, m in sys.modules.items() if name.startswith("covey_user_"))
+    try:
+        data = pickle.dumps(birth, 5)
+    except Exception as error:
+        raise InvalidValueError(
+            f"controller {birth.program.name!r} cannot go to a process of its own ({error}); define it at the top "
+            "level of a module or file, or run with controllers in_process"
+        ) from error
+    return {"files": files, "main": _main() if b"__main__" in data else {}, "birth": data}
+
+
+def unpacked(data: dict[str, Any]) -> RobotBirth | GroupBirth:
+    """Return what `packed` made plain data of; loads the files and the script that it names.
+
+    Raises:
+        InvalidValueError: they cannot be loaded here.
+    """
+    unloaded: Exception | None = None
+    for file in data["files"]:
+        try:
+            load_file(Path(file))
+        except Exception as error:  # which matters only if the controller needs it: it may have been of another run
+            unloaded = error
+    try:
+        if data["main"]:
+            with _importing():
+                spawn.prepare(data["main"])
+        return pickle.loads(data["birth"])
+    except Exception as error:
+        error = unloaded or error
+        raise InvalidValueError(
+            f"the controller cannot be loaded in another process ({type(error).__name__}: {error}); define it in a "
+            "module or file, not in a notebook or a shell"
+        ) from error
+
+
+class _importing:
+    """While it lasts, a script is imported in the process of a robot for what it defines."""
+
+    now = False
+
+    def __enter__(self) -> None:
+        _importing.now = True
+
+    def __exit__(self, *_exc: object) -> None:
+        _importing.now = False
+
+
+def refuse_within_import() -> None:
+    """Raise `InvalidValueError` when a script that is only imported for its controllers begins a simulation."""
+    if _importing.now:
+        raise InvalidValueError(
+            "the script simulates as soon as it is imported, and the process of a robot has to import it; put what it "
+            "does below `if __name__ == '__main__':`"
+        )
+
+
+def _main() -> dict[str, Any]:
+    """Return how another process gets the script that is being run, as `multiprocessing.spawn` does."""
+    main: types.ModuleType = sys.modules["__main__"]
+    if main.__spec__ is not None:
+        return {"init_main_from_name": main.__spec__.name}
+    path = getattr(main, "__file__", None)
+    return {"init_main_from_path": str(Path(path).absolute())} if path else {}

@@ -1,0 +1,448 @@
+"""`Simulation`: a world, a team, and the step that moves both on."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.comms.radio import Radio, radios_of
+from covey.comms.tags import Tags
+from covey.comms.traffic import Log
+from covey.errors import InvalidValueError, printable
+from covey.mapping.elevation.belief import ElevationBelief
+from covey.planning.orders import NOTICE
+from covey.results.frame import Event, Frame
+from covey.results.manifest import build_manifest
+from covey.results.recorder import Recorder
+from covey.results.run import Run
+from covey.robots.computer import Costs
+from covey.onboard.group import Group
+from covey.robots.team import TeamModel, TeamState
+from covey.events.checks import check_needed, check_unknown_starts, unshared
+from covey.physics.clock import Clock
+from covey.runtime.phases.computing import Compute, Computing
+from covey.runtime.phases.localization_and_mapping import Estimating
+from covey.runtime.local.failures import stopped
+from covey.runtime.local.hosting import Controllers, hosting
+from covey.events.inputs import Inputs
+from covey.missions.protocol import Mission
+from covey.runtime.phases.observing import Observing
+from covey.runtime.pacing import Pace, rare_collections
+from covey.physics.protocol import physics_of
+from covey.runtime.phases.scoring import Scoring
+from covey.runtime.phases.sensing import Sensing
+from covey.runtime.share_maps import ShareMaps, as_share_maps
+from covey.runtime.phases.map_exchange import Sharing
+from covey.runtime.stop import Stop
+from covey.runtime.stopwatch import Stopwatch
+from covey.runtime.phases.ground_accuracy import Surveying
+from covey.runtime.phases.communication import Talking
+from covey.runtime.team_setup import as_groups
+from covey.world.editing.edits import editable
+from covey.world.ground import Ground
+from covey.world.world import World
+
+LOG = logging.getLogger("covey")
+"""Says what goes wrong: an error when a controller fails, and a warning when nobody shares maps."""
+END_LOG = logging.getLogger("covey.end")
+"""Says at the end of `run` all that went wrong."""
+OnError = Literal["stop_robot", "end_run"]
+
+
+class Simulation:
+    """A team of robots in a world, one control step at a time.
+
+    Args:
+        world: the place.
+        robots: how many generic robots, or groups of them.
+        controller: what decides on each robot, for robots without a controller of their own; also by the name of one
+            that ships, such as ``"minpos"``.
+        seed: the root of every random draw.
+        step_s: control period [s], a multiple of ``substep_s``.
+        substep_s: physics substep [s].
+        mission: what the team is to achieve, such as `covey.missions.Patrolling`; None is exploration.
+        stop: when the run ends; also a function of the simulation that returns True at the goal.
+        radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
+        share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
+            None: only when their controllers ask.
+        tags: reach of the tags that robots leave in the environment.
+        events: changes of the world, records of `covey.events.records` or plain data as in a scenario.
+        faults: what goes wrong with robots, records of `covey.events.fault_records` or plain data.
+        on_controller_error: a controller that fails stops its robot, or ends the run.
+        step_budget_s: wall time [s] that a controller may take for one step.
+        compute: how long robots with a computer are busy: ``modelled`` or ``measured``.
+        costs: what their software takes; None: the table of `covey.robots.computer.Costs`.
+        observers: called with each `Frame`; they only look.
+        name: of the run.
+        folder: where the run is recorded; None: in a temporary folder.
+        overwrite: replace a finished run in ``folder``.
+        scenario_yaml: the scenario as text, for the manifest.
+        inputs: files that the run depends on, for the manifest.
+        pose_every: poses are recorded at every so many steps.
+        links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
+        log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
+        controllers: where they run: ``in_process``, ``processes``, or a `covey.runtime.remote.record.Processes`.
+        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one.
+
+    Attributes:
+        status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
+        state: the truth about the team.
+        world: a copy of the world that was given; it changes when its doors open and so on.
+        radio_alive: bool (n,), False for robots that neither send nor hear.
+
+    Examples:
+        >>> import covey
+        >>> sim = covey.Simulation(covey.World.empty(6, 6), robots=2, seed=1)
+        >>> sim.step()
+        >>> sim.time
+        0.1
+        >>> run = sim.close()
+    """
+
+    def __init__(
+        self,
+        world: World,
+        robots: int | Sequence[Group] = 1,
+        controller: Any = None,
+        *,
+        seed: int = 0,
+        step_s: float = 0.1,
+        substep_s: float = 0.01,
+        mission: Mission | None = None,
+        stop: Stop | Callable[["Simulation"], Any] | None = None,
+        radio: float | Radio | Sequence[Radio] = np.inf,
+        share_maps: ShareMaps | float | None = None,
+        tags: Tags | None = None,
+        events: Sequence[Any] = (),
+        faults: Sequence[Any] = (),
+        on_controller_error: OnError = "stop_robot",
+        step_budget_s: float = 10.0,
+        compute: Compute = "modelled",
+        costs: Costs | None = None,
+        observers: Iterable[Callable[[Frame], Any]] = (),
+        name: str = "",
+        folder: Path | str | None = None,
+        overwrite: bool = False,
+        scenario_yaml: str = "",
+        inputs: Iterable[Path] = (),
+        pose_every: int = 1,
+        links_every_s: float = 1.0,
+        log_messages: Log = "none",
+        controllers: Controllers = "in_process",
+        physics: Literal["planar", "terrain"] = "planar",
+    ):
+        self.groups = as_groups(robots, controller, world, seed)
+        self.world, self.seed, self.name = (world := editable(world)), seed, name
+        self.names = [n for group in self.groups for n in group.names]
+        if len(set(self.names)) < len(self.names):
+            raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
+        self.clock = Clock(substep_s, step_s)
+        self.stop = stop if isinstance(stop, Stop) else Stop()
+        self._goal = stop if callable(stop) else None
+        self.on_controller_error: OnError = on_controller_error
+        self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
+        self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
+        self.physics = physics_of(physics, world, self.model, self.state, substep_s)
+        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
+        self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
+        check_needed(self.groups, self.tracker is not None and self.tracker.waypoints is not None)
+        sharing = as_share_maps(share_maps)
+        own_frames = sharing.start_poses == "unknown"
+        if own_frames:
+            check_unknown_starts(self.groups, mission.kind if mission else "exploration")
+        beliefs, deciding = hosting(controllers)
+        self.estimating = Estimating(
+            self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
+        )
+        radios = radios_of(radio)
+        self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
+        programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
+        self._unshared = unshared(programs, sharing)
+        shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
+        frames = self.estimating.frames
+        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
+        self.computing = Computing(self.groups, self.clock, compute, costs)
+        self.deciding = deciding(
+            self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
+        )
+        self._robots = self.deciding.robots
+        for i, robot in self._robots.items():
+            if own_frames:
+                robot._frames = self.sharing.frames_of(i, self.names[i])
+            if self.tracker is not None:
+                robot.waypoints = self.tracker.waypoints
+        if self.tracker is not None and NOTICE in self.tracker.facts:
+            self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
+        self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
+        mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
+        self.surveying = Surveying(world.ground, mapped, self.clock)
+        self.observing = Observing(self)
+        self.observers = list(observers)
+        self.commands = np.zeros((len(self.names), 3))
+        self.status: str | None = None
+        self.events: list[Event] = []
+        self._failed: list[tuple[str, float, str]] = []
+        self.radio_alive = np.ones(len(self.names), bool)
+        self.inputs = Inputs(self, events, faults)
+        self._repeatable = self.deciding.repeatable and not self.computing.measures
+        self._pose_before = self.state.pose.copy()
+        placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
+        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
+        columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
+        columns = (*columns, *self.surveying.columns)
+        spatial = physics == "terrain" or world.ground is not None
+        self._recorder = Recorder(
+            folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns, attitude=spatial
+        )
+        task = {"kind": mission.kind if mission else "exploration"} | facts
+        self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
+        if spatial:
+            self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
+        self.deciding.record_into(self._recorder)
+        self._run: Run | None = None
+        self.stopwatch = Stopwatch()
+
+    # -- what one asks ----------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.clock.time_s
+
+    @property
+    def done(self) -> bool:
+        """True when the run has ended; `status` says why."""
+        return self.status is not None
+
+    def robot(self, name: str) -> Any:
+        """Return the handle of a robot that has a controller of its own, by name."""
+        return self.deciding.onboard[self.names.index(name)].robot
+
+    # -- what one does ----------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Move on by one control step."""
+        lap = self.stopwatch.lap
+        lap("outside")
+        self.inputs.take()
+        lap("inputs")
+        self.sensing.take(self.state, self._trace, self._felt)
+        lap("sense")
+        self.estimating.localize()
+        lap("localize")
+        self.computing.begin(self.estimating.belief_of)
+        self.estimating.map(self.computing)
+        lap("map")
+        speaks = self.radio_alive & ~self.state.halted
+        self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
+        self.sharing.exchange(self.world, self.state.pose, speaks, self._robots)
+        lap("communicate")
+        self._decide()
+        lap("decide")
+        self._act()
+        lap("act")
+        self._score()
+        lap("score")
+        self._observe()
+        lap("observe")
+
+    def run(
+        self,
+        speed: float | Literal["max"] = "max",
+        *,
+        until_s: float | None = None,
+        wait: Callable[[], Any] | None = None,
+        before_step: Callable[["Simulation"], Any] | None = None,
+    ) -> Run:
+        """Step until the run has ended, close it, and return it.
+
+        Args:
+            speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
+            until_s: stop at this simulated time [s] in any case.
+            wait: what to do before each step at speed 0; the default waits for Enter.
+            before_step: gets the simulation before each step, and may send something in (`do`).
+
+        Raises:
+            KeyboardInterrupt: after the recorded part has been closed as interrupted.
+        """
+        pace = Pace(speed, wait)
+        if self._unshared:
+            LOG.warning("%s", self._unshared)
+            self._unshared = ""
+        try:
+            with rare_collections():
+                while not self.done and (until_s is None or self.time < until_s - 1e-9):
+                    pace.wait(self.time)
+                    if before_step is not None:
+                        before_step(self)
+                    self.step()
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+            self.close()
+            raise
+        except BaseException as error:
+            self.deciding.close()
+            self._recorder.abandon(f"{type(error).__name__}: {error}")
+            raise
+        run = self.close()
+        if self._failed:
+            lines = "\n  ".join(stopped(self._failed))
+            END_LOG.warning("%d of %d robots were stopped by errors:\n  %s", len(self._failed), len(self.names), lines)
+        return run
+
+    def close(self) -> Run:
+        """End the run, write what remains of its folder, and return it; closing again returns the same."""
+        if self._run is None:
+            self.deciding.close()
+            self.status = self.status or "stopped"
+            if self.talking.network.used and self.clock.step:
+                speaks = self.radio_alive & ~self.state.halted
+                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
+                self._recorder.observe_radio(self.clock.step, sample)
+            self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
+            self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self._recorder.manifest |= self.deciding.facts
+            if self.estimating.frames is not None:
+                self._recorder.manifest |= {"start_poses": "unknown"}
+            maps = self.scoring.maps(self.inputs.changed)
+            self._run = self._recorder.close(self.status, maps, self.surveying.landscape(self.names))
+        return self._run
+
+    # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
+
+    def do(self, event: Any) -> None:
+        """Let something happen, given as a record or as plain data: ``sim.do({"door": "d3", "to": "closed"})``.
+
+        Raises:
+            InvalidValueError: it is wrong, names what there is not, or says when.
+        """
+        self.inputs.call(event)
+
+    def open_door(self, door: str) -> None:
+        """Open a door."""
+        self.do({"door": door, "to": "open"})
+
+    def close_door(self, door: str) -> None:
+        """Shut a door, as soon as no robot stands in it."""
+        self.do({"door": door, "to": "closed"})
+
+    def add_wall(self, start: Any, end: Any, name: str = "", **wall: Any) -> None:
+        """Put up a wall from a point to another [m], refused where a robot stands; see `covey.events.records.Segment`."""
+        self.do({"wall": {"from": start, "to": end, **wall}, "name": name})
+
+    def remove_wall(self, name: str) -> None:
+        """Take away a wall, or an obstacle, that was put up."""
+        self.do({"remove": name})
+
+    def add_obstacle(self, path_m: Any, name: str = "", **obstacle: Any) -> None:
+        """Let an obstacle appear that moves along points [m]; see `covey.events.records.Track`."""
+        self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
+
+    def change_ground(self, **change: Any) -> None:
+        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``, or a mound, trench, bank,
+        shift or altitude; see `covey.events.records.GroundEvent`."""
+        self.do(change)
+
+    def altitude_at(self, points: Any) -> np.ndarray:
+        """Return the true altitude of the ground now [m] at points [m] of shape (..., 2), see `Ground.altitude_at`."""
+        return self._ground().altitude_at(points)
+
+    def save_ground(self, path: str | Path, **options: Any) -> None:
+        """Write the ground as it is now: image, grid or arrays, as the suffix of the file says; see `Ground.save`."""
+        self._ground().save(path, **options)
+
+    def _ground(self) -> Ground:
+        if self.world.ground is None:
+            raise InvalidValueError("the world has no ground; give it a `height_map`, or generate a ground")
+        return self.world.ground
+
+    def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
+        """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
+        self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
+
+    def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
+        """Let a fault strike a robot; see `covey.events.fault_records`."""
+        self.do({"kind": kind, "robot": robot, **fault})
+
+    # -- the phases that touch everything -----------------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        collided = ~np.isnan(self.state.contact_bearing)
+        self.deciding.decide(self.clock.step, self.time, self.commands, collided)
+        for failure in self.deciding.failures:
+            self._repeatable &= not failure.by_wall_time
+            for i in failure.robots:
+                self.state.halted[i] = True
+                self._event("controller_failed", i, text=failure.text)
+            if self.on_controller_error == "end_run":
+                self.status = "failed"
+        failed = [(self.names[i], self.time, f.text) for f in self.deciding.failures for i in f.robots]
+        for line in stopped(failed):
+            LOG.error("%s", line)
+        self._failed += failed
+
+    def _act(self) -> None:
+        self._pose_before[:] = self.state.pose
+        substeps = self.clock.substeps_per_step
+        driven = self.inputs.faults.driven(self.commands)
+        wanted = self.sensing.wanted(substeps) | self.scoring.wanted(substeps)
+        contacts = self.physics.step(self.state, driven, substeps, self._trace, wanted)
+        self.clock.now += self.clock.substeps_per_step
+        self._felt = contacts.felt
+        self.scoring.count(contacts)
+        for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
+            self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
+        for kind, i in self.physics.incidents:
+            self._event(kind, i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
+        for i in self.scoring.leaving(self.state.pose):
+            self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
+
+    def _score(self) -> None:
+        self.scoring.score(self._pose_before, self._trace)
+        for i, change, (x, y), text in self.surveying.measure():
+            self._event("change_noticed", i, other=change, x=x, y=y, text=text)
+        if self.tracker is not None:
+            able = ~self.state.halted
+            if getattr(self.tracker, "on_wheels", False):
+                able &= ~self.model.flies
+            for i, text in self.tracker.measure(self.time, self.state.pose, able):
+                self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+
+    def _observe(self) -> None:
+        for i, x, y, content in self.talking.events:
+            self._event("tag_left", i, x=x, y=y, text=printable(str(content)[:80]))
+        for aligning in self.sharing.aligning:
+            for found in aligning.attempts:
+                x, y = self._pose_before[found.robot, :2]
+                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
+        for i, robot in self._robots.items():
+            if robot._notes:
+                for note in robot._notes:
+                    self._event("note", i, text=note)
+                robot._notes.clear()
+        frame = self.observing.frame(self._pose_before)
+        self._end(frame)
+        self._recorder.observe(frame)
+        self._recorder.observe_computers(frame.step, self.computing.sample())
+        for observer in self.observers:
+            observer(frame)
+        self.events = []
+
+    def _end(self, frame: Frame) -> None:
+        if self.status is not None:
+            return
+        over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
+        over &= failed or not self.inputs.awaits_orders
+        done = over and not failed and getattr(self.tracker, "accomplished", True)
+        if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
+            self.status = "reached"
+        elif over:
+            self.status = "failed" if failed else "exhausted"
+        elif self.time >= self.stop.timeout_s - 1e-9:
+            self.status = "timeout"
+
+    def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
+        step = self.clock.step + (kind == "controller_failed")
+        self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), text))

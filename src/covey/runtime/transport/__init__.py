@@ -1,0 +1,1 @@
+"""Letters between the simulation and the processes of robots."""

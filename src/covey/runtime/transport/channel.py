@@ -1,0 +1,173 @@
+"""`Seat`: what the simulator knows of one process: the wire to it, what it has still to answer, and how it does."""
+
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from covey.runtime.transport.transport import BUSY, DECIDE, END, REFUSED, USE, Letter, Parts, Wire, WireError
+
+PATIENCE_S = 2.0
+"""How much longer than the controller's budget of wall time the simulator waits for an answer [s]."""
+
+Then = Callable[[Parts, float], Any]
+"""What is done with an answer: its parts, and the processor time that it took [s]."""
+
+
+@dataclass
+class Misses:
+    """What came too late in real time, since the start.
+
+    Attributes:
+        missed_deadlines: steps at whose end a command was missing.
+        late_commands: commands that came in a later step than they were for.
+        dropped_readings: readings that a process did not get since it was still busy.
+    """
+
+    missed_deadlines: int = 0
+    late_commands: int = 0
+    dropped_readings: int = 0
+
+
+@dataclass(eq=False)
+class Seat:
+    """The process of one robot, or of a controller of several.
+
+    Attributes:
+        name: of the robot, or of the group.
+        robots: team indices of those that it steers.
+        budget_s: wall time [s] that a controller may take for one step.
+        wire: to the process; None before it has come in, and after it is gone.
+        process: where the simulator started it itself.
+        pid, host: of the process; ``memory``: how its memory is limited.
+        uses: what it takes of its machine, as it told and nobody took yet, see `covey.runtime.remote.use`.
+        misses: what came too late.
+        gone: why it is there no more; empty while it is.
+    """
+
+    name: str
+    robots: tuple[int, ...]
+    budget_s: float
+    wire: Wire | None = None
+    process: "subprocess.Popen[bytes] | None" = None
+    pid: int = 0
+    host: str = ""
+    memory: str = ""
+    uses: list[Any] = field(default_factory=list)
+    misses: Misses = field(default_factory=Misses)
+    gone: str = ""
+    told: set[str] = field(default_factory=set)  # sensors of which it has had a whole reading
+    _pending: deque[tuple[int, Then]] = field(default_factory=deque)
+    _quiet_since: float = 0.0
+
+    @property
+    def is_deciding(self) -> bool:
+        """Whether it has not answered yet what to do in an earlier step."""
+        return any(kind == DECIDE for kind, _ in self._pending)
+
+    def ask(self, kind: int, parts: Parts, then: Then) -> bool:
+        """Send a letter, and say what is done with its answer; return whether there is somebody to send it to."""
+        if self.wire is None:
+            return False
+        try:
+            self.wire.send(kind, parts)
+        except WireError as error:
+            self.lose(self._cause(str(error)))
+            return False
+        if not self._pending:
+            self._quiet_since = time.monotonic()
+        self._pending.append((kind, then))
+        return True
+
+    def settle(self, until: float | None = None) -> None:
+        """Take in what it answers.
+
+        Args:
+            until: `time.monotonic` after which what is missing is left for later; None: all is waited for. In any case
+                a process that is silent for longer than it may is given up.
+        """
+        while self._pending and self.wire is not None:
+            silent_until = self._quiet_since + self.budget_s + PATIENCE_S
+            latest = silent_until if until is None else min(until, silent_until)
+            try:
+                letter = self.wire.receive(latest - time.monotonic())
+            except WireError as error:
+                self.lose(self._cause(str(error)))
+                return
+            if letter is not None:
+                self._take(letter)
+            elif time.monotonic() >= silent_until:
+                wait_s = self.budget_s + PATIENCE_S
+                self.lose(f"its process has not answered within {wait_s:g} s of wall time, and was ended")
+            else:
+                return
+
+    def lose(self, why: str) -> None:
+        """Give the process up."""
+        self.gone = why
+        self._pending.clear()
+        self.end(0.0)
+
+    def farewell(self) -> None:
+        """Ask the process to end."""
+        if self.wire is not None:
+            try:
+                self.wire.send(END)
+            except WireError as error:
+                self.lose(self._cause(str(error)))
+
+    def end(self, wait_s: float) -> None:
+        """End the process: wait until it has said goodbye, for so long [s], and kill it if it is still there."""
+        if self.wire is not None:
+            wire, self.wire = self.wire, None
+            self._listen_to_the_end(wire, wait_s)
+            wire.close()
+        if self.process is not None:
+            try:
+                self.process.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            if "/" in self.memory:
+                with suppress(OSError):  # others may be in it
+                    Path(self.memory).rmdir()
+
+    def _take(self, letter: Letter) -> None:
+        self._quiet_since = time.monotonic()
+        if letter.kind == REFUSED:
+            self.lose(f"its process gave up: {letter.parts[1]}")
+        elif letter.kind == USE:
+            self.uses.append(letter.parts[1])
+        elif letter.kind != BUSY:
+            _, then = self._pending.popleft()
+            then(letter.parts, letter.cpu_s)
+
+    def _listen_to_the_end(self, wire: Wire, wait_s: float) -> None:
+        until = time.monotonic() + wait_s
+        try:
+            while wait_s > 0:
+                letter = wire.receive(until - time.monotonic())
+                if letter is None or letter.kind == END:
+                    return
+                if letter.kind == USE:
+                    self.uses.append(letter.parts[1])
+        except WireError:
+            return
+
+    def _cause(self, otherwise: str) -> str:
+        """Return why the other end of the wire is gone."""
+        if self.process is None:
+            return f"its process on {self.host} is gone: {otherwise}"
+        try:
+            code = self.process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return f"its process does not understand: {otherwise}"
+        if code < 0:
+            limited = f"; its memory is limited by {self.memory}" if "/" in self.memory else ""
+            return f"its process was killed by signal {-code} ({signal.Signals(-code).name}){limited}"
+        return f"its process ended with exit code {code}"

@@ -1,0 +1,1 @@
+"""Worlds that change: doors, walls, obstacles, craters."""

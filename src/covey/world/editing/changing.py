@@ -1,0 +1,218 @@
+"""A world that changes: doors, walls put up and obstacles over the cells that are always there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.world.editing.doors import Door
+from covey.world.editing.edits import allow_materials, edit
+from covey.world.editing.obstacles import Patch, shape_patch
+from covey.world.world import FREE, OPEN, WALL, World
+
+DEFAULT_MATERIAL = "concrete"
+"""What walls are made of in a world that does not say it, once one is put up that does."""
+
+
+def door_patch(world: World, door: Door) -> Patch:
+    """Return the cells of a door.
+
+    Raises:
+        InvalidValueError: it holds the centre of no cell of the world.
+    """
+    import shapely
+
+    patch = shape_patch(world.grid, shapely.box(door.x0_m, door.y0_m, door.x1_m, door.y1_m))
+    if patch is None:
+        raise InvalidValueError(f"door {door.name!r} lies outside the world, or holds no cell; move or enlarge it")
+    return patch
+
+
+def with_doors(world: World, doors: Sequence[Door]) -> World:
+    """Return the world with more doors; where they are, there is floor, or wall while they are shut."""
+    if not doors:
+        return world
+    cells = world.grid.cells.copy()
+    for door in doors:
+        _fill(cells, door_patch(world, door), FREE if door.open else WALL)
+    return world.replace(grid=world.grid.with_cells(cells), doors=(*world.doors, *doors))
+
+
+def with_doors_open(world: World) -> World:
+    """Return the world with all doors open: itself when they are."""
+    shut = [door for door in world.doors if not door.open]
+    if not shut:
+        return world
+    cells = world.grid.cells.copy()
+    for door in shut:
+        _fill(cells, door_patch(world, door), FREE)
+    return world.with_cells(cells)
+
+
+class ChangingWorld:
+    """What stands in an `editable` world beside its own cells, by name.
+
+    Args:
+        world: an `editable` world; its cells are changed in place.
+
+    Attributes:
+        doors: the cells of each door, by its name.
+        step: stamped on changes.
+        changed: int32 (k, 4) of each change: step, cell (row x columns + column), value before and after.
+    """
+
+    def __init__(self, world: World):
+        self.world = world
+        self._cells = with_doors_open(world).grid.cells.copy()
+        self._things: dict[str, tuple[Patch, int | None]] = {}
+        self.step = 0
+        self.changed: list[np.ndarray] = []
+        self.doors = {door.name: door_patch(world, door) for door in world.doors}
+        for door in world.doors:
+            if not door.open:
+                self._things[_door(door.name)] = (self.doors[door.name], None)
+
+    def is_open(self, door: str) -> bool:
+        """Return whether a door is open."""
+        return _door(door) not in self._things
+
+    def open_door(self, door: str) -> None:
+        """Open a door."""
+        self._take(_door(door))
+
+    def close_door(self, door: str) -> None:
+        """Shut a door."""
+        self._put(_door(door), self.doors[door], None)
+
+    def stands(self, name: str) -> bool:
+        """Return whether a wall or an obstacle of this name stands."""
+        return name in self._things
+
+    def put(self, name: str, patch: Patch, material: str = "") -> None:
+        """Put up a wall or an obstacle, or move it; its cells lie inside the array."""
+        index = self._material(material) if material else None
+        self._put(name, patch, index)
+
+    def take(self, name: str) -> None:
+        """Take a wall or an obstacle away."""
+        self._take(name)
+
+    def clear(self, patch: Patch) -> int:
+        """Tear down the world's own walls in some cells; return how many cells were walls."""
+        part = _part(self._cells, patch)
+        walls = patch.mask & (part == WALL)
+        part[walls] = FREE
+        self._repaint(patch)
+        return int(walls.sum())
+
+    def newly_solid(self, patch: Patch) -> Patch:
+        """Return those cells of a patch that are passable now."""
+        return Patch(patch.row, patch.column, patch.mask & ~_part(self.world.solid, patch))
+
+    def _put(self, name: str, patch: Patch, material: int | None) -> None:
+        before = self._things.pop(name, None)
+        self._things[name] = (patch, material)
+        if before is None:
+            self._repaint(patch)
+        else:
+            self._repaint(_union(before[0], patch))
+
+    def _take(self, name: str) -> None:
+        patch, _ = self._things.pop(name)
+        self._repaint(patch)
+
+    def _repaint(self, window: Patch) -> None:
+        """Compose the cells of a window anew from the ground and what stands there."""
+        cells = _part(self._cells, window).copy()
+        materials = None
+        for patch, material in self._things.values():
+            mask = _overlap(patch, window)
+            if mask is None:
+                continue
+            cells[mask & ((cells == FREE) | (cells == OPEN))] = WALL
+            if material is not None and self.world.materials is not None:
+                materials = _part(self.world.materials, window).copy() if materials is None else materials
+                materials[mask] = material
+        before = _part(self.world.grid.cells, window)
+        rows, columns = np.nonzero(before != cells)
+        if not len(rows) and materials is None:
+            return
+        change = np.empty((len(rows), 4), np.int32)
+        change[:, 0], change[:, 2], change[:, 3] = self.step, before[rows, columns], cells[rows, columns]
+        change[:, 1] = (rows + window.row) * self.world.grid.shape[1] + columns + window.column
+        self.changed.append(change)
+        edit(self.world, window.row, window.column, cells, materials)
+
+    def _material(self, name: str) -> int:
+        names = self.world.material_names if self.world.materials is not None else (DEFAULT_MATERIAL,)
+        if name not in names:
+            names = (*names, name)
+        if self.world.materials is None or names != self.world.material_names:
+            allow_materials(self.world, names)
+        return names.index(name)
+
+
+def robot_in(world: World, patch: Patch, discs: np.ndarray) -> int:
+    """Return the first robot whose body overlaps cells, or -1.
+
+    Args:
+        world: the place of the cells.
+        patch: the cells.
+        discs: bodies, float64 (n, k, 3): x, y, radius [m] in the world frame; radius 0 is no disc.
+    """
+    if not patch.mask.any():
+        return -1
+    x, y, c, s, resolution = world.grid.frame
+    dx, dy = discs[..., 0] - x, discs[..., 1] - y
+    u, v, radius = (c * dx + s * dy) / resolution, (c * dy - s * dx) / resolution, discs[..., 2] / resolution
+    h, w = patch.mask.shape
+    near_v = np.abs(v - patch.row - 0.5 * h) < 0.5 * h + radius
+    near = near_v & (np.abs(u - patch.column - 0.5 * w) < 0.5 * w + radius) & (radius > 0)
+    if not near.any():
+        return -1
+    rows, columns = np.nonzero(patch.mask)
+    rows, columns = rows + patch.row, columns + patch.column
+    for i, k in np.argwhere(near):
+        away_v = np.maximum(np.maximum(rows - v[i, k], v[i, k] - rows - 1), 0.0)
+        away_u = np.maximum(np.maximum(columns - u[i, k], u[i, k] - columns - 1), 0.0)
+        if (away_v**2 + away_u**2 < radius[i, k] ** 2).any():
+            return int(i)
+    return -1
+
+
+def _door(name: str) -> str:
+    return f"door {name}"  # a wall may have the name of a door
+
+
+def _part(cells: np.ndarray, patch: Patch) -> np.ndarray:
+    h, w = patch.mask.shape
+    return cells[patch.row : patch.row + h, patch.column : patch.column + w]
+
+
+def _fill(cells: np.ndarray, patch: Patch, value: int) -> None:
+    part = _part(cells, patch)
+    part[patch.mask & (part <= WALL)] = value
+
+
+def _overlap(patch: Patch, window: Patch) -> np.ndarray | None:
+    """Return which cells of a window a patch fills, bool of the window's shape; None for none."""
+    h, w = window.mask.shape
+    part = Patch(patch.row - window.row, patch.column - window.column, patch.mask).clipped((h, w))
+    if part is None:
+        return None
+    mask = np.zeros((h, w), bool)
+    _part(mask, part)[:] = part.mask
+    return mask
+
+
+def _union(a: Patch, b: Patch) -> Patch:
+    """Return the cells of two patches."""
+    row, column = min(a.row, b.row), min(a.column, b.column)
+    rows = max(a.row + a.mask.shape[0], b.row + b.mask.shape[0]) - row
+    columns = max(a.column + a.mask.shape[1], b.column + b.mask.shape[1]) - column
+    mask = np.zeros((rows, columns), bool)
+    union: Any = Patch(row, column, mask)
+    for patch in (a, b):
+        _part(mask, Patch(patch.row - row, patch.column - column, patch.mask))[:] |= patch.mask
+    return union

@@ -1,0 +1,129 @@
+"""Rubble: blocks of random shapes strewn over a field."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.random import generator
+from covey.world.generators.tiles import label_over_edges
+from covey.world.materials import MATERIALS, made_of, with_materials
+from covey.world.world import FREE, WALL, World
+
+_SIDES = 6
+_TRIES = 1000  # blocks in a row that may find no place
+_LOOKED = 100_000_000  # cells around blocks that are looked at in all
+
+
+class _Block(NamedTuple):
+    """A convex polygon: what is within all distances [m] of a point, along unit vectors (sides, 2)."""
+
+    x: float
+    y: float
+    normals: np.ndarray
+    distances: np.ndarray
+
+
+def rubble(
+    *,
+    size_m: tuple[float, float] = (30.0, 30.0),
+    density: float = 0.15,
+    block_m: tuple[float, float] = (0.5, 2.0),
+    passage_m: float = 1.0,
+    material: str | None = None,
+    resolution_m: float = 0.1,
+    seed: int = 0,
+) -> World:
+    """Return a walled field of rubble, centred on the origin.
+
+    Blocks are thrown until they cover a share of the field. A block stays where it falls unless it would cut off a
+    place from another: a disc of the diameter ``passage_m`` gets to every place in which one fits that is wider by
+    2.5 cells. Gaps between blocks that nothing can get into are filled.
+
+    Args:
+        size_m: width and height of the field within its wall [m].
+        density: share of the field that is covered; from about 0.3 on, blocks lie in heaps.
+        block_m: least and largest width of a block [m], through its middle; it is longer across corners.
+        passage_m: width of the narrowest passage [m].
+        material: of blocks and wall; ``random``: one for each block; None leaves it unsaid.
+        resolution_m: side of a grid cell [m].
+        seed: the same seed gives the same field.
+
+    Raises:
+        InvalidValueError: the density is not reached.
+    """
+    from scipy.ndimage import distance_transform_edt
+
+    if not 0 <= density < 1:
+        raise InvalidValueError(f"density is {density!r}; it is a share, from 0 to less than 1")
+    if not 0 < block_m[0] <= block_m[1] or not math.isfinite(block_m[1]):
+        raise InvalidValueError(f"block_m is {list(block_m)}; it must be the least and the largest width in metres")
+    if not 0 < passage_m < min(size_m):
+        raise InvalidValueError(f"passage_m is {passage_m!r}; it must be positive and less than size_m, {list(size_m)}")
+    world = World.empty(*size_m, resolution_m, name="rubble")
+    cells = world.grid.cells
+    # Cells on which a disc can stand, by the distance of their centres from those of the blocks: 0.71 cells more for
+    # what a square reaches beyond its centre, 0.5 for a step.
+    reach = passage_m / 2 + 1.25 * resolution_m
+    passable = world.free & (world.clearance >= passage_m / 2)
+    if not passable.any():
+        raise InvalidValueError(f"size_m is {list(size_m)}; it is too narrow for passages of {passage_m:g} m")
+    random = generator(seed, "world/rubble")
+    materials = np.zeros(cells.shape, np.uint8)
+    wanted, covered, misses, looked = density * np.count_nonzero(world.free), 0, 0, 0
+    while covered < wanted:
+        block = _throw(random, size_m, block_m)
+        kind = int(random.integers(len(MATERIALS)))
+        window, inside = _around(world, block, reach)
+        filled = inside & (cells[window] == FREE)
+        looked += inside.size
+        left = passable[window] & (distance_transform_edt(~filled, resolution_m) > reach)  # pyright: ignore
+        fits = np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1
+        if filled.any() and fits:
+            passable[window] = left
+            cells[window][filled] = WALL
+            materials[window][filled] = kind
+            covered += np.count_nonzero(filled)
+            misses = 0
+        else:
+            misses += 1
+        if misses > _TRIES or looked > _LOOKED:
+            raise InvalidValueError(
+                f"density is {density:g}, but blocks cover only {density * covered / wanted:.3g} of the field before "
+                f"they would close passages; use a smaller density or passage_m, or other block_m"
+            )
+    _fill_gaps(cells, passable)
+    world = World(world.grid, "rubble")
+    return with_materials(world, materials) if material == "random" else made_of(world, material)
+
+
+def _throw(random: np.random.Generator, size_m: tuple[float, float], block_m: tuple[float, float]) -> _Block:
+    x, y = (float(random.uniform(-side / 2, side / 2)) for side in size_m)
+    width = random.uniform(*block_m)
+    angles = 2 * math.pi / _SIDES * (np.arange(_SIDES) + random.uniform(-0.3, 0.3, _SIDES)) + random.uniform(0, math.pi)
+    distances = width / 2 * random.uniform(0.6, 1.0, _SIDES)
+    return _Block(x, y, np.column_stack((np.cos(angles), np.sin(angles))), distances)
+
+
+def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
+    """Return the window of cells within a reach of a block, and which of their centres are inside it."""
+    # A corner between two sides is at most 1 / cos(48 deg), 1.5 times as far as they are.
+    far = 1.5 * float(block.distances.max()) + reach_m + world.grid.resolution
+    corners = world.grid.to_cells([(block.x - far, block.y - far), (block.x + far, block.y + far)])
+    (r0, c0), (r1, c1) = np.maximum(corners, 0).tolist()
+    window = slice(r0, r1 + 1), slice(c0, c1 + 1)
+    rows, columns = world.grid.cells[window].shape
+    x = world.grid.origin[0] + (np.arange(c0, c0 + columns) + 0.5) * world.grid.resolution - block.x
+    y = world.grid.origin[1] + (np.arange(r0, r0 + rows) + 0.5) * world.grid.resolution - block.y
+    inside = np.ones((rows, columns), bool)
+    for (nx, ny), distance in zip(block.normals.tolist(), block.distances.tolist(), strict=True):
+        inside &= nx * x + (ny * y)[:, None] <= distance
+    return window, inside
+
+
+def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
+    """Fill the free cells that cannot be reached over edges from those that are passable."""
+    labels, _ = label_over_edges(cells == FREE)
+    reached = np.unique(labels[passable])
+    cells[(cells == FREE) & ~np.isin(labels, reached)] = WALL

@@ -1,0 +1,1 @@
+"""Where robots can stand."""

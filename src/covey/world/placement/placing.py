@@ -1,0 +1,209 @@
+"""Start poses that are free."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError, PlacementError
+from covey.world.placement.start_search import TOUCH, Filling, nearest_cell, passable, too_many
+from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
+from covey.world.world import OPEN, World, label_by_size
+
+
+def place(
+    record: Any,
+    world: World,
+    radii: Any,
+    random: np.random.Generator,
+    taken: Any = (),
+    names: Sequence[str] | None = None,
+) -> np.ndarray:
+    """Return the start poses of robots, float64 (n, 3): x, y [m], heading [rad] in the world frame.
+
+    Args:
+        record: a `covey.world.records.starts.Start`, or an array (n, 3) of x, y [m], heading [deg].
+        world: the truth.
+        radii: shape (n,), circumscribed radius of each body [m].
+        random: for the kinds that draw.
+        taken: shape (k, 3), x, y and radius [m] of bodies that stand already.
+        names: of the robots, for errors.
+
+    Raises:
+        PlacementError: which robot does not fit where and why, and the nearest free place.
+    """
+    radii = np.asarray(radii, float)
+    taken = np.asarray(taken, float).reshape(-1, 3)
+    names = names or [f"robot {i}" for i in range(len(radii))]
+    if isinstance(record, LineStart):
+        line = record.line
+        steps = np.arange(len(radii))[:, None] * np.array(line.step)
+        poses = np.column_stack((np.array(line.from_) + steps, np.full(len(radii), line.heading_deg)))
+        return _checked(poses, world, radii, taken, names)
+    filling = Filling(world, radii, taken, names)
+    if isinstance(record, TogetherStart):
+        flock, around = record.together, record.together.around
+        if around == "random":
+            x, y = world.grid.to_world(next(filling.anywhere(random))[0]).tolist()
+            around = x, y
+        return filling.fill(filling.outwards(None, around), flock.gap_m, flock.heading_deg)
+    if isinstance(record, RoomStart):
+        room = world.largest_room()
+        order = filling.outwards(room) if record.order == "outwards" else filling.x_then_y(room)
+        return filling.fill(order, record.gap_m, record.heading_deg)
+    if isinstance(record, HallwayEndsStart):
+        return filling.fill(filling.hallway_ends(), record.hallway_ends.gap_m, record.hallway_ends.heading_deg)
+    if isinstance(record, ApartStart):
+        poses = filling.fill(filling.anywhere(random), record.apart.gap_m, 0.0)
+        return _turned(poses, record.apart.heading_deg, random)
+    if isinstance(record, SpreadStart):
+        poses = _spread(world, radii, taken, names, record.spread.gap_m, random)
+        return _turned(poses, record.spread.heading_deg, random)
+    poses = np.asarray(record, float).reshape(-1, 3)
+    if len(poses) != len(radii):
+        raise PlacementError(
+            f"{len(poses)} start poses are given for {len(radii)} robots; give one [x, y, heading_deg] for each"
+        )
+    return _checked(poses, world, radii, taken, names)
+
+
+def gap_to_wall(world: World, x: float, y: float, reach_m: float) -> float:
+    """Return the distance [m] from a point to the nearest solid square, at most ``reach_m``; 0 inside a solid."""
+    grid = world.grid
+    x0, y0, c, s, resolution = grid.frame
+    u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
+    reach = min(reach_m / resolution, 64.0)
+    while True:
+        r, c = _solid_within(world, u, v, reach)
+        du = np.maximum(np.abs(c + 0.5 - u) - 0.5, 0.0)
+        dv = np.maximum(np.abs(r + 0.5 - v) - 0.5, 0.0)
+        gap = resolution * float(np.hypot(du, dv).min(initial=math.inf))
+        if gap <= resolution * reach or reach >= min(reach_m / resolution, 2.0 * sum(grid.shape)):
+            return min(reach_m, gap)
+        reach = min(4.0 * reach, reach_m / resolution)
+
+
+def _solid_within(world: World, u: float, v: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of the solid squares in a window around a point, all in cells."""
+    rows, columns = world.grid.shape
+    r0, r1 = max(0, math.floor(v - reach)), min(rows, math.floor(v + reach) + 1)
+    c0, c1 = max(0, math.floor(u - reach)), min(columns, math.floor(u + reach) + 1)
+    if r0 >= r1 or c0 >= c1:
+        return np.empty(0, int), np.empty(0, int)
+    r, c = np.nonzero(world.solid[r0:r1, c0:c1])
+    return r + r0, c + c0
+
+
+def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Return the poses with headings in radians when every body is free there."""
+    if not np.all(np.isfinite(poses)):
+        raise InvalidValueError("a start pose is not finite; write numbers: [x, y, heading_deg]")
+    bodies = np.vstack((taken, np.column_stack((poses[:, :2], radii))))
+    near = Near(bodies[:, 2].max(initial=0.0))
+    for k, (x, y, radius) in enumerate(bodies.tolist()):
+        if k >= len(taken):
+            why = _trouble(world, bodies, k, near.indices(x, y), names, len(taken))
+            if why:
+                hint = _nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
+                raise PlacementError(f"{names[k - len(taken)]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
+        near.add(k, x, y)
+    return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
+
+
+class Near:
+    """Which bodies may touch one, looked up by squares that are as wide as the widest body."""
+
+    def __init__(self, radius: float):
+        self._width, self._squares = max(2.0 * radius, 1e-9), defaultdict[tuple[int, int], list[int]](list)
+
+    def add(self, index: int, x: float, y: float) -> None:
+        """Take in a body at a place [m]."""
+        self._squares[self._square(x, y)].append(index)
+
+    def indices(self, x: float, y: float) -> list[int]:
+        """Return, in order, all that may touch a body at a place [m], and perhaps a few more."""
+        i, j = self._square(x, y)
+        return sorted(k for a in (-1, 0, 1) for b in (-1, 0, 1) for k in self._squares.get((i + a, j + b), ()))
+
+    def _square(self, x: float, y: float) -> tuple[int, int]:
+        return math.floor(x / self._width), math.floor(y / self._width)
+
+
+def _trouble(world: World, bodies: np.ndarray, k: int, others: list[int], names: Sequence[str], first: int) -> str:
+    """Return why body ``k`` (x, y, radius) cannot stand among the world and other bodies, or an empty text."""
+    x, y, radius = bodies[k]
+    cell = world.grid.to_cells((x, y))
+    if not world.grid.inside(cell) or world.grid.cells[tuple(cell)] == OPEN:
+        return "this is outside the world"
+    if world.solid[tuple(cell)]:
+        return "this is inside a wall or an unknown area"
+    gap = gap_to_wall(world, x, y, radius)
+    if gap < radius - TOUCH:
+        return f"a wall is {gap:.3g} m away, but the radius of the body is {radius:.3g} m"
+    distance = np.hypot(*(bodies[others, :2] - (x, y)).T)
+    overlap = bodies[others, 2] + radius - distance
+    if others and overlap.max() > TOUCH:
+        worst = int(np.argmax(overlap))
+        other = others[worst]
+        name = names[other - first] if other >= first else "a robot of another group"
+        return f"it overlaps {name} at ({bodies[other, 0]:g}, {bodies[other, 1]:g}) by {overlap[worst]:.3g} m"
+    return ""
+
+
+def _nearest_free(world: World, x: float, y: float, radius: float, others: np.ndarray) -> str:
+    from scipy.spatial import KDTree
+
+    trees = [(float(r), KDTree(others[others[:, 2] == r, :2])) for r in np.unique(others[:, 2])]
+
+    def allows(points: np.ndarray) -> np.ndarray:
+        apart = np.ones(len(points), bool)
+        for other, tree in trees:
+            apart &= np.isinf(tree.query(points, distance_upper_bound=radius + other)[0])
+        return apart
+
+    cell = nearest_cell(world.grid, passable(world, radius), (x, y), allows)
+    if cell is None:
+        return "there is no free place for it in this world"
+    px, py = world.grid.to_world(cell)
+    return f"the nearest free place is ({px:.2f}, {py:.2f})"
+
+
+def _spread(
+    world: World,
+    radii: np.ndarray,
+    taken: np.ndarray,
+    names: Sequence[str],
+    gap_m: float,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Farthest point sampling over the cells of the largest part of the world that the widest body can pass."""
+    if not len(radii):
+        return np.empty((0, 3))
+    labels, counts = label_by_size(passable(world, float(radii.max())))
+    if not len(counts):
+        raise PlacementError(
+            f"{names[0]} fits nowhere: no free cell keeps {radii.max():g} m from the walls; use a smaller body or a "
+            "wider world"
+        )
+    points = world.grid.to_world(np.argwhere(labels == 1))
+    points = points[random.permutation(len(points))[: max(20_000, 6_000_000 // len(radii))]]
+    room = np.full(len(points), math.inf)  # from the nearest body's edge
+    for x, y, radius in taken:
+        room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - radius)
+    placed = np.zeros((len(radii), 3))
+    for i, radius in enumerate(radii):
+        k = int(np.argmax(room))
+        if room[k] < radius + gap_m - TOUCH:
+            raise too_many(names, i, len(radii), gap_m)
+        placed[i, :2] = points[k]
+        room = np.minimum(room, np.hypot(points[:, 0] - points[k, 0], points[:, 1] - points[k, 1]) - radius)
+    return placed
+
+
+def _turned(poses: np.ndarray, heading_deg: float | None, random: np.random.Generator) -> np.ndarray:
+    """Give all poses a heading, or each a random one."""
+    headings = random.uniform(-math.pi, math.pi, len(poses))
+    poses[:, 2] = headings if heading_deg is None else math.radians(heading_deg)
+    return poses

@@ -1,0 +1,1 @@
+"""Worlds and starts as users declare them."""

@@ -1,0 +1,155 @@
+"""Generated worlds as users declare them: one record per generator."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from covey.records import Record
+from covey.world.materials import AnyMaterial
+from covey.world.records.quantities import DrawnMaterial, Metres, OwnSeed, Resolution, Share, WallHeight
+from covey.world.world import World
+
+GENERATED = ("maze", "office", "cave", "building", "rooms", "rubble")
+"""What can stand behind ``generate:``."""
+
+
+class GeneratedMaze(Record):
+    """A random maze of thin walls."""
+
+    generate: Literal["maze"]
+    size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of road_m.")
+    road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
+    opening: float = Field(
+        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect."
+    )
+    resolution_m: Resolution = 0.1
+    wall_height_m: WallHeight = 2.0
+    material: DrawnMaterial = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.maze, seed)
+
+
+class GeneratedOffice(Record):
+    """A random office floor with corridors, rooms, doors, desks and pillars."""
+
+    generate: Literal["office"]
+    size_m: tuple[Metres, Metres] = Field((30.0, 15.0), description="Width and height [m].")
+    corridor_m: Metres = Field(default=2.0, description="Width of the corridors [m].")
+    room_m: tuple[Metres, Metres] = Field((3.5, 6.5), description="Least and largest width of a room [m].")
+    door_m: Metres = Field(default=1.0, description="Width of the doors [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
+    furniture: bool = Field(default=True, description="Whether rooms have desks and pillars.")
+    resolution_m: Resolution = 0.05
+    wall_height_m: WallHeight = 2.0
+    material: DrawnMaterial = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.office, seed)
+
+
+class GeneratedCave(Record):
+    """A cave, grown by a cellular automaton; the defaults are those of MAES 2.0."""
+
+    generate: Literal["cave"]
+    size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
+    tile_m: Metres = Field(default=1.0, description="Side of the squares on which the cave grows [m].")
+    fill: Share = Field(default=0.45, description="Probability with which a tile is wall in the beginning.")
+    smoothing_runs: int = Field(default=4, ge=0, le=100, description="How often the cellular automaton runs.")
+    neighbour_walls: int = Field(
+        default=4, ge=0, le=8, description="More walls than this among 8 neighbours make a tile wall, fewer free it."
+    )
+    min_wall_m2: float = Field(default=10.0, ge=0, description="Walls of a smaller area [m²] become free.")
+    min_room_m2: float = Field(default=10.0, ge=0, description="Rooms of a smaller area [m²] become wall.")
+    connection_m: float = Field(
+        default=4.0, ge=0, le=100_000, description="Radius of the discs with which rooms are connected [m]."
+    )
+    border_m: Metres = Field(default=2.0, description="Thickness of the wall all around [m].")
+    passage_m: Metres = Field(default=2.0, description="Width of the narrowest passage [m], rounded up to tiles.")
+    rounded: bool = Field(default=True, description="Whether corners are cut at 45 degrees; else walls are squares.")
+    resolution_m: Resolution = 0.25
+    wall_height_m: WallHeight = 2.0
+    material: Annotated[
+        AnyMaterial | None, Field(description="What the walls are made of; random: in patches; null leaves it unsaid.")
+    ] = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.cave, seed)
+
+
+class GeneratedBuilding(Record):
+    """A building of halls, rooms and doors; the defaults are those of MAES 2.0."""
+
+    generate: Literal["building"]
+    size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
+    tile_m: Metres = Field(default=1.0, description="All lengths of the building are multiples of this [m].")
+    hall_share: Share = Field(default=0.2, description="Halls are laid until they take this share of the area.")
+    hall_m: Metres = Field(default=4.0, description="Width of the halls [m].")
+    min_room_m: Metres = Field(default=6.0, description="The sides of all rooms are longer than this [m].")
+    door_m: Metres = Field(default=2.0, description="Width of the doors, the narrowest passages [m].")
+    door_padding_m: float = Field(default=2.0, ge=0, description="Least piece of wall beside a door [m].")
+    room_split: Share = Field(default=0.85, description="Probability with which a part of an area is split again.")
+    wall_m: Metres = Field(default=1.0, description="Thickness of the walls [m].")
+    border_m: float = Field(default=1.0, ge=0, le=100_000, description="What is added to the outer walls [m].")
+    resolution_m: Resolution = 0.25
+    wall_height_m: WallHeight = 2.0
+    material: DrawnMaterial = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.building, seed)
+
+
+class GeneratedRooms(Record):
+    """A grid of equal rooms with doors."""
+
+    generate: Literal["rooms"]
+    size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of room_m.")
+    room_m: Metres = Field(default=6.0, description="Pitch of the rooms [m].")
+    door_m: Metres = Field(default=1.0, description="Width of the doors, the narrowest passages [m].")
+    extra_doors: Share = Field(default=0.3, description="Share of doors beyond those that connect all rooms.")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
+    resolution_m: Resolution = 0.1
+    wall_height_m: WallHeight = 2.0
+    material: DrawnMaterial = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.rooms, seed)
+
+
+class GeneratedRubble(Record):
+    """A field of blocks of random shapes."""
+
+    generate: Literal["rubble"]
+    size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m] within the wall.")
+    density: float = Field(default=0.15, ge=0, lt=1, description="Share of the field that blocks cover.")
+    block_m: tuple[Metres, Metres] = Field((0.5, 2.0), description="Least and largest width of a block [m].")
+    passage_m: Metres = Field(default=1.0, description="Width of the narrowest passage [m].")
+    resolution_m: Resolution = 0.1
+    wall_height_m: WallHeight = 2.0
+    material: Annotated[
+        AnyMaterial | None,
+        Field(description="What all is made of; random: drawn for each block; null leaves it unsaid."),
+    ] = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.rubble, seed)
+
+
+def _generated(record: Any, generate: Any, seed: int) -> World:
+    options = record.model_dump(exclude={"generate", "wall_height_m", "seed"})
+    world = generate(**options, seed=seed if record.seed is None else record.seed)
+    return world.replace(wall_height_m=record.wall_height_m)

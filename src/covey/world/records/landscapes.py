@@ -1,0 +1,154 @@
+"""Landscapes as users declare them, and any world that a scenario can have: walls, a ground, or both."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from covey.records import Record
+from covey.world.ground import Ground
+from covey.world.records.quantities import Metres, OwnSeed, Resolution, Share
+from covey.world.records.walls import KINDS, AnyWalls, PlanarWorld, kind_of_walls
+from covey.world.world import World
+
+GENERATED_GROUNDS = ("hills", "ridges", "boulders", "flat")
+"""What else can stand behind ``generate:``."""
+
+Spacing = Annotated[Resolution, Field(description="Between neighbouring vertices of the ground [m].")]
+Size = tuple[Metres, Metres]
+
+
+class _Landscape(Record):
+    """A ground, and what stands on it."""
+
+    range_m: tuple[float, float] | None = Field(
+        default=None, description="Lowest and highest altitude that events may ask for [m]; null: 10 m beyond all."
+    )
+    walls: PlanarWorld | None = Field(
+        default=None, description="What stands on the ground: a world of walls, with the fields of such a world."
+    )
+
+    def _world(self, ground: Ground, folder: Path, seed: int) -> World:
+        return ground.world(None if self.walls is None else self.walls.build(folder, seed))
+
+
+class HeightMapWorld(_Landscape):
+    """A landscape from a file."""
+
+    height_map: str = Field(
+        min_length=1, description="Path of a .png, .pgm, .npy, .npz, .asc or .tif, relative to the file that names it."
+    )
+    spacing_m: Spacing | None = Field(
+        default=None, description="Between pixels [m]; without it what the file says, else 1."
+    )
+    m_per_step: float | None = Field(
+        default=None, description="Altitude of a gray level [m]; without it what the file says, else 0.1; of numbers 1."
+    )
+    zero_m: float | None = Field(
+        default=None, description="Altitude of the value 0 [m]; without it what the file says, else 0."
+    )
+    resample_m: Spacing | None = Field(default=None, description="Resample the surface with this spacing [m].")
+    fill_m: float | None = Field(default=None, description="Altitude of holes [m]; without it holes are refused.")
+    key: str | None = Field(default=None, description="Which array of a .npz, needed when it holds several.")
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world; the path is relative to ``folder``."""
+        options = self.model_dump(exclude={"height_map", "walls"})
+        return self._world(Ground.from_file(folder / self.height_map, **options), folder, seed)
+
+
+class GeneratedHills(_Landscape):
+    """Fractal hills."""
+
+    generate: Literal["hills"]
+    size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
+    spacing_m: Spacing = 1.0
+    height_m: Metres = Field(default=8.0, description="From the lowest to the highest vertex [m].")
+    roughness: Share = Field(default=0.1, description="0 (smooth) to 1 (rugged).")
+    wavelength_m: Metres = Field(default=80.0, description="About the distance from one hill to the next [m].")
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return self._world(_generated(self, seed), folder, seed)
+
+
+class GeneratedRidges(_Landscape):
+    """Ridges with passes."""
+
+    generate: Literal["ridges"]
+    size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
+    spacing_m: Spacing = 1.0
+    height_m: Metres = Field(default=6.0, description="From the lowest to the highest vertex [m].")
+    roughness: Share = Field(default=0.1, description="0 (smooth) to 1 (rugged).")
+    wavelength_m: Metres = Field(default=100.0, description="About twice the distance from one ridge to the next [m].")
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return self._world(_generated(self, seed), folder, seed)
+
+
+class GeneratedBoulders(_Landscape):
+    """A rolling plain with boulders."""
+
+    generate: Literal["boulders"]
+    size_m: Size = Field((100.0, 100.0), description="Width and height [m].")
+    spacing_m: Spacing = 0.5
+    height_m: Metres = Field(default=1.0, description="From the lowest to the highest altitude of the plain [m].")
+    density: float = Field(default=0.05, ge=0, lt=1, description="Share of the plain that boulders cover.")
+    boulder_m: tuple[Metres, Metres] = Field((1.0, 4.0), description="Least and largest width of a boulder [m].")
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return self._world(_generated(self, seed), folder, seed)
+
+
+class FlatGround(_Landscape):
+    """A flat ground, to be changed by events."""
+
+    generate: Literal["flat"]
+    size_m: Size = Field((100.0, 100.0), description="Width and height [m].")
+    spacing_m: Spacing = 1.0
+    altitude_m: float = Field(default=0.0, ge=-100_000, le=100_000, description="Altitude of all vertices [m].")
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world."""
+        from covey.world.generators import grounds
+
+        ground = grounds.flat(**self.model_dump(exclude={"generate", "walls"}))
+        return self._world(ground, folder, seed)
+
+
+def _generated(record: Any, seed: int) -> Ground:
+    from covey.world.generators import grounds
+
+    options = record.model_dump(exclude={"generate", "walls", "seed"})
+    generate = getattr(grounds, record.generate)
+    return generate(**options, seed=seed if record.seed is None else record.seed)
+
+
+def _kind(value: Any) -> str | None:
+    keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+    if "height_map" in keys:
+        return "height_map"
+    name = keys.get("generate")
+    return f"generate: {name}" if name in GENERATED_GROUNDS else kind_of_walls(value)
+
+
+WorldRecord = Annotated[
+    AnyWalls
+    | Annotated[HeightMapWorld, Tag("height_map")]
+    | Annotated[GeneratedHills, Tag("generate: hills")]
+    | Annotated[GeneratedRidges, Tag("generate: ridges")]
+    | Annotated[GeneratedBoulders, Tag("generate: boulders")]
+    | Annotated[FlatGround, Tag("generate: flat")],
+    Discriminator(
+        _kind,
+        custom_error_type="world_kind",
+        custom_error_message=f"a world is one of {KINDS}, {{height_map: …}}, "
+        "{generate: hills, ridges, boulders or flat}",
+    ),
+]
+"""Any world that a scenario can declare; each kind has ``build(folder, seed) -> World``."""

@@ -1,0 +1,156 @@
+"""Worlds of walls as users declare them: one record per kind, told apart by the key that only it has."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+
+from covey.records import Record
+from covey.world.materials import Material, made_of
+from covey.world.records.generated import (
+    GENERATED,
+    GeneratedBuilding,
+    GeneratedCave,
+    GeneratedMaze,
+    GeneratedOffice,
+    GeneratedRooms,
+    GeneratedRubble,
+)
+from covey.world.records.quantities import Metres, Resolution, WallHeight, WallMaterial
+from covey.world.world import Border, World
+
+Point = tuple[float, float]
+
+
+def _simple_polygon(vertices: list[Point]) -> list[Point]:
+    from covey.world.editing.shapes import polygon
+
+    polygon(vertices)
+    return vertices
+
+
+SimplePolygon = Annotated[list[Point], Field(min_length=3), AfterValidator(_simple_polygon)]
+
+
+class TerrainWorld(Record):
+    """One of the four terrains on which exploration is compared."""
+
+    terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Which terrain.")
+    size_m: Metres = Field(
+        default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number."
+    )
+    road_m: Metres = Field(default=8.0, description="Width of the roads, the pitch of the lattice [m].")
+    wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m], centred on the lines of the lattice.")
+    resolution_m: Resolution = 0.1
+    wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world."""
+        options = self.model_dump(exclude={"terrain", "wall_height_m", "material"})
+        world = World.terrain(self.terrain, **options).replace(wall_height_m=self.wall_height_m)
+        return made_of(world, self.material)
+
+
+class FileWorld(Record):
+    """A ROS map (YAML with its image), or a bare PGM or PNG."""
+
+    file: str = Field(min_length=1, description="Path of the file, relative to the file that names it.")
+    resolution_m: Annotated[float, Field(ge=0.001, le=100)] | None = Field(
+        default=None, description="Side of a pixel [m]; for a bare image only."
+    )
+    wall_below: Annotated[float, Field(ge=0, le=256)] | None = Field(
+        default=None,
+        description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones.",
+    )
+    bare_thresholds: bool = Field(
+        default=False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
+    )
+    border: Border | None = Field(default=None, description="wall or open; without it what the file says, else wall.")
+    wall_height_m: WallHeight | None = Field(default=None, description="Height of the walls [m]; without it 2 m.")
+    material: Material | None = Field(
+        default=None, description="What all walls are made of; without it what the file says."
+    )
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world; the path is relative to ``folder``."""
+        options = self.model_dump(exclude={"file", "material"})
+        return made_of(World.from_file(folder / self.file, **options), self.material)
+
+
+class EmptyWorld(Record):
+    """An empty rectangle, centred on the origin."""
+
+    empty_m: tuple[Metres, Metres] = Field(description="Width and height [m].")
+    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
+    resolution_m: Resolution = 0.05
+    wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world."""
+        world = World.empty(*self.empty_m, self.resolution_m, self.border)
+        return made_of(world.replace(wall_height_m=self.wall_height_m), self.material)
+
+
+class WorkspaceWorld(Record):
+    """A polygon with obstacles and thin walls in it."""
+
+    workspace_m: SimplePolygon = Field(description="Vertices [x, y] of the workspace [m], any simple polygon.")
+    obstacles_m: list[SimplePolygon] = Field([], description="Vertices [x, y] of each obstacle [m].")
+    walls_m: list[Annotated[list[Point], Field(min_length=2)]] = Field(
+        [], description="Points [x, y] along each wall [m]."
+    )
+    wall_m: Metres = Field(default=0.1, description="Thickness of these walls [m].")
+    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
+    resolution_m: Resolution = 0.05
+    wall_height_m: WallHeight = 2.0
+    material: WallMaterial = None
+    obstacle_materials: list[Material] = Field([], description="One for each obstacle; without it material.")
+    wall_materials: list[Material] = Field([], description="One for each wall; without it material.")
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world."""
+        options = self.model_dump(exclude={"workspace_m", "wall_height_m"})
+        return World.polygons(self.workspace_m, **options).replace(wall_height_m=self.wall_height_m)
+
+
+KINDS = (
+    "{terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, {workspace_m: […]}, "
+    "{generate: maze, office, cave, building, rooms or rubble}"
+)
+
+
+def kind_of_walls(value: Any) -> str | None:
+    """Return the tag of a world by the key that only its kind has."""
+    keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+    for key in ("terrain", "file", "empty_m", "workspace_m"):
+        if key in keys:
+            return key
+    name = keys.get("generate")
+    return f"generate: {name}" if name in GENERATED else None
+
+
+AnyWalls = (
+    Annotated[TerrainWorld, Tag("terrain")]
+    | Annotated[FileWorld, Tag("file")]
+    | Annotated[EmptyWorld, Tag("empty_m")]
+    | Annotated[WorkspaceWorld, Tag("workspace_m")]
+    | Annotated[GeneratedMaze, Tag("generate: maze")]
+    | Annotated[GeneratedOffice, Tag("generate: office")]
+    | Annotated[GeneratedCave, Tag("generate: cave")]
+    | Annotated[GeneratedBuilding, Tag("generate: building")]
+    | Annotated[GeneratedRooms, Tag("generate: rooms")]
+    | Annotated[GeneratedRubble, Tag("generate: rubble")]
+)
+"""The kinds of worlds of walls; each has ``build(folder, seed) -> World``."""
+
+PlanarWorld = Annotated[
+    AnyWalls,
+    Discriminator(
+        kind_of_walls,
+        custom_error_type="world_kind",
+        custom_error_message=f"walls on a ground are one of {KINDS}",
+    ),
+]
+"""A world of walls, where nothing else can stand."""

@@ -1,0 +1,135 @@
+"""What can be explored: the denominator G of every explored share."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.raycast import march_flat, skip_field
+from covey.kernel import kernel
+from covey.world.disk_cache import kept_cells
+from covey.world.world import World, label_by_size
+
+_FAN = 1024
+"""Directions that are tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
+
+_VERSION = f"1 {_FAN}"  # of the algorithm; part of the key of the cache
+
+
+def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached: bool = True) -> np.ndarray:
+    """Return which free cells the team can see at all, bool (rows, columns).
+
+    A body reaches the cells whose centre keeps its radius from all walls and that are connected with its start over
+    such cells. It sees a free cell when the straight line from the cell's centre enters a reached cell within the
+    range before it meets a wall.
+
+    Args:
+        world: the truth.
+        starts: shape (n, 2) or (n, 3), x and y [m] of the robots in the world frame.
+        radius_m: circumscribed radius of the bodies [m], one number or shape (n,).
+        range_m: range of the sensors [m], one number or shape (n,).
+        cached: keep the result in the user's cache folder, and take it from there.
+    """
+    starts = np.atleast_2d(np.asarray(starts, float))[:, :2]
+    bodies = np.broadcast_to(np.asarray(radius_m, float), len(starts))
+    ranges = np.broadcast_to(np.asarray(range_m, float), len(starts))
+
+    def made() -> np.ndarray:
+        seen = np.zeros(world.grid.shape, bool)
+        for radius, reach in sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)}):
+            members = starts[(bodies == radius) & (ranges == reach)]
+            seen |= visible_from(world, reachable(world, members, radius), reach)
+        return seen
+
+    return kept_cells("explorable", _VERSION, world, (starts, bodies, ranges), made) if cached else made()
+
+
+def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
+    """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
+    grid = world.grid
+    passable = world.free & (world.clearance >= radius_m * (1 - 1e-6))
+    cells = grid.to_cells(starts)
+    cells = cells[grid.inside(cells)]
+    cells = cells[world.free[cells[:, 0], cells[:, 1]]]
+    # A body may stand where the centre of its cell is a little too near to a wall.
+    around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
+    around = around[grid.inside(around)]
+    return connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
+
+
+def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:
+    """Return the free cells, bool (rows, columns), that are seen within ``range_m`` [m] from the reached cells."""
+    stop = skip_field(world.solid | reached)
+    seen = _see(stop, reached.astype(np.uint8), world.free.astype(np.uint8), _fan(), range_m / world.grid.resolution)
+    return seen & world.free
+
+
+@kernel
+def _see(stop, reached, free, fan, reach):
+    """Return the reached cells and those that see one: along some direction it comes before a wall and within reach.
+
+    What sees a reached cell is joined to it by cells that see it too: so only neighbours of seen cells are tried, and
+    first in the direction of what the neighbour sees.
+    """
+    rows, columns = reached.shape
+    flat = stop.reshape(-1)
+    sight = np.full(rows * columns, -1, np.int64)  # for each cell, the reached cell that it sees
+    neighbour = np.full(rows * columns, -1, np.int64)  # where it was tried from
+    queue = np.empty(rows * columns, np.int64)
+    count = 0
+    for i in range(rows * columns):
+        if reached[i // columns, i % columns]:
+            sight[i] = neighbour[i] = queue[count] = i
+            count += 1
+    head = 0
+    while head < count:
+        i = queue[head]
+        row, column = i // columns, i % columns
+        head += 1
+        k = -1
+        while sight[i] < 0 and k < fan.shape[0]:
+            if k < 0:
+                goal = sight[neighbour[i]]
+                du, dv = float(goal % columns - column), float(goal // columns - row)
+                length = math.hypot(du, dv)
+                du, dv = du / length, dv / length
+            else:
+                du, dv = fan[k, 0], fan[k, 1]
+            k += 1
+            t = march_flat(flat, rows, columns, column + 0.5, row + 0.5, du, dv, reach)
+            if t < reach:
+                c, r = math.floor(column + 0.5 + (t + 1e-6) * du), math.floor(row + 0.5 + (t + 1e-6) * dv)
+                if 0 <= r < rows and 0 <= c < columns and reached[r, c]:
+                    sight[i] = r * columns + c
+        if sight[i] < 0:
+            continue
+        for r in range(max(0, row - 2), min(rows, row + 3)):
+            for c in range(max(0, column - 2), min(columns, column + 3)):
+                j = r * columns + c
+                if free[r, c] and neighbour[j] < 0:
+                    neighbour[j] = i
+                    queue[count] = j
+                    count += 1
+    return (sight >= 0).reshape((rows, columns))
+
+
+def _fan() -> np.ndarray:
+    """Unit vectors, shape (_FAN, 2), each next one in the middle of the widest gap that the earlier ones leave."""
+    bits = _FAN.bit_length() - 1
+    order = np.array([int(f"{k:0{bits}b}"[::-1], 2) for k in range(_FAN)])
+    angles = order * (2 * math.pi / _FAN)
+    return np.stack((np.cos(angles), np.sin(angles)), axis=-1)
+
+
+def connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return the 8-connected parts of ``mask`` that hold a seed."""
+    labels, counts = label_by_size(mask)
+    wanted = np.zeros(len(counts) + 1, bool)
+    wanted[labels[seeds & mask]] = True
+    return wanted[labels]
+
+
+def _mask(shape: tuple[int, int], cells: np.ndarray) -> np.ndarray:
+    mask = np.zeros(shape, bool)
+    mask[cells[:, 0], cells[:, 1]] = True
+    return mask

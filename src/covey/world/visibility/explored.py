@@ -1,0 +1,423 @@
+"""What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
+
+The cells are looked at in blocks of 4 x 4, a bit per cell: what a robot has still to explore takes one bit per cell of
+the world, and 16 cells are compared at once. Beams, and beginnings of beams, that only cross cells that their robot has
+explored are left out (`covey.world.visibility.beam_culling`), but for one scan now and then that keeps the heat map
+fresh.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.beams import clip_segment, sensor_in_grid, walk
+from covey.geometry.grid import Grid
+from covey.geometry.raycast import march_flat
+from covey.kernel import kernel
+from covey.world.visibility.beam_culling import (
+    BLOCK,
+    SAFE,
+    block_bits,
+    cell_bits,
+    cells_of,
+    closed_bits,
+    complete,
+    fan,
+    first_open,
+)
+
+_WORD = 32
+_NEVER = -1
+_UNKNOWN = np.zeros((0, 0))
+_NO_WALLS = np.zeros((4, 0, 0), np.uint8)
+
+
+class ExploredTruth:
+    """Counts, for each robot and for the team, the explorable cells that a beam has crossed at the true pose.
+
+    Args:
+        explorable: bool or 0/1 cells of G at the world's resolution, as a `Grid` with the world's place.
+        robots: number of robots n.
+        seen_every: the heat map `last_step` is right to so many steps (its colours stand for minutes); first steps
+            and shares are exact.
+        solid: bool (rows, columns), where beams end: what is behind need not be looked at; see `close`.
+
+    Attributes:
+        first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
+        total: cells of G.
+
+    Raises:
+        InvalidValueError: there is nothing to explore, or nobody.
+    """
+
+    def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
+        self.total = int((explorable.cells != 0).sum())
+        if not self.total or robots < 1:
+            raise InvalidValueError(f"{self.total} explorable cells and {robots} robots; there must be some of both")
+        self.grid, self._seen_every = explorable, seen_every
+        self._goal = cell_bits(explorable.cells != 0)
+        self._left, self._unseen = np.tile(self._goal, (robots + 1, 1, 1)), self._goal.copy()
+        self._first, self._last = (np.full(explorable.shape, _NEVER, np.int32) for _ in range(2))
+        self._open = np.repeat(block_bits(self._goal[None] > 0, False), robots, axis=0)
+        self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
+        self._all_beams_at = np.arange(robots) % max(seen_every, 1)
+        self._counts = np.zeros(robots + 1, np.int64)
+        self._since = self._step = 0
+
+    def close(self, solid: np.ndarray) -> None:
+        """Say where beams end now, bool (rows, columns)."""
+        self._closed = closed_bits(solid)
+
+    def look(
+        self,
+        robots: np.ndarray,
+        poses: np.ndarray,
+        skip: np.ndarray,
+        range_m: float,
+        angles: np.ndarray,
+        mount: Any,
+        step: int,
+    ) -> None:
+        """Do as `mark` with the ranges of a sensor that sees walls alone; beams are cast where that may tell anything.
+
+        Args:
+            robots, poses, angles, mount, step: see `mark`.
+            skip: the walls, see `covey.geometry.raycast.skip_field`.
+            range_m: of the sensor [m].
+        """
+        self._explore(robots, poses, _UNKNOWN, skip, range_m, angles, mount, step)
+
+    def mark(
+        self, robots: Any, poses: np.ndarray, true_ranges: np.ndarray, angles: np.ndarray, mount: Any, step: int
+    ) -> None:
+        """Take in one scan of each of some robots.
+
+        Args:
+            robots: which robots, integers (m,).
+            poses: true poses of their bodies, (m, 3) x, y [m], heading [rad].
+            true_ranges: (m, rays) [m] without noise; the range of the sensor where nothing is. nan is left out.
+            angles: (rays,) [rad] in the frame of the sensor.
+            mount: pose of the sensor on the body.
+            step: the control step, never less than in the last call.
+        """
+        self._explore(robots, poses, np.ascontiguousarray(true_ranges, np.float64), _NO_WALLS, 0.0, angles, mount, step)
+
+    def _explore(self, robots, poses, ranges, skip, reach, angles, mount, step) -> None:
+        self._at(step)
+        robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
+        place = fan(angles), np.array(mount, np.float64), step, self.grid.frame, np.array(self.grid.shape)
+        beams = self._closed, self._all_beams_at, self._seen_every
+        explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
+
+    def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
+        """Take in that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
+        self._at(step)
+        explore_cells(robots, cells, self.grid.shape[1], step, *self._state)
+
+    def _at(self, step: int) -> None:
+        if step >= self._since + self._seen_every:
+            self._flush()
+            self._since = step
+        self._step = step
+
+    @property
+    def _state(self) -> tuple[np.ndarray, ...]:
+        return self._left, self._unseen, self._first, self._counts, self._open
+
+    @property
+    def share_each(self) -> np.ndarray:
+        """Share of G that each robot explored itself, float64 (n,)."""
+        return self._counts[:-1] / self.total
+
+    @property
+    def share_union(self) -> float:
+        """Share of G that the robots explored together."""
+        return float(self._counts[-1] / self.total)
+
+    @property
+    def first_step(self) -> np.ndarray:
+        """int32 (rows, columns), the step in which any robot first explored a cell; -1 = never. A view."""
+        return self._first
+
+    @property
+    def last_step(self) -> np.ndarray:
+        """int32 (rows, columns), about when any robot last saw a cell, see ``seen_every``; -1 = never. A view."""
+        self._flush()
+        return self._last
+
+    def explored(self, robot: int | None = None) -> np.ndarray:
+        """Return the cells, bool (rows, columns), that a robot (none: the team) has explored."""
+        return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
+
+    @property
+    def seen_by(self) -> np.ndarray:
+        """How many robots have explored each cell, int32 (rows, columns)."""
+        count = np.zeros(self.grid.shape, np.int32)
+        for left in self._left[:-1]:
+            count += self._cells_of(self._goal & ~left)
+        return count
+
+    def _flush(self) -> None:
+        self._last[self._cells_of(self._goal & ~self._unseen)] = self._step
+        self._unseen[:] = self._goal
+
+    def _cells_of(self, bits: np.ndarray) -> np.ndarray:
+        """Return the cells, bool (rows, columns), whose bits are set."""
+        return cells_of(bits)[: self.grid.shape[0], : self.grid.shape[1]]
+
+
+class Coverage:
+    """Cells of the world whose centre has been under a robot's body, or swept by it on its way.
+
+    Attributes:
+        last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
+        goal: bool (rows, columns), the cells that are to be covered.
+        total: their number.
+    """
+
+    def __init__(self, goal: Grid, robots: int = 1):
+        self.goal = goal.cells != 0
+        self.grid, self._goal = goal, np.ascontiguousarray(goal.cells != 0).view(np.uint8)
+        self.total = int(self._goal.sum())
+        if not self.total:
+            raise InvalidValueError("there is no cell to cover")
+        self.last_step = np.full(goal.shape, _NEVER, np.int32)
+        self._count = 0
+        self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
+
+    def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
+        """Cover what bodies sweep that go straight from one pose to the next.
+
+        Args:
+            poses: true poses (n, 3).
+            discs: (n, k, 3): x, y, radius [m] on the body or 0.
+            step: the control step.
+            before: where they come from, (n, 3); None: they are just there.
+        """
+        before = poses if before is None else before
+        if len(poses) > len(self._each):
+            raise InvalidValueError(f"{len(poses)} robots, but the coverage is that of {len(self._each)}")
+        self._count += cover(before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
+
+    @property
+    def share(self) -> float:
+        """Share of the cells that have been covered."""
+        return self._count / self.total
+
+    @property
+    def passed_by(self) -> np.ndarray:
+        """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
+        count = np.zeros(self.goal.shape, np.int32)
+        for words in self._each:
+            count += np.unpackbits(words.view(np.uint8), axis=1, count=self.goal.shape[1], bitorder="little")
+        return count * self.goal
+
+
+@kernel
+def explore_cells(robots, cells, columns, step, left, unseen, first, counts, open_):
+    """Mark cells, row by row of so many columns, int64 (k,), that robots, int64 (k,), see; see `explore`."""
+    for k in range(robots.size):
+        row, column = cells[k] // columns, cells[k] % columns
+        block_row, block, bit = row // BLOCK, column // BLOCK, row % BLOCK * BLOCK + column % BLOCK
+        bits = np.uint16(~(1 << bit))
+        unseen[block_row, block] &= bits
+        for i, explorer in enumerate((robots[k], left.shape[0] - 1)):
+            if (left[explorer, block_row, block] >> bit) & 1:
+                left[explorer, block_row, block] &= bits
+                counts[explorer] += 1
+                if i == 1:
+                    first[row, column] = step
+                elif left[explorer, block_row, block] == 0:
+                    complete(open_, explorer, block_row, block)
+
+
+@kernel
+def explore(
+    robots,
+    poses,
+    ranges,
+    skip,
+    reach,
+    fan,
+    mount,
+    step,
+    frame,
+    shape,
+    closed,
+    all_beams_at,
+    every,
+    left,
+    unseen,
+    first,
+    counts,
+    open_,
+):
+    """Mark the beams of some robots' scans, see `ExploredTruth.mark`, but for those that find nothing new.
+
+    Args:
+        ranges: float64 (m, rays) [m]; without columns: the beams end at walls, see `ExploredTruth.look`, or after
+            ``reach`` [m].
+        fan: see `covey.world.visibility.beam_culling.Fan`.
+        shape: rows and columns of the grid.
+        closed: int64 (2, lines, words), see `covey.world.visibility.beam_culling.closed_bits`.
+        all_beams_at: int64 (n,), the step from which on all beams are marked, once; then ``every`` steps later.
+        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of what each robot, and all, have still to explore.
+        unseen: uint16 (rows / 4, columns / 4), of what nobody has seen lately.
+        first: int32 (rows, columns). counts: int64 (n + 1,), explored cells of each and of all.
+        open_: int64 (n, 2, lines, words), `block_bits` of where ``left`` is not 0.
+    """
+    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
+    lines, words, t_max = closed.shape[1], closed.shape[2], reach / frame[4]
+    todo, shut, walls = open_.reshape(-1), closed.reshape(-1), skip.reshape(-1)
+    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # no look for negative indices
+    for k in range(robots.size):
+        robot = robots[k]
+        mine = left[robot].reshape(-1)
+        all_beams = step >= all_beams_at[robot]
+        if all_beams:
+            all_beams_at[robot] = step + every
+        u, v, c, s = sensor_in_grid(frame, poses[k], mount)
+        a, b = math.cos(poses[k, 2] + mount[2]), math.sin(poses[k, 2] + mount[2])
+        c_scan, s_scan = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a  # c and s as rounded in scans
+        for cone in range(fan.edges.shape[0]):
+            begin, end, farthest = fan.first[cone], fan.first[cone + 1], reach
+            x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
+            a0, b0, a1, b1 = c * x0 - s * y0, s * x0 + c * y0, c * x1 - s * y1, s * x1 + c * y1
+            by_rows, met = abs(a0 + a1) < abs(b0 + b1), none
+            if not all_beams:
+                if known:
+                    farthest = 0.0
+                    for i in range(begin, end):
+                        if ranges[k, i] > farthest and ranges[k, i] < math.inf:
+                            farthest = ranges[k, i]
+                far = farthest / cell / BLOCK
+                x, y = u / BLOCK, v / BLOCK
+                met = first_open(todo, robot, shut, lines, words, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
+            for i in range(begin, end if met >= 0 else begin):
+                x, y = fan.directions[i, 0], fan.directions[i, 1]
+                du, dv = c * x - s * y, s * x + c * y
+                length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # cells without anything new
+                if not all_beams:
+                    x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
+                    at = first_open(todo, robot, shut, lines, words, blocks, by_rows, met, x, y, du, dv, du, dv, far)
+                    if at < 0:
+                        continue
+                    if at > 0:
+                        along, ahead = (v, dv) if by_rows else (u, du)
+                        clear = (_to_border(along / BLOCK, ahead) + at - 1 - SAFE) * BLOCK / abs(ahead)
+                if not known:
+                    x, y = fan.directions[i, 0], fan.directions[i, 1]
+                    du_scan, dv_scan = c_scan * x - s_scan * y, s_scan * x + c_scan * y
+                    t = march_flat(walls, skip.shape[1], skip.shape[2], u, v, du_scan, dv_scan, t_max)
+                    length = (min(reach, t * cell) if t < t_max else reach) / cell
+                if not (length > 0.0 and length < math.inf and length >= clear):
+                    continue
+                u0, v0, u1, v1, inside = clip_segment(u, v, u + length * du, v + length * dv, shape[1], shape[0])
+                if not inside:
+                    continue
+                steep = abs(u1 - u0) < abs(v1 - v0)
+                if steep:
+                    u0, v0, u1, v1 = v0, u0, v1, u1
+                along, sign, more, leave, slope = walk(u0, v0, u1, v1)
+                here = int(v0)
+                leap = min(int(clear * max(abs(du), abs(dv))) - 1, more)
+                if leap > 0:
+                    along, more, leave = along + sign * leap, more - leap, leave + (leap - 1) * slope
+                    here = leave >> 32
+                    leave += slope
+                for j in range(more + 1):
+                    there = leave >> 32 if j < more else int(v1)
+                    for side in range(1 if here == there else 2):
+                        across = here if side == 0 else there
+                        row, column = (along, across) if steep else (across, along)
+                        at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
+                        if ((mine[at] | lately[at]) >> bit) & 1 == 0:
+                            continue
+                        bits = np.uint16(~(1 << bit))
+                        lately[at] &= bits
+                        if (mine[at] >> bit) & 1 == 0:
+                            continue
+                        mine[at] &= bits
+                        counts[robot] += 1
+                        if mine[at] == 0:
+                            complete(open_, robot, row >> 2, column >> 2)
+                        if (ours[at] >> bit) & 1:
+                            ours[at] &= bits
+                            counts[-1] += 1
+                            first[row, column] = step
+                    here = there
+                    along, leave = along + sign, leave + slope
+
+
+@kernel
+def _to_border(u, a):
+    """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
+    return u - int(u) if a < 0.0 else int(u) + 1 - u
+
+
+@kernel
+def cover(before, poses, discs, step, frame, goal, last, each):
+    """Set the step in the cells whose centres discs sweep, each on its straight way from a pose to the next.
+
+    The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits
+    of what each robot has passed over.
+
+    Returns:
+        how many cells of ``goal`` are newly covered.
+    """
+    new = 0
+    for i in range(poses.shape[0]):
+        for k in range(discs.shape[1]):
+            radius = discs[i, k, 2] / frame[4]
+            if radius > 0.0:
+                x0, y0 = _centre_in_grid(frame, before[i], discs[i, k])
+                x1, y1 = _centre_in_grid(frame, poses[i], discs[i, k])
+                low, high = max(math.ceil(min(y0, y1) - radius), 0), math.floor(max(y0, y1) + radius)
+                for row in range(low, min(high, last.shape[0] - 1) + 1):
+                    left, right = capsule_row(x0, y0, x1, y1, radius, float(row))
+                    bits, word = 0, -1
+                    for column in range(max(math.ceil(left), 0), min(math.floor(right), last.shape[1] - 1) + 1):
+                        if goal[row, column] and last[row, column] < 0:
+                            new += 1
+                        last[row, column] = step
+                        if column // _WORD != word:
+                            if bits != 0:
+                                each[i, row, word] |= np.uint32(bits)
+                            bits, word = 0, column // _WORD
+                        bits |= 1 << (column % _WORD)
+                    if bits != 0:
+                        each[i, row, word] |= np.uint32(bits)
+    return new
+
+
+@kernel(inline=True)
+def _centre_in_grid(frame, pose, disc):
+    """Return column and row of the centre of a disc (x, y on the body); whole numbers are centres of cells."""
+    x, y = pose[0] - frame[0], pose[1] - frame[1]
+    if disc[0] != 0.0 or disc[1] != 0.0:
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        x += c * disc[0] - s * disc[1]
+        y += s * disc[0] + c * disc[1]
+    return (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
+
+
+@kernel(inline=True)
+def capsule_row(x0, y0, x1, y1, radius, y):
+    """Return from where to where a horizontal line lies within ``radius`` of a segment; inf, -inf if nowhere."""
+    left, right = math.inf, -math.inf
+    for end in range(2):
+        x, up = (x0, y - y0) if end == 0 else (x1, y - y1)
+        if radius * radius >= up * up:
+            half = math.sqrt(radius * radius - up * up)
+            left, right = min(left, x - half), max(right, x + half)
+    dx, dy = x1 - x0, y1 - y0
+    length = math.sqrt(dx * dx + dy * dy)
+    for side in range(2 if dy != 0.0 else 0):
+        out = radius / length if side == 0 else -radius / length
+        along = (y - y0 - out * dx) / dy
+        if 0.0 <= along <= 1.0:
+            x = x0 - out * dy + along * dx
+            left, right = min(left, x), max(right, x)
+    return left, right

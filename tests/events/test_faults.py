@@ -1,0 +1,205 @@
+"""What follows of each fault, for the robot and for the others, and that strategies live with it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey.controllers.exploration.nearest_frontier import nearest_frontier
+from covey.events.faults import stuck_twist
+from covey.onboard.group import Group
+from covey.robots.catalogue import pioneer3dx
+from covey.runtime.simulation import Simulation
+from covey.runtime.stop import Stop
+from covey.world.world import World
+
+
+async def ahead(robot, *, v=0.3):
+    await robot.drive(v, for_s=1000.0)
+
+
+def simulation(starts=((0.0, 0.0, 0.0), (0.0, 1.5, 0.0)), controller=ahead, **options):
+    group = Group("scout", pioneer3dx(), starts, controller)
+    return Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=1000), **options)
+
+
+def fault(kind, robot="scout0", at_s=1.0, **more):
+    return {"kind": kind, "robot": robot, "at_s": at_s, **more}
+
+
+def x_of(run, robot, time_s):
+    return float(np.interp(time_s, run.pose_times, run.poses[:, robot, 0]))
+
+
+def happened(run):
+    return run.events.select("step", "kind", "robot", "other").rows()
+
+
+def bank(sim, kind):
+    return next(b for b in sim.sensing.banks if b.record.kind == kind)
+
+
+def test_a_dead_robot_stands_still_in_the_way_and_explores_nothing():
+    starts = ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    run = simulation(starts, faults=[fault("dies")]).run(until_s=8)
+    assert x_of(run, 0, 8) == x_of(run, 0, 1.0) < 1.5
+    reach = 2 * pioneer3dx().outer_radius_m
+    assert x_of(run, 1, 8) == pytest.approx(x_of(run, 0, 8) - reach, abs=0.05)
+    share = run.series("explored_share")[:, 0]
+    assert share[10] == share[-1]
+    assert (11, "fault", "scout0", "dies") in happened(run)
+
+
+def test_a_robot_that_vanishes_is_in_nobodys_way_or_sight():
+    starts = ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    sim = simulation(starts, faults=[fault("dies", vanishes=True)])
+    for _ in range(80):
+        sim.step()
+    assert bank(sim, "neighbours").readings.count.tolist() == [0, 0]
+    run = sim.close()
+    assert x_of(run, 1, 8) > 1.3
+    assert run.metrics["collisions"] == 0
+
+
+def test_a_robot_that_recovers_goes_on():
+    run = simulation(faults=[fault("dies", for_s=2.0)]).run(until_s=5)
+    assert happened(run) == [(11, "fault", "scout0", "dies"), (31, "recovered", "scout0", "dies")]
+    assert x_of(run, 1, 5) - x_of(run, 0, 5) == pytest.approx(2.0 * 0.3, abs=0.02)
+
+
+def test_a_run_ends_when_all_that_are_left_are_done():
+    async def short(robot):
+        await robot.sleep(2.0)
+
+    assert simulation(controller=short, faults=[fault("dies")]).run().times[-1] == pytest.approx(2.2, abs=0.2)
+    temporary = simulation(controller=short, faults=[fault("dies", for_s=5.0)]).run()
+    assert temporary.times[-1] == pytest.approx(6.1, abs=0.2), "it still has to do what it set out to"
+
+
+def test_a_dead_radio_passes_no_maps_on():
+    sim = simulation(share_maps=0.5, faults=[fault("radio_dies", for_s=2.0)])
+    news = []
+    while sim.time < 5:
+        sim.step()
+        news.append(sim.estimating.teams[0].beliefs.clock[[0, 1], [1, 0]].tolist())  # what each holds of the other
+    alive = sim.radio_alive.all()
+    sim.close()
+    assert min(news[8]) > 0, "they talked before"
+    assert news[12] == news[28], "silence"
+    assert all(after > before for after, before in zip(news[-1], news[28], strict=True))
+    assert alive
+
+
+def test_a_blind_robot_has_no_readings_until_it_recovers():
+    sim = simulation(faults=[fault("sensor", for_s=1.0)])
+    blind = []
+    while sim.time < 3:
+        sim.step()
+        blind.append(np.isnan(bank(sim, "lidar").readings.ranges).all(axis=1).tolist())
+    sim.close()
+    assert blind[9] == blind[21] == [False, False]
+    assert blind[11:19] == [[True, False]] * 8
+
+
+def test_a_short_sighted_robot_sees_no_farther_than_that():
+    sim = simulation(faults=[fault("sensor", at_s=0, range_factor=0.25)])
+    sim.step()
+    record = bank(sim, "lidar").record
+    seen = bank(sim, "lidar").readings.ranges
+    sim.close()
+    assert np.nanmax(seen[0][np.isfinite(seen[0])]) <= 0.25 * record.range_m < np.nanmax(seen[1][np.isfinite(seen[1])])
+
+
+@pytest.mark.parametrize(
+    ("wheel", "twist", "expected"),
+    [
+        ("left", (1.0, 0.0, 0.0), (0.5, 0.0, 2.5)),
+        ("right", (1.0, 0.0, 0.0), (0.5, 0.0, -2.5)),
+        ("left", (0.0, 0.0, 2.0), (0.2, 0.0, 1.0)),
+        ("right", (0.0, 0.0, 2.0), (-0.2, 0.0, 1.0)),
+        ("left", (9.0, 0.4, 0.0), (0.5, 0.2, 2.5)),
+    ],
+)
+def test_the_wheel_that_sticks_does_not_move(wheel, twist, expected):
+    v, vy, turn = stuck_twist(twist, wheel, top=1.0, spin=3.0, semi_axis_m=0.2)
+    assert (v, vy, turn) == pytest.approx(expected)
+    assert v - (0.2 if wheel == "left" else -0.2) * turn == pytest.approx(0.0)
+
+
+def test_a_robot_with_a_stuck_wheel_circles_around_it():
+    b = pioneer3dx().wheel_semi_axis_m
+    sim = simulation(faults=[fault("wheel_sticks", at_s=0)])
+    run = sim.run(until_s=5)
+    wheel = run.poses[20:, 0, :2] + b * np.stack((-np.sin(run.poses[20:, 0, 2]), np.cos(run.poses[20:, 0, 2])), -1)
+    assert np.ptp(wheel, axis=0).max() < 0.005
+    assert x_of(run, 1, 5) > 1.2
+    assert run.series("distance_m")[-1, 0] > 0.5
+
+
+@pytest.mark.parametrize("kind", ["truth", "noise", "odometry"])
+def test_an_estimate_that_jumps_stays_off_by_as_much(kind):
+    from covey.mapping.localization import Noise, Odometry, Truth
+
+    localization = {"truth": Truth(), "noise": Noise(sigma_m=0, sigma_rad=0), "odometry": Odometry()}[kind]
+    group = Group("scout", pioneer3dx(), ((0.0, 0.0, 0.0), (0.0, 1.5, 0.0)), ahead, localization)
+    faults = [fault("localization_jumps", offset=(0.5, -0.2, 90), for_s=2.0)]
+    run = Simulation(World.empty(12, 6, resolution_m=0.1), [group], faults=faults).run(until_s=5)
+    error = run.estimates - run.poses
+    at = np.searchsorted(run.pose_times, 2.5)
+    start, moved = x_of(run, 0, 1.0), x_of(run, 0, 2.5) - x_of(run, 0, 1.0)
+    if kind != "odometry":
+        assert error[at, 0] == pytest.approx([0.5 - moved, -0.2 + moved, math.pi / 2], abs=0.02), start
+        assert np.abs(error[-1, 0]).max() < 0.02, "it recovers"
+    assert abs(error[at, 0, 2] - math.pi / 2) < 0.2
+    assert np.abs(error[at, 1, :2]).max() < 0.2
+
+
+def test_random_faults_strike_random_robots_up_to_a_number():
+    starts = [(x, y, 0.0) for x in (-4.0, -2.0, 0.0, 2.0) for y in (-1.5, 0.0, 1.5)]
+    struck = []
+    for seed in (1, 1, 2):
+        faults = [{"kind": "dies", "robot": "any", "every_s": 0.1, "probability": 0.3, "max_count": 5}]
+        run = simulation(starts, faults=faults, seed=seed).run(until_s=10)
+        struck.append([(step, robot) for step, kind, robot, _ in happened(run) if kind == "fault"])
+    assert len({robot for _, robot in struck[0]}) == 5
+    assert struck[0] == struck[1] != struck[2]
+
+
+def test_all_robots_and_robots_of_a_group():
+    model = pioneer3dx()
+    groups = [Group(name, model, [(x, y, 0.0) for y in (-1.0, 1.0)], ahead) for name, x in (("a", 0.0), ("b", 2.0))]
+    faults = [{"kind": "radio_dies", "robot": "all"}, {"kind": "dies", "robot": "b"}, {"kind": "dies", "robot": "b"}]
+    faults += [{"kind": "dies", "robot": "b"}]
+    run = Simulation(World.empty(8, 6), groups, faults=faults).run(until_s=1)
+    assert sorted(r for _, kind, r, other in happened(run) if other == "radio_dies") == ["a0", "a1", "b0", "b1"]
+    assert sorted(r for _, kind, r, other in happened(run) if other == "dies") == ["b0", "b1"]
+
+
+@pytest.mark.parametrize(
+    "struck",
+    [
+        {"kind": "dies"},
+        {"kind": "dies", "vanishes": True},
+        {"kind": "dies", "for_s": 3.0},
+        {"kind": "radio_dies"},
+        {"kind": "sensor", "sensor": "lidar"},
+        {"kind": "sensor", "sensor": "lidar", "range_factor": 0.3, "noise_m": 0.2, "dropout": 0.5},
+        {"kind": "sensor", "sensor": "neighbours", "for_s": 3.0},
+        {"kind": "wheel_sticks", "for_s": 4.0},
+        {"kind": "localization_jumps"},
+        {"kind": "localization_jumps", "sigma_m": 50.0, "for_s": 2.0},
+    ],
+)
+def test_nearest_frontier_lives_with_every_fault(struck):
+    world = World.office(size_m=(14.0, 10.0), seed=2, resolution_m=0.1)
+    from covey.world.placement.placing import place
+    from covey.world.records.starts import Together, TogetherStart
+
+    model = pioneer3dx()
+    start = place(TogetherStart(together=Together()), world, np.full(3, model.outer_radius_m), np.random.default_rng(1))
+    group = Group("scout", model, start, nearest_frontier)
+    faults = [{"at_s": 1.0, "robot": "scout1", **struck}, {"every_s": 3.0, "robot": "any", **struck}]
+    run = Simulation(world, [group], share_maps=1.0, faults=faults).run(until_s=12)
+    kinds = [kind for _, kind, _, _ in happened(run)]
+    assert "controller_failed" not in kinds
+    assert kinds.count("fault") >= 2

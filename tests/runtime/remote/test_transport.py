@@ -1,0 +1,98 @@
+"""The wire: what is sent comes, every byte of it is counted on both ends, and only who knows the key comes in."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, WireError, connect
+
+
+@pytest.fixture
+def ends():
+    door = Door("127.0.0.1", 0, b"key")
+    came = []
+    thread = threading.Thread(target=lambda: came.append(connect(door.address, b"key")))
+    thread.start()
+    here = door.welcome(5.0)
+    thread.join()
+    yield here, came[0]
+    for end in (here, came[0]):
+        end.close()
+    door.close()
+
+
+def test_what_is_sent_comes_and_is_counted_by_class_on_both_ends(ends):
+    here, there = ends
+    ranges = np.linspace(0.0, 1.0, 100)
+    here.send(MAP, ((ranges, 3), None, {"goal": (1.0, 2.0)}), cpu_s=0.25)
+    here.send(BUSY)
+    here.send(DECIDE, NOTHING)
+    letter = there.receive(1.0)
+    assert (letter.kind, letter.cpu_s, letter.parts[1:]) == (MAP, 0.25, (None, {"goal": (1.0, 2.0)}))
+    np.testing.assert_array_equal(letter.parts[0][0], ranges)
+    assert [there.receive(1.0).kind for _ in range(2)] == [BUSY, DECIDE]
+    assert there.receive(0.0) is None
+    assert here.sent.tolist() == there.received.tolist()
+    assert here.letters_sent.tolist() == there.letters_received.tolist() == [1, 0, 1]
+    assert here.sent[0] > 800
+    assert here.sent[1] == 0
+    assert 0 < here.sent[2] < 100
+
+
+def test_the_processor_time_in_a_letter_changes_no_count(ends):
+    here, _ = ends
+    sizes = []
+    for seconds in (0.0, 1.2345e-7, 1e300):
+        before = here.sent.sum()
+        here.send(DECIDE, NOTHING, seconds)
+        sizes.append(here.sent.sum() - before)
+    assert len(set(sizes)) == 1
+
+
+def test_an_end_that_is_gone_is_an_error_and_can_be_looked_for(ends):
+    here, there = ends
+    assert not here.has_ended()
+    there.send(DECIDE)
+    assert not here.has_ended()
+    there.close()
+    assert here.receive(1.0).kind == DECIDE
+    assert here.has_ended()
+    with pytest.raises(WireError):
+        here.receive(1.0)
+
+
+def test_another_key_is_refused_at_both_ends():
+    door = Door("127.0.0.1", 0, b"key")
+    errors = []
+
+    def come_in():
+        try:
+            connect(door.address, b"another key", 0.0)
+        except WireError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=come_in)
+    thread.start()
+    assert door.welcome(5.0) is None
+    thread.join()
+    door.close()
+    assert len(errors) == 1
+
+
+def test_connections_that_say_nothing_keep_nobody_waiting():
+    import socket
+
+    door = Door("127.0.0.1", 0, b"key")
+    silent = [socket.create_connection(door.address) for _ in range(3)]
+    begin = time.monotonic()
+    mine: list = []
+    thread = threading.Thread(target=lambda: mine.append(connect(door.address, b"key")))
+    thread.start()
+    here = door.welcome(20.0)
+    assert here is not None
+    assert time.monotonic() - begin < 5.0  # was 5 s for each of the three
+    thread.join()
+    for end in (here, mine[0], *silent, door):
+        end.close()

@@ -1,0 +1,41 @@
+"""The watchdog interrupts Python code that does not come back."""
+
+import time
+
+import pytest
+
+from covey.runtime.local.watchdog import StepBudgetError, Watchdog
+
+
+def test_an_endless_loop_is_interrupted():
+    watchdog = Watchdog(0.2)
+    begin = time.monotonic()
+    with pytest.raises(StepBudgetError), watchdog:
+        while True:
+            pass
+    assert time.monotonic() - begin < 5.0
+    watchdog.close()
+
+
+def test_a_loop_that_swallows_exceptions_is_interrupted_again():
+    watchdog = Watchdog(0.1)
+    caught = 0
+    with watchdog:
+        while caught < 2:
+            try:
+                while True:
+                    pass
+            except StepBudgetError:
+                caught += 1
+    watchdog.close()
+    assert caught == 2
+
+
+def test_quick_code_is_left_alone():
+    watchdog = Watchdog(0.2)
+    for _ in range(5):
+        with watchdog:
+            time.sleep(0.01)
+    time.sleep(0.5)  # outside: nobody is watched
+    watchdog.close()
+    assert not watchdog._thread.is_alive() or watchdog._wake.is_set()
