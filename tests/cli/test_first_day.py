@@ -164,7 +164,7 @@ def test_a_controller_that_misuses_the_handle_is_told_its_own_line_not_one_of_co
 def test_what_ships_goes_by_name_in_python():
     world = covey.World.empty(8, 8)
     sim = covey.Simulation(world, 2, "minpos", seed=3)
-    from covey.controllers.exploration import minpos
+    from covey.controllers import minpos
 
     assert sim.groups[0].program.factory is minpos
     own = covey.Group("a", covey.robots.disc(), [(0.0, 0.0, 0.0)], "wander")

@@ -168,7 +168,7 @@ def test_children_import_nothing_from_the_current_folder(folder, tmp_path_factor
         done = subprocess.run([*covey, *arguments], capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode in (REACHED, NOT_REACHED), done.stderr
         assert not (folder / "it_ran").exists(), arguments
-    compiling = "from covey.scenario import rehearsal; rehearsal.meet = rehearsal.move = rehearsal.think = lambda: None; rehearsal.compile_all()"
+    compiling = "from covey.scenario import warmup; warmup.meet = warmup.move = warmup.think = lambda: None; warmup.compile_all()"
     subprocess.run(
         [sys.executable, "-P", "-c", compiling],
         check=True,

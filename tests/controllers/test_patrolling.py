@@ -17,7 +17,7 @@ from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 
 cr, er, hcr, min_max = (
-    importlib.import_module(f"covey.controllers.{name}")
+    importlib.import_module(f"covey.controllers.patrolling.{name}")
     for name in (
         "conscientious_reactive",
         "expected_idleness",

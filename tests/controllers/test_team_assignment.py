@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from covey.controllers.exploration import (
+from covey.controllers import (
     cost_utility,
     greedy_assignment,
     hungarian_assignment,
