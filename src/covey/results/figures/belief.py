@@ -2,8 +2,7 @@
 
 import math
 
-from covey.results.figures import ground, style
-from covey.results.figures import layout
+from covey.results.figures import ground, layout, style
 from covey.results.figures.trajectories import view_of
 from covey.results.run import Run
 

@@ -9,8 +9,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
-from covey.results.figures import ground, style
-from covey.results.figures import layout
+from covey.results.figures import ground, layout, style
 from covey.results.figures.trajectories import view_of
 from covey.results.maps import FREE, WALL
 from covey.results.run import Run

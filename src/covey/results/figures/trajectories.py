@@ -4,8 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from covey.results.figures import ground, style
-from covey.results.figures import layout
+from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
 from covey.results.maps import WALL
 from covey.results.run import Run
