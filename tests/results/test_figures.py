@@ -190,7 +190,7 @@ def test_animation_shows_start_to_end(record, tmp_path):
     path = save_animation(run, tmp_path / "a.gif", frames=20)
     with Image.open(path) as image:
         assert image.n_frames == 20
-        assert max(image.size) <= 700
+        assert max(image.size) <= 710
         white = []
         for k in (0, 19):
             image.seek(k)
@@ -233,7 +233,7 @@ def test_mp4_is_piped_to_ffmpeg_and_gets_its_name_when_whole(record, tmp_path, m
     assert [p.name for p in tmp_path.iterdir() if p.is_file()] == (["a.mp4"] if works else [])
     assert path == (tmp_path / "a.mp4" if works else None)
     if works:  # 10 frames, and the last one held for 2.5 s; a head of 26 pixels, a line of notes of 18
-        assert int((tmp_path / "a.mp4").read_bytes()) == 20 * 640 * (26 + 640 + 18) * 3
+        assert int((tmp_path / "a.mp4").read_bytes()) == 20 * 640 * (26 + 640 + 36) * 3
 
 
 def test_the_animation_shows_what_the_robots_say(record, tmp_path):
@@ -241,7 +241,7 @@ def test_the_animation_shows_what_the_robots_say(record, tmp_path):
     with Image.open(tmp_path / "a.gif") as image:
         image.seek(2)
         notes = np.asarray(image.convert("RGB"))[26 + 640 :]
-    assert (notes < 250).any(axis=-1).mean() > 0.01
+    assert (notes < 250).any(axis=-1).mean() > 0.005
 
 
 def test_labels_are_spread_by_the_least():
