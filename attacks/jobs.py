@@ -45,9 +45,9 @@ def registered(robot):
 
 def study(number: int, folder: Path, pools: Sequence[Executor]) -> bool:
     """Return whether a study drawn by its number has the same table by whatever workers."""
+    from covey.experiments.analysis.table import deterministic
     from covey.experiments.design.records import Design
     from covey.experiments.run import run_design
-    from covey.experiments.analysis.table import deterministic
     from covey.registry import forget_files
 
     random, beside = Random(number), f"beside_{number}"

@@ -9,11 +9,11 @@ import pytest
 
 from covey.cli import main
 from covey.errors import CoveyError
-from covey.experiments.workers import supervisor
-from covey.experiments.workers.supervisor import Keeper, compile_if_cold
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.run import run_design
+from covey.experiments.workers import supervisor
+from covey.experiments.workers.supervisor import Keeper, compile_if_cold
 from covey.results.run import Run
 
 BAD = """\
@@ -209,7 +209,7 @@ def test_one_job_has_all_runs_executed_by_one_process(tmp_path, monkeypatch):
     compile_if_cold()
     started = []
     kind = supervisor._Child
-    monkeypatch.setattr(keeper, "_Child", lambda: started.append(kind()) or started[-1])
+    monkeypatch.setattr(supervisor, "_Child", lambda: started.append(kind()) or started[-1])
     text = "design: d\nscenario: {world: {empty_m: [8, 8]}, robots: [{controller: wander}], stop: {timeout_s: 1}}\n"
     (tmp_path / "d.yaml").write_text(text + "parameters: {robots.robot.count: [1, 2]}\niterations: 2\n")
     main(["run", str(tmp_path / "d.yaml"), "--jobs", "1", "--quiet", "--out", str(tmp_path / "out")])

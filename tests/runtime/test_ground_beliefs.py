@@ -8,9 +8,9 @@ import pytest
 import covey
 from covey.errors import InvalidValueError
 from covey.mapping.elevation.compare import true_altitude
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.records import ElevationMapping, Mapping
 from covey.onboard.group import Group
-from covey.runtime.share_maps import ShareMaps
 from covey.sensors import DepthCamera, Lidar, Lidar3D, Wedge
 from covey.world.generators.grounds import hills
 from covey.world.ground import Ground

@@ -10,10 +10,10 @@ from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError, ScenarioError
 from covey.geometry import Pose
 from covey.geometry.grid import Grid
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Noise
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
-from covey.runtime.share_maps import ShareMaps
 from covey.sensors.lidar import Lidar
 from covey.testing.boundary import check_boundary
 from covey.world.world import World

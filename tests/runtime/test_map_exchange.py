@@ -7,10 +7,10 @@ import covey
 from covey.comms.message import HEADER_BYTES
 from covey.comms.radio import Radio
 from covey.comms.traffic import COUNTERS
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
 from covey.runtime.phases.map_exchange import DIGEST, TILES
-from covey.runtime.share_maps import ShareMaps
 from covey.sensors.lidar import Lidar
 
 LINE = [(-8.0, 0.0, 0.0), (0.0, 0.0, 0.0), (8.0, 0.0, 0.0)]

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from covey.events.checks import unshared
 from covey.registry import Looking, looking
 from covey.scenario.build import try_out
 from covey.scenario.load import load_scenario
-from covey.sim.checks import unshared
 
 
 def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, trust: bool) -> None:

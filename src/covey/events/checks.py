@@ -6,9 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
-from covey.planning.orders import Order
-from covey.onboard.controller import Program
-from covey.robots.model import RobotModel
+from covey.events.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
 from covey.events.records import (
     DoorEvent,
     GroundEvent,
@@ -22,8 +20,10 @@ from covey.events.records import (
     When,
     WorldEvent,
 )
-from covey.events.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
-from covey.runtime.share_maps import ShareMaps
+from covey.mapping.exchange.share_maps import ShareMaps
+from covey.onboard.controller import Program
+from covey.planning.orders import Order
+from covey.robots.model import RobotModel
 from covey.world.editing.ground_edits import editable_ground
 from covey.world.world import World
 

@@ -11,34 +11,34 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
 from covey.errors import InvalidValueError, printable
+from covey.events.checks import check_needed, check_unknown_starts, unshared
+from covey.events.inputs import Inputs
 from covey.mapping.elevation.belief import ElevationBelief
+from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
+from covey.missions.protocol import Mission
+from covey.onboard.group import Group
+from covey.physics.clock import Clock
+from covey.physics.protocol import physics_of
 from covey.planning.orders import NOTICE
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.run import Run
 from covey.robots.computer import Costs
-from covey.onboard.group import Group
 from covey.robots.team import TeamModel, TeamState
-from covey.events.checks import check_needed, check_unknown_starts, unshared
-from covey.physics.clock import Clock
-from covey.runtime.phases.computing import Compute, Computing
-from covey.runtime.phases.localization_and_mapping import Estimating
 from covey.runtime.local.failures import stopped
 from covey.runtime.local.hosting import Controllers, hosting
-from covey.events.inputs import Inputs
-from covey.missions.protocol import Mission
-from covey.runtime.phases.observing import Observing
 from covey.runtime.pacing import Pace, rare_collections
-from covey.physics.protocol import physics_of
+from covey.runtime.phases.communication import Talking
+from covey.runtime.phases.computing import Compute, Computing
+from covey.runtime.phases.ground_accuracy import Surveying
+from covey.runtime.phases.localization_and_mapping import Estimating
+from covey.runtime.phases.map_exchange import Sharing
+from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.scoring import Scoring
 from covey.runtime.phases.sensing import Sensing
-from covey.runtime.share_maps import ShareMaps, as_share_maps
-from covey.runtime.phases.map_exchange import Sharing
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
-from covey.runtime.phases.ground_accuracy import Surveying
-from covey.runtime.phases.communication import Talking
 from covey.runtime.team_setup import as_groups
 from covey.world.editing.edits import editable
 from covey.world.ground import Ground
@@ -329,7 +329,7 @@ class Simulation:
         self.do({"door": door, "to": "closed"})
 
     def add_wall(self, start: Any, end: Any, name: str = "", **wall: Any) -> None:
-        """Put up a wall from a point to another [m], refused where a robot stands; see `covey.events.records.Segment`."""
+        """Put up a wall between two points [m], refused where a robot stands; see `covey.events.records.Segment`."""
         self.do({"wall": {"from": start, "to": end, **wall}, "name": name})
 
     def remove_wall(self, name: str) -> None:

@@ -11,13 +11,13 @@ from covey.comms.tags import Tags
 from covey.events.checks import known_starts_needed, needed
 from covey.events.fault_records import AnyFault
 from covey.events.records import WorldEvent
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Localization, Truth
 from covey.missions.records import MissionRecord, mission_of
 from covey.records import Record
 from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
 from covey.runtime.remote.record import Processes
-from covey.runtime.share_maps import ShareMaps
 from covey.runtime.stop import Stop
 from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile

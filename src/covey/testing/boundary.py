@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.exchange.shared_maps import SharedMaps
-from covey.results.recorder import Recorder
 from covey.onboard.handle import Robot
-from covey.robots.team import TeamState
 from covey.physics.planar.physics import PlanarPhysics
+from covey.results.recorder import Recorder
+from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import Sensing
 from covey.runtime.simulation import Simulation
 from covey.world.world import World

@@ -10,9 +10,9 @@ from covey.controllers.teammates import Teammates
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.mapping.occupancy.frontiers import Frontiers
-from covey.planning.progress import Blacklist
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.planning.progress import Blacklist
 
 _MOST_NODES = 5000
 _LEAST_GAIN_M2 = 0.2

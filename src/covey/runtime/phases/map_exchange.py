@@ -16,12 +16,12 @@ from covey.comms.network import Network
 from covey.geometry.se2 import Pose
 from covey.mapping.exchange.map_updates import News
 from covey.mapping.exchange.providers import providers
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
 from covey.onboard.handle import Robot
 from covey.physics.clock import Clock, exact
 from covey.runtime.phases.localization_and_mapping import MappedTeam
 from covey.runtime.phases.map_alignment import Aligning
-from covey.runtime.share_maps import ShareMaps
 from covey.world.world import World
 
 DIGEST, TILES = "map digest", "map tiles"
