@@ -1,12 +1,6 @@
 """The attacks of ``attacks/``, small: no traceback, no hang, no more memory than there may be."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from attacks import bounded, controllers, kills, ports, starts
 
 

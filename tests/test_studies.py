@@ -1,13 +1,8 @@
 """The studies of ``benchmarks/``, small: rows repeat, a study goes on where it ended, comparisons by hand."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
 import strategies
 import table4_contention
 

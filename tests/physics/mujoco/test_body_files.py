@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-import sys
-from pathlib import Path
+
+from attacks.mjcf import cart
 
 from covey.errors import InvalidValueError
 from covey.physics.mujoco import trial
@@ -14,10 +14,6 @@ from covey.robots.catalogue import skid_steer
 from covey.robots.chassis import FileChassis
 from covey.robots.team import TeamModel
 from covey.world.world import World
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
-
-from attacks.mjcf import cart
 
 
 def physics_of(tmp_path, text):
