@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from covey.controllers.team_notices import mates_over
-from covey.controllers.terrain_looking import OLD_S, age_s
+from covey.controllers.terrain.terrain_looking import OLD_S, age_s
 from covey.errors import InvalidValueError
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot

@@ -12,13 +12,13 @@ from covey.controllers.terrain.terrain_driving import Disallow, Driver
 from covey.controllers.terrain.terrain_looking import BLIND_M, OLD_S, Looker, Margin, age_s, sight
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
 from covey.planning.assignment import hungarian_assignment
 from covey.planning.best_first import Ways
 from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
-from covey.onboard.controller import controller
-from covey.onboard.handle import Robot
 
 _ENDS = ("arrived", "beside", "enclosed", "given up")
 _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
