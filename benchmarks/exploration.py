@@ -83,7 +83,7 @@ class Observer:
             self.area_m2 = float(frame.explored_share_union) * self.area_of_all
         if self.one_map_s is None and np.fmax.reduce(frame.known_share) >= SHARE:
             self.one_map_s = frame.time_s
-        status = [onboard.robot.status for _, onboard in sorted(self.sim.deciding.onboard.items())]
+        status = [answer.status for _, answer in sorted(self.sim.deciding.answered.items())]
         xy = frame.pose[:, :2]
         moved = np.hypot(*(xy - self.anchor).T) >= STUCK_M
         fresh = moved | ~np.isin(status, GOAL)

@@ -96,7 +96,7 @@ def simulation(controller, count: int) -> covey.Simulation:
 
 def own_work(sim: covey.Simulation) -> float:
     """Return what one call of `Bounce.step` takes [s]."""
-    robots, bounce = [onboard.robot for onboard in sim.deciding.onboard.values()], Bounce()
+    robots, bounce = [sim.robot(name) for name in sim.names], Bounce()
     rounds = []
     for _ in range(30):
         begin = _clock()

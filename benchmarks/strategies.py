@@ -127,7 +127,7 @@ class Observer:
         if not self.at_goal and frame.explored_share_union >= SHARE:
             each = float(np.nansum(frame.explored_share))
             self.at_goal = {"cost_m": float(frame.distance_m.sum()), "overlap": each / frame.explored_share_union - 1}
-        status = [onboard.robot.status for _, onboard in sorted(self.sim.deciding.onboard.items())]
+        status = [answer.status for _, answer in sorted(self.sim.deciding.answered.items())]
         xy = frame.pose[:, :2]
         moved = np.hypot(*(xy - self.anchor).T) >= STUCK_M
         fresh = moved | ~np.isin(status, GOAL)

@@ -142,7 +142,7 @@ def test_the_truth_is_not_reachable_from_a_handle():
 def test_a_leak_would_be_found():
     sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=square)
     sim.step()
-    sim.deciding.onboard[0].robot.random = lambda: sim
+    sim.robot(sim.names[0]).random = lambda: sim
     with pytest.raises(AssertionError, match="could cheat"):
         check_boundary(sim)
     sim.close()

@@ -139,7 +139,7 @@ def test_a_leak_by_an_array_that_can_be_written_would_be_found():
         robot.readings["proximity"].ranges.sum()
 
     sim = steps(look)
-    sim.deciding.onboard[1].robot.pose = sim.estimating.pose[1]
+    sim.robot(sim.names[1]).pose = sim.estimating.pose[1]
     with pytest.raises(AssertionError, match=r"can be written.*changes the estimated poses"):
         check_boundary(sim)
     sim.close()

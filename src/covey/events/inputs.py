@@ -82,7 +82,6 @@ class Inputs:
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
-        self._diggers = [i for i, robot in sim._robots.items() if robot.model.digger is not None]
 
     def call(self, event: Any) -> None:
         """Let something happen in the next step.
@@ -100,8 +99,9 @@ class Inputs:
 
     def take(self) -> None:
         """Let happen what is due now."""
-        for index in self._diggers:
-            self._dig(index)
+        digs = self.sim.deciding.requested.digs
+        for index in sorted(digs):
+            self._dig(index, digs.pop(index))
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
         sim = self.sim
@@ -240,16 +240,16 @@ class Inputs:
         self.note("ground_saved", other=name)
         return event.plain()
 
-    def _dig(self, index: int) -> None:
+    def _dig(self, index: int, digs: list[tuple[float, float, float, float, float]]) -> None:
         """Let a robot move the ground that it asked for, from where it stood when it asked."""
-        robot = self.sim._robots[index]
-        digs, robot._digs = robot._digs, []
-        stood, digger = Pose(*self.sim._pose_before[index].tolist()), robot.model.digger
+        model, name = self.sim.model, self.sim.names[index]
+        digger = model.models[model.model_id[index]].digger
+        stood = Pose(*self.sim._pose_before[index].tolist())
         for x, y, to_x, to_y, volume_m3 in digs:
             assert digger is not None, "checked by the handle"
             places = {"from_m": stood @ (x, y), "to_m": stood @ (to_x, to_y)}
             edit = partial(dig, **places, volume_m3=volume_m3, radius_m=digger.radius_m)
-            self._edit_ground(edit, "dig", robot.name)
+            self._edit_ground(edit, "dig", name)
 
     def give_order(self, event: OrderEvent) -> Any:
         """Put an order on the notice board; its number says that it is another one."""

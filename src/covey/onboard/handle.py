@@ -6,7 +6,7 @@ Everything here is the robot's own: its estimate, its readings, its belief, its 
 import logging
 import math
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -99,30 +99,28 @@ class Robot:
         rng: np.random.Generator,
         mailbox: Mailbox | None = None,
         board: Board | None = None,
+        sensors: Iterable[str] = (),
+        frames: Mapping[str, Pose] | None = None,
     ):
         self.name, self.model, self.home, self.random = name, model, home, rng
         self._mailbox = mailbox or Mailbox(name, (name,))
         self.team = self._mailbox.team
         self.board = Notices(board or Board())
-        self._tags: list[TagReading] = []
-        self._left_tags: list[tuple[Any, float]] = []
-        self._digs: list[tuple[float, float, float, float, float]] = []  # places in its own frame [m], volume [m3]
+        self._tags: Sequence[TagReading] = ()
+        self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
         self._digs_until = -math.inf
-        self._map_wishes: set[str] = set()
-        self._frames: Mapping[str, Pose] | None = None
+        self._frames = frames
         self.face: Any = self
         self.pose = home
         self.time = 0.0
-        self._places: dict[str, int] = {}
-        self._seen: tuple[Any, ...] = ()
+        self._places: dict[str, int] = {name: place for place, name in enumerate(sensors)}
+        self._seen: tuple[Any, ...] = (None,) * len(self._places)
         self._times: Sequence[tuple[float, ...]] = ()
         self._older: tuple[tuple[Any, ...], ...] = ()
-        self._backlog: dict[str, list[Sample]] = {}
         self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.collided = False
         self.text = ""
-        self._notes: list[str] = []
         self.finished = False
         self.history = History()
         self._navigator = navigator
@@ -148,12 +146,6 @@ class Robot:
         """The newest reading of each sensor by the sensor's name."""
         return _by_name(self._places, self._seen)
 
-    @readings.setter
-    def readings(self, readings: Mapping[str, Any]) -> None:
-        self._carry(readings)
-        self._seen = tuple(readings.values())
-        self._backlog = {name: [Sample(self.time, reading)] for name, reading in readings.items()}
-
     def samples(self, sensor: str) -> list[Sample]:
         """Return all readings of a sensor that have come since the controller's last step, oldest first.
 
@@ -166,11 +158,10 @@ class Robot:
         place, carried = self._places.get(sensor, len(self._times)), [s.name for s in self.model.sensors]
         if sensor not in carried:
             raise UnknownNameError("sensor", sensor, carried)
-        come = list(self._backlog.get(sensor, ()))
-        if place < len(self._times) and self._times[place]:
-            older = self._older[place] if self._older else ()
-            come += map(Sample, self._times[place], (*older, self._seen[place]))
-        return come
+        if place >= len(self._times) or not self._times[place]:
+            return []
+        older = self._older[place] if self._older else ()
+        return list(map(Sample, self._times[place], (*older, self._seen[place])))
 
     @property
     def status(self) -> str:
@@ -344,7 +335,7 @@ class Robot:
 
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
-        self._left_tags.append((copied(content)[0], float(lifetime_s)))
+        self._asked["tags"].append((copied(content)[0], float(lifetime_s)))
 
     def dig(self, from_m: Any, to_m: Any, volume_m3: float) -> Sleep:
         """Take up ground at one place and lay it down at another, both within reach; awaited, it lasts a load's time.
@@ -374,19 +365,19 @@ class Robot:
                 far = f"{math.hypot(x, y):.2f} m from {self.name}, which reaches {digger.reach_m:g} m"
                 raise InvalidValueError(f"{name} is {tuple(place)}, {far}; drive nearer, or give it a larger reach_m")
             places += (x, y)
-        self._digs.append((places[0], places[1], places[2], places[3], float(volume_m3)))
+        self._asked["digs"].append((places[0], places[1], places[2], places[3], float(volume_m3)))
         self._digs_until = self.time + digger.load_s
         return self.sleep(digger.load_s)
 
     def request_maps(self) -> None:
         """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
         self._belief()
-        self._map_wishes.add("request")
+        self._asked["maps"].append("request")
 
     def share_map(self) -> None:
         """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
         self._belief()
-        self._map_wishes.add("share")
+        self._asked["maps"].append("share")
 
     def charge_work(self, kind: str, amount: float = 1.0) -> None:
         """Charge work that the controller does by itself to the robot's computer, if it has one.
@@ -410,7 +401,7 @@ class Robot:
         note = printable(str(text))
         if note != self.text:
             self.text = note
-            self._notes.append(note)
+            self._asked["notes"].append(note)
 
     def finish(self) -> None:
         """Declare the task done: the robot stands still from now on."""
@@ -421,17 +412,6 @@ class Robot:
     def _keep_account(self, work: Work) -> None:
         """Let what its software does be added to ``work``."""
         self._work = self._navigator.work = work
-
-    def _carry(self, sensors: Iterable[str]) -> None:
-        """Take these sensors, by name, for those of which ``_seen`` holds the readings, one after another."""
-        self._places = {name: place for place, name in enumerate(sensors)}
-        self._seen = (None,) * len(self._places)
-        self._times, self._older = (), ()
-
-    def _put_off(self) -> None:
-        """Keep what has come for a later step of the controller, `HISTORY` samples of each sensor at most."""
-        self._backlog = {name: self.samples(name)[-HISTORY:] for name in self._places}
-        self._times = ()
 
     def _belief(self) -> Belief:
         if self.map is None:

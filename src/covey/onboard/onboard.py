@@ -1,6 +1,7 @@
 """The software of one robot: its controller, stepped once per control period."""
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -9,7 +10,12 @@ from covey.onboard.controller import Program
 from covey.onboard.handle import Robot
 from covey.onboard.motions import STILL, Twist, Waiting
 from covey.onboard.permissions import Declared
+from covey.onboard.step import Failed, Requests, StepInput, StepOutput
 from covey.planning.dijkstra import searched
+from covey.robots.computer import Work
+
+_NOTHING, _NONE = StepOutput(), Requests()
+_output = partial(tuple.__new__, StepOutput)  # of a tuple; a third of the time of StepOutput(...)
 
 
 class Sequential:
@@ -69,9 +75,14 @@ class Reactive:
 
 
 class Onboard:
-    """One robot's handle and the controller that holds it."""
+    """One robot's handle and the controller that holds it.
 
-    __slots__ = ("_remember", "_run", "_runner", "robot")
+    Attributes:
+        robot: the handle.
+        shown: what it was shown last.
+    """
+
+    __slots__ = ("_remember", "_run", "_runner", "robot", "shown")
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
@@ -81,17 +92,30 @@ class Onboard:
             robot.face = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(program)
         self._run = self._runner.step
+        self.shown = StepInput(robot.time, robot.pose, readings=robot._seen)
+        if robot.model.computer is not None:
+            robot._keep_account(Work())
 
-    def step(self) -> Twist:
-        """Let the controller act; return the commanded twist.
+    def step(self, shown: StepInput) -> StepOutput:
+        """Let the controller act on what the robot is shown; return what it answers.
 
         Raises:
             Exception: whatever the controller raises, or `ControllerError` for a command that is no number.
         """
-        robot = self.robot
+        robot, self.shown = self.robot, shown
+        (
+            robot.time,
+            robot.pose,
+            robot.collided,
+            robot._seen,
+            robot._times,
+            robot._older,
+            robot._tags,
+            _,
+        ) = shown
         if robot.finished:
             robot._command = STILL
-            return STILL
+            return self._answer(STILL)
         if robot._work is None:
             self._run(robot)
         else:
@@ -110,7 +134,27 @@ class Onboard:
             raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
         if self._remember is not None:
             self._remember((robot.time, robot._places, robot._seen, command))
-        return command
+        return self._answer(command)
+
+    def failed(self, failure: Failed, answer: StepOutput = _NOTHING) -> StepOutput:
+        """Return what a robot answers whose controller has failed: all that it asked for before.
+
+        Args:
+            failure: how it failed.
+            answer: what it had answered already.
+        """
+        late = self._answer(STILL).requests or _NONE
+        requests = answer.requests or late
+        return StepOutput(STILL, self.robot.status, requests._replace(failure=failure))
+
+    def _answer(self, command: Twist) -> StepOutput:
+        robot = self.robot
+        if not robot._asked and robot._work is None:
+            return _output((command, robot.status, None))
+        asked: dict[str, Any] = {name: tuple(values) for name, values in robot._asked.items()}
+        robot._asked.clear()
+        work = {} if robot._work is None else {kind: n for kind, n in robot._work.take().items() if n}
+        return StepOutput(command, robot.status, Requests(**asked, work=work))
 
     def close(self) -> None:
         """End the controller (a coroutine's ``finally`` blocks run)."""

@@ -10,7 +10,7 @@ import numpy as np
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.comms.traffic import Log
-from covey.errors import InvalidValueError, printable
+from covey.errors import InvalidValueError, UnknownNameError, printable
 from covey.events.checks import check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
 from covey.mapping.elevation.belief import ElevationBelief
@@ -31,6 +31,7 @@ from covey.runtime.local.hosting import Controllers, hosting
 from covey.runtime.pacing import Pace, rare_collections
 from covey.runtime.phases.communication import Talking
 from covey.runtime.phases.computing import Compute, Computing
+from covey.runtime.phases.deciding import Deciding
 from covey.runtime.phases.ground_accuracy import Surveying
 from covey.runtime.phases.localization_and_mapping import Estimating
 from covey.runtime.phases.map_exchange import Sharing
@@ -152,7 +153,7 @@ class Simulation:
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
             check_unknown_starts(self.groups, mission.kind if mission else "exploration")
-        beliefs, deciding = hosting(controllers)
+        beliefs, host = hosting(controllers)
         self.estimating = Estimating(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
         )
@@ -164,15 +165,19 @@ class Simulation:
         frames = self.estimating.frames
         self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
         self.computing = Computing(self.groups, self.clock, compute, costs)
-        self.deciding = deciding(
-            self.groups, self.sensing, self.estimating, self.talking, self.computing, seed, step_s, step_budget_s
+        self.deciding = Deciding(
+            self.groups,
+            self.sensing,
+            self.estimating,
+            self.talking,
+            self.computing,
+            host,
+            seed,
+            step_s,
+            step_budget_s,
+            self.sharing.frames_of if own_frames else None,
+            self.tracker.waypoints if self.tracker is not None else None,
         )
-        self._robots = self.deciding.robots
-        for i, robot in self._robots.items():
-            if own_frames:
-                robot._frames = self.sharing.frames_of(i, self.names[i])
-            if self.tracker is not None:
-                robot.waypoints = self.tracker.waypoints
         if self.tracker is not None and NOTICE in self.tracker.facts:
             self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
@@ -186,7 +191,7 @@ class Simulation:
         self._failed: list[tuple[str, float, str]] = []
         self.radio_alive = np.ones(len(self.names), bool)
         self.inputs = Inputs(self, events, faults)
-        self._repeatable = self.deciding.repeatable and not self.computing.measures
+        self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         self._pose_before = self.state.pose.copy()
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
         self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
@@ -217,8 +222,16 @@ class Simulation:
         return self.status is not None
 
     def robot(self, name: str) -> Any:
-        """Return the handle of a robot that has a controller of its own, by name."""
-        return self.deciding.onboard[self.names.index(name)].robot
+        """Return the handle of a robot that has a controller of its own, by name.
+
+        Raises:
+            UnknownNameError: no such robot has one.
+            InvalidValueError: its handle is in another process.
+        """
+        handles = {self.names[i]: i for i in self.deciding.answered}
+        if name not in handles:
+            raise UnknownNameError("robot with a controller of its own", name, handles)
+        return self.deciding.host.handle(handles[name])
 
     # -- what one does ----------------------------------------------------------------------------------------------
 
@@ -236,8 +249,9 @@ class Simulation:
         self.estimating.map(self.computing)
         lap("map")
         speaks = self.radio_alive & ~self.state.halted
-        self.talking.exchange(self.world, self.state, self._robots, speaks, self.time)
-        self.sharing.exchange(self.world, self.state.pose, speaks, self._robots)
+        requested = self.deciding.requested
+        self.talking.exchange(self.world, self.state, requested.tags, self.deciding.answered, speaks, self.time)
+        self.sharing.exchange(self.world, self.state.pose, speaks, requested.maps)
         lap("communicate")
         self._decide()
         lap("decide")
@@ -303,7 +317,7 @@ class Simulation:
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
-            self._recorder.manifest |= self.deciding.facts
+            self._recorder.manifest |= self.deciding.host.facts
             if self.estimating.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
             maps = self.scoring.maps(self.inputs.changed)
@@ -417,11 +431,9 @@ class Simulation:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
                 self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
-        for i, robot in self._robots.items():
-            if robot._notes:
-                for note in robot._notes:
-                    self._event("note", i, text=note)
-                robot._notes.clear()
+        for i, note in self.deciding.requested.notes:
+            self._event("note", i, text=note)
+        self.deciding.requested.notes.clear()
         frame = self.observing.frame(self._pose_before)
         self._end(frame)
         self._recorder.observe(frame)
@@ -433,7 +445,7 @@ class Simulation:
     def _end(self, frame: Frame) -> None:
         if self.status is not None:
             return
-        over, failed = self.deciding.all_done, self.deciding.failed >= self.deciding.onboard.keys()
+        over, failed = self.deciding.all_done, self.deciding.all_failed
         over &= failed or not self.inputs.awaits_orders
         done = over and not failed and getattr(self.tracker, "accomplished", True)
         if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):

@@ -120,15 +120,15 @@ def meet() -> None:
 
 def think() -> None:
     """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
+    from covey.comms.blackboard import Board
+    from covey.comms.mailbox import Mailbox
     from covey.controllers.exploration.nearest_frontier import nearest_frontier
     from covey.geometry import Pose
     from covey.geometry.grid import Grid
     from covey.mapping.occupancy.belief import Beliefs
     from covey.onboard.controller import Program
-    from covey.onboard.driving import DriveLimits
-    from covey.onboard.handle import Robot
-    from covey.onboard.navigator import Navigator
-    from covey.onboard.onboard import Onboard
+    from covey.onboard.spec import RobotSpec
+    from covey.onboard.step import StepInput
     from covey.robots.catalogue import pioneer3dx
     from covey.sensors.lidar import LidarReading
     from covey.sensors.neighbours import NeighboursReading
@@ -139,18 +139,15 @@ def think() -> None:
     poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
-    navigator = Navigator(DriveLimits.of(model), model.body_discs)
-    robot = Robot("a", model, Pose(2.0, 2.0, 0.0), navigator, np.random.default_rng(0))
-    robot.map = beliefs[0]
+    spec = RobotSpec("a", 0, model, Pose(2.0, 2.0, 0.0), 0.1, Program(nearest_frontier), 0, ("lidar", "neighbours"))
+    onboard = spec.software(Mailbox("a", ("a",)), Board(), beliefs[0], None)
     other = np.array([1.5]), np.array([0.5]), np.array([1]), np.array([2.0])
-    robot.readings = {
-        "lidar": LidarReading(ranges[0].copy(), lidar.angles, lidar.range_m, lidar.mount.copy()),
-        "neighbours": NeighboursReading(*other),
-    }
-    onboard = Onboard(robot, Program(nearest_frontier))
+    readings = (
+        LidarReading(ranges[0].copy(), lidar.angles, lidar.range_m, lidar.mount.copy()),
+        NeighboursReading(*other),
+    )
     for step in range(4):
-        robot.time = 0.1 * step
-        onboard.step()
+        onboard.step(StepInput(0.1 * step, spec.home, readings=readings))
     onboard.close()
 
 

@@ -59,12 +59,12 @@ def check_boundary(sim: Simulation) -> None:
     neither the truth, nor an estimate, nor what the sensors of others read may change.
     """
     truth_arrays = {id(a) for a in vars(sim.state).values() if isinstance(a, np.ndarray)}
-    for onboard in sim.deciding.onboard.values():
-        robot = onboard.robot
+    for i in sim.deciding.answered:
+        robot = sim.deciding.host.handle(i)
         for item in _inside(robot, f"from the handle of {robot.name}", truth_arrays):
             assert item is robot or not isinstance(item, Robot), f"{item!r} can be reached by {robot.name}"
         _check_names(sim, robot)
-        handed = [robot.readings, robot.tags, list(robot._mailbox.inbox), robot.pose, robot.history.steps]
+        handed = [robot.readings, robot.tags, list(sim.talking.mailboxes[i].inbox), robot.pose, robot.history.steps]
         _check_writing(sim, handed, f"what {robot.name} is handed")
     for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
         for _ in _inside(view, f"from the view of {view.name}", truth_arrays):

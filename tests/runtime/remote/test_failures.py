@@ -52,9 +52,9 @@ def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_
     sim = covey.Simulation(covey.World.empty(12, 8), groups, controllers="processes", step_budget_s=0.5)
     for step in range(10):
         if step == 5:
-            os.kill(sim.deciding.fleet.seats["killed0"].pid, signal.SIGKILL)
+            os.kill(sim.deciding.host.fleet.seats["killed0"].pid, signal.SIGKILL)
         sim.step()
-    pids = [seat.pid for seat in sim.deciding.fleet.seats.values()]
+    pids = [seat.pid for seat in sim.deciding.host.fleet.seats.values()]
     run = sim.close()
     failed = run.events.filter(run.events["kind"] == "controller_failed")
     told = dict(zip(failed["robot"], zip(failed["step"], failed["text"], strict=True), strict=True))
@@ -79,7 +79,7 @@ def test_processes_end_when_their_simulator_is_killed(tmp_path):
         "if __name__ == '__main__':\n"
         "    sim = covey.Simulation(covey.World.empty(6, 6), 1, endless, controllers='processes', step_budget_s=1e6)\n"
         "    sim.step()\n"
-        "    print(sim.deciding.fleet.seats['robot0'].pid, flush=True)\n"
+        "    print(sim.deciding.host.fleet.seats['robot0'].pid, flush=True)\n"
         "    sim.run()\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -117,7 +117,7 @@ def test_in_real_time_who_is_late_misses_the_step_and_the_simulator_goes_on():
     for _ in range(20):
         sim.step()
     took_s = time.monotonic() - begun
-    misses = {name: seat.misses for name, seat in sim.deciding.fleet.seats.items()}
+    misses = {name: seat.misses for name, seat in sim.deciding.host.fleet.seats.items()}
     run = sim.close()
     assert 1.9 < took_s < 8.0
     slow_one = misses["slow0"]

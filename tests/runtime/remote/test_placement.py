@@ -48,7 +48,7 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
     ) as cluster:
         sim = build(f"{{nodes: '{cluster.scheduler_address}', robots_per_node: 1}}", tmp_path / "run")
         sim.step()
-        pids = [seat.pid for seat in sim.deciding.fleet.seats.values()]
+        pids = [seat.pid for seat in sim.deciding.host.fleet.seats.values()]
         parents = {psutil.Process(pid).ppid() for pid in pids}
         assert parents == {worker.process.process.pid for worker in cluster.workers.values()}
         run = sim.run()
@@ -76,7 +76,7 @@ def test_processes_that_are_started_by_hand_come_in(tmp_path, reference, monkeyp
         build("{nodes: join}", tmp_path / "run")
     monkeypatch.setenv("COVEY_AUTHKEY", "c0ffee")
     sim = build("{nodes: join}", tmp_path / "run")
-    host, port = sim.deciding.fleet.address
+    host, port = sim.deciding.host.fleet.address
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "covey", "robot", f"{host}:{port}"]
     robots = [subprocess.Popen([*command, "--name", f"scout{i}"], env=environment) for i in range(2)]

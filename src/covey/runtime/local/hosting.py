@@ -1,4 +1,4 @@
-"""Where controllers run: in the simulator's own process, or each in one of its own."""
+"""Where controllers run: in the simulation's own process, or each in one of its own."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,25 +6,27 @@ from typing import Any, Literal
 
 from covey.errors import InvalidValueError
 from covey.mapping.occupancy.belief import Beliefs
-from covey.runtime.local.deciding import Deciding
+from covey.runtime.host import Host, Team
+from covey.runtime.local.host import LocalHost
 
 Controllers = Literal["in_process", "processes"] | Any
 """``in_process``, ``processes``, or a `covey.runtime.remote.record.Processes`."""
 
 
-def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[..., Deciding]]:
-    """Return the kind of the beliefs of robots that map alike, and what lets the controllers decide.
+def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[[Team], Host]]:
+    """Return the kind of the beliefs of robots that map alike, and what makes the host of their controllers.
 
     Raises:
-        InvalidValueError: it is none of the two.
+        InvalidValueError: it is none of these.
     """
     if controllers == "in_process":
-        return Beliefs, Deciding
-    from covey.runtime.remote.deciding import DecidingApart
+        return Beliefs, LocalHost
+    from covey.runtime.remote.fleet import Fleet
+    from covey.runtime.remote.host import RemoteHost
     from covey.runtime.remote.mirror import Mirror
     from covey.runtime.remote.record import Processes
 
     record = Processes() if controllers == "processes" else controllers
     if not isinstance(record, Processes):
         raise InvalidValueError(f"controllers is {controllers!r}; give in_process, processes, or a Processes record")
-    return Mirror, partial(DecidingApart, record)
+    return Mirror, partial(RemoteHost, record, Fleet)

@@ -1,6 +1,6 @@
 """Talking: the messages of the last step are delivered, tags are left and read, the notice board turns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
 from covey.comms.radio import Radio
 from covey.comms.samples import Sample
-from covey.comms.tags import Tag, TagField, Tags
+from covey.comms.tags import Tag, TagField, TagReading, Tags
 from covey.comms.traffic import Log
-from covey.onboard.handle import Robot
 from covey.robots.team import TeamState
 from covey.world.world import World
 
@@ -25,6 +24,7 @@ class Talking:
         tags: what has been left in the environment.
         board: what stands on the notice board.
         sample: what there is to record about the radio in this step; None at most steps.
+        tags_in_reach: of robots that read tags, by team index.
         events: tags that were left in this step: robot, x, y [m] and content.
     """
 
@@ -35,17 +35,24 @@ class Talking:
         self._every_s, self._next_s = every_s, 0.0
         self.tags, self.board = TagField(tags), Board()
         self.events: list[tuple[int, float, float, Any]] = []
-        self._shows = False  # whether robots may still hold readings of tags
+        self.tags_in_reach: dict[int, list[TagReading]] = {}
 
     def exchange(
-        self, world: World, state: TeamState, robots: dict[int, Robot], alive: np.ndarray, time_s: float
+        self,
+        world: World,
+        state: TeamState,
+        left: list[tuple[int, Any, float]],
+        readers: Iterable[int],
+        alive: np.ndarray,
+        time_s: float,
     ) -> None:
         """Deliver what was sent and left in the last step.
 
         Args:
             world: its walls hide tags, and weaken the radio.
             state: the true poses.
-            robots: the handles of the robots that have one, by team index.
+            left: tags that were left: robot, content, and lifetime [s]; they are taken out.
+            readers: team indices of the robots that read tags.
             alive: whose radio works, bool (n,).
             time_s: the time now [s].
         """
@@ -55,20 +62,17 @@ class Talking:
             self._next_s = time_s + self._every_s
             self.sample = self.network.look(world, state.pose, alive, time_s)
         self.board.turn()
-        self._leave(state, robots, time_s)
+        self._leave(state, left, time_s)
         self.tags.expire(time_s)
-        if self.tags.tags or self._shows:
-            self._shows = bool(self.tags.tags)
-            for i, robot in robots.items():
-                robot._tags = self.tags.read(state.pose[i], time_s, world.skip, world.grid.frame)
+        skip, frame = world.skip, world.grid.frame
+        self.tags_in_reach = (
+            {i: self.tags.read(state.pose[i], time_s, skip, frame) for i in readers} if self.tags.tags else {}
+        )
 
-    def _leave(self, state: TeamState, robots: dict[int, Robot], time_s: float) -> None:
+    def _leave(self, state: TeamState, left: list[tuple[int, Any, float]], time_s: float) -> None:
         self.events.clear()
-        for i, robot in robots.items():
-            if not robot._left_tags:
-                continue
-            for content, lifetime_s in robot._left_tags:
-                x, y = state.pose[i, :2].tolist()
-                self.events.append((i, x, y, content))
-                self.tags.leave(Tag(x, y, content, robot.name, time_s, time_s + lifetime_s))
-            robot._left_tags.clear()
+        for i, content, lifetime_s in left:
+            x, y = state.pose[i, :2].tolist()
+            self.events.append((i, x, y, content))
+            self.tags.leave(Tag(x, y, content, self.mailboxes[i].owner, time_s, time_s + lifetime_s))
+        left.clear()

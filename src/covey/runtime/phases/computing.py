@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from covey.onboard.group import Group
 from covey.onboard.motions import STILL, Twist
 from covey.physics.clock import Clock
 from covey.results.computers import ComputerSample
-from covey.robots.computer import Computer, Costs, Work
+from covey.robots.computer import Computer, Costs
 
 Compute = Literal["modelled", "measured"]
 POLL_S = 5.0
@@ -32,7 +32,6 @@ class Machine:
         computer: what it is.
         matches: whether its robot localizes by matching scans.
         period_s: the control period of its robot [s].
-        work: what its software did since it was last reckoned.
         idle: whether it was free at the begin of this step.
         free_s: simulated time at which it is done with all that it has been given [s].
         command: the twist in force, and ``since_s`` since when [s].
@@ -45,7 +44,6 @@ class Machine:
     computer: Computer
     matches: bool
     period_s: float
-    work: Work
     idle: bool = True
     free_s: float = 0.0
     command: Twist = STILL
@@ -86,7 +84,7 @@ class Machine:
 class Computing:
     """The computers of a team; robots that have none are not in it.
 
-    In each step: `begin`; `takes_scans` and `mapped` for the robots that could map; `act` for each controller;
+    In each step: `begin`; `takes_scans` and `mapped` for the robots that could map; `acted` for each controller;
     `command` for each robot; `sample` at the end.
 
     Args:
@@ -111,7 +109,7 @@ class Computing:
             matches, period_s = group.localization.kind not in _ALONE, clock.step_s * group.control_every
             for _ in group.start:
                 if group.robot.computer is not None:
-                    self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s, Work())
+                    self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s)
                 robot += 1
         self.measures = compute == "measured" and bool(self.machines)
         self.told = False
@@ -191,25 +189,23 @@ class Computing:
             )
         return machine.idle
 
-    def act(self, robot: int, step: Callable[[], Twist]) -> None:
-        """Let the controller of a robot that may act do so; its command comes when the work is done.
+    def acted(self, robot: int, twist: Twist, work: Mapping[str, float], cpu_s: float) -> None:
+        """Charge what the controller of a robot took for its answer; its command comes when that is done.
 
         Args:
             robot: team index.
-            step: returns the twist that the controller commands.
-
-        Raises:
-            Exception: what ``step`` raises.
+            twist: what it commands.
+            work: what its software did, in units by kind.
+            cpu_s: processor time that it really took [s].
         """
-        machine, now = self.machines[robot], self.clock.time_s
-        begun = time.thread_time()
-        machine.coming = step()
-        if not self.measures:
-            self.charge_work(robot, machine.work.take())
-        elif not self.told:
-            self.charge(robot, time.thread_time() - begun)
+        machine = self.machines[robot]
+        machine.coming = twist
+        if self.measures:
+            self.charge(robot, cpu_s)
+        else:
+            self.charge_work(robot, work)
         machine.touched = False
-        delay = max(machine.free_s - now, 0.0)
+        delay = max(machine.free_s - self.clock.time_s, 0.0)
         machine.comes = self.clock.step + math.floor(delay / self.clock.step_s + 0.5 + _EPS)
         machine.decisions += 1
         machine.delay_s += delay
@@ -245,7 +241,7 @@ class Computing:
             seconds /= machine.computer.speed
             machine.add(self.clock.time_s - self._since_s, seconds, seconds * self._swaps(machine))
 
-    def charge_work(self, robot: int, amounts: dict[str, float]) -> None:
+    def charge_work(self, robot: int, amounts: Mapping[str, float]) -> None:
         """Charge work to a robot at its declared costs: units by kind, as `Work.take` returns them."""
         machine = self.machines.get(robot)
         if machine is None:

@@ -18,7 +18,6 @@ from covey.mapping.exchange.map_updates import News
 from covey.mapping.exchange.providers import providers
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
-from covey.onboard.handle import Robot
 from covey.physics.clock import Clock, exact
 from covey.runtime.phases.localization_and_mapping import MappedTeam
 from covey.runtime.phases.map_alignment import Aligning
@@ -89,17 +88,17 @@ class Sharing:
                     team = MappedTeam(members, aligning.by_origin)
                 self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
 
-    def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
+    def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Take what has arrived, and send what is due.
 
         Args:
             world: its walls weaken the radio.
             pose: true poses, float64 (n, 3).
             alive: whose radio works, bool (n,).
-            robots: the handles of the robots that have one, by team index.
+            wishes: of controllers, by team index, see `covey.onboard.step.Requests`; they are taken out.
         """
         for exchange in self.exchanges:
-            exchange.step(world, pose, alive, robots)
+            exchange.step(world, pose, alive, wishes)
         for exchange, aligning in zip(self.exchanges, self.aligning, strict=False):
             aligning.step(exchange.shares & alive[exchange.members])
 
@@ -139,12 +138,12 @@ class Exchange:
         self._said = np.zeros((n, n), np.int64)  # the clock of the last digest of each robot
         self._published_s = [[0.0] for _ in range(n)]  # when each robot made each of its publications
 
-    def step(self, world: World, pose: np.ndarray, alive: np.ndarray, robots: Mapping[int, Robot]) -> None:
+    def step(self, world: World, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Take what has arrived, answer, and ask."""
         able = self.shares & alive[self.members]
         self._take_tiles(able)
         late = self._answer(able)
-        asks, offers = self._wishes(robots)
+        asks, offers = self._wishes(wishes)
         asks |= late
         if self.record.policy == "every":
             asks |= self.clock.step % self._every == 0
@@ -163,15 +162,10 @@ class Exchange:
             while self.beliefs.clock[row, row] >= len(times := self._published_s[row]):
                 times.append(self.clock.time_s)
 
-    def _wishes(self, robots: Mapping[int, Robot]) -> tuple[np.ndarray, np.ndarray]:
+    def _wishes(self, wishes: dict[int, set[str]]) -> tuple[np.ndarray, np.ndarray]:
         """Return whose controllers asked for maps, and whose offered their own, bool (n,) each."""
-        wishes = np.zeros((2, len(self.members)), bool)
-        for row, i in enumerate(self.members.tolist()):
-            robot = robots.get(i)
-            if robot is not None and robot._map_wishes:
-                wishes[0, row], wishes[1, row] = "request" in robot._map_wishes, "share" in robot._map_wishes
-                robot._map_wishes.clear()
-        return wishes[0], wishes[1]
+        own = [wishes.pop(i, ()) for i in self.members.tolist()] if wishes else [()] * len(self.members)
+        return np.array(["request" in words for words in own]), np.array(["share" in words for words in own])
 
     def _meetings(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
         """Return which robots have come into the reach of one that they did not hear for long, bool (n,)."""

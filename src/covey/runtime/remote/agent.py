@@ -1,163 +1,117 @@
-"""What runs in the process of a robot: its belief, its handle, its navigator and its controller."""
+"""The software of a robot, or of a controller of several, where it shares no memory with the simulation.
+
+It owns its belief, its mailbox, its notice board and its navigator, and knows what the records of a step say.
+"""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from covey.comms.blackboard import Board
 from covey.comms.mailbox import Mailbox
-from covey.comms.message import Message
-from covey.comms.tags import TagReading
 from covey.geometry import Pose
-from covey.mapping.exchange.apart import OthersTiles, OwnBelief
+from covey.mapping.exchange.apart import OthersTiles, OwnBelief, OwnTiles
 from covey.onboard.controller import Program
-from covey.onboard.driving import DriveLimits
 from covey.onboard.group import GroupView, twists_of
 from covey.onboard.handle import Robot
-from covey.onboard.motions import STILL
-from covey.onboard.navigator import Navigator
-from covey.onboard.onboard import Onboard
-from covey.random import generator
-from covey.robots.computer import Work
-from covey.robots.sample import Sample
+from covey.onboard.step import (
+    Failed,
+    GroupInput,
+    GroupOutput,
+    Requests,
+    ScanInput,
+    StepInput,
+    StepOutput,
+    TeamNews,
+)
 from covey.runtime.local.failures import text_of
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog
 from covey.runtime.remote.spawn_spec import GroupBirth, MapOf, RobotBirth
-from covey.runtime.transport.transport import Parts
 from covey.sensors.lidar import LidarReading
 
 
-class RobotAboard:
-    """The software of one robot, as its process runs it."""
+class RobotAgent:
+    """The software of one robot that shares no memory with the simulation."""
 
     def __init__(self, birth: RobotBirth, watchdog: Watchdog):
+        spec = birth.spec
         self._watchdog = watchdog
-        limits = DriveLimits.of(birth.model, birth.period_s)
-        navigator = Navigator(limits, birth.model.body_discs, identity=birth.index)
-        self.mailbox, self.board = Mailbox(birth.name, birth.team, birth.radios), Board(birth.notes)
-        rng = generator(birth.seed, f"controller/{birth.name}")
-        self.robot = Robot(birth.name, birth.model, Pose(*birth.home), navigator, rng, self.mailbox, self.board)
-        self.robot.waypoints = birth.waypoints
+        self._mailbox, self._board = Mailbox(spec.name, birth.team, birth.radios), Board(birth.notices)
+        self._frames: dict[str, Pose] | None = {} if birth.own_frames else None
         self._map = birth.map
         self._belief = None if birth.map is None else belief_of(birth.map)
-        if self._belief is not None:
-            self.robot.map = self._belief[self._belief.robot]
-        self._work = None if birth.model.computer is None else Work()
-        if self._work is not None:
-            self.robot._keep_account(self._work)
-        self.onboard = Onboard(self.robot, birth.program)
-        self._constant: dict[str, Any] = {}
-        self._status = "idle"
+        belief = None if self._belief is None else self._belief[self._belief.robot]
+        self.onboard = spec.software(self._mailbox, self._board, belief, self._frames)
 
-    def map(self, parts: Parts) -> Parts:
-        """Take in a scan; answer what it changed of the robot's own evidence."""
-        (pose, ranges, step), _, tiles = parts
-        self._take_tiles(tiles)
+    def map(self, scan: ScanInput) -> OwnTiles | None:
+        """Take in a scan; return what it changed of the robot's own evidence."""
+        self._take_tiles(scan.tiles)
         assert self._belief is not None
         assert self._map is not None
         fan = self._map
-        own = self._belief.see(pose, ranges, fan.angles, fan.mount, fan.range_m, step)
-        return None, None if own is None else tuple(own), None
+        return self._belief.see(scan.pose, scan.ranges, fan.angles, fan.mount, fan.range_m, scan.step)
 
-    def decide(self, parts: Parts) -> Parts:
-        """Let the controller act on what has come; answer its command, and what else it wants."""
-        self._take(parts)
-        robot, failure = self.robot, None
-        before = [message.number for message in self.mailbox.inbox]
+    def step(self, shown: StepInput) -> StepOutput:
+        """Let the controller act; return all that it answers."""
+        if shown.news is not None:
+            self._hear(shown.news)
+        inbox, outbox, pending = self._mailbox.inbox, self._mailbox.outbox, self._board.pending
+        before = [message.number for message in inbox]
         try:
             with self._watchdog:
-                command = self.onboard.step()
+                answer = self.onboard.step(shown)
         except BaseException as error:
-            command, failure = STILL, (text_of(error), isinstance(error, StepBudgetError))
-        left = {message.number for message in self.mailbox.inbox}
-        taken = [number for number in before if number not in left]
-        said, status = None, robot.status
-        if robot._notes or status != self._status or robot.finished or failure:
-            self._status, said = status, (robot._notes, status, robot.finished, failure)
-            robot._notes = []
-        (tags, robot._left_tags), (digs, robot._digs) = (robot._left_tags, []), (robot._digs, [])
-        wishes, outbox, writes = sorted(robot._map_wishes), self.mailbox.outbox, self.board.pending
-        team = None
-        if taken or wishes or outbox or writes:
-            notes = [tuple(getattr(o, name) for name in _OUTGOING) for o in outbox]
-            team = (taken, wishes, notes, [(key, value) for key, value in writes])
-        robot._map_wishes.clear()
-        outbox.clear()
-        self.mailbox.writers.clear()
-        writes.clear()
-        work = self._work.take() if self._work is not None else None
-        return (command, tags, digs, work) if tags or digs or work else (command,), said, team
+            answer = self.onboard.failed(Failed(text_of(error), isinstance(error, StepBudgetError), error))
+        left = {message.number for message in self._mailbox.inbox}
+        taken = tuple(number for number in before if number not in left)
+        if taken or outbox or pending:
+            asked = answer.requests or Requests()
+            asked = asked._replace(taken=taken, messages=tuple(outbox), notices=tuple(pending))
+            answer = answer._replace(requests=asked)
+            outbox.clear()
+            self._mailbox.writers.clear()
+            pending.clear()
+        return answer
 
     def close(self) -> None:
         """End the controller (a coroutine's ``finally`` blocks run)."""
         self.onboard.close()
 
-    def _take(self, parts: Parts) -> None:
-        (pose, time_s, collided, fresh, whole, tags), _, team = parts
-        robot = self.robot
-        robot.pose, robot.time, robot.collided = Pose(*pose), time_s, collided
-        come: dict[str, list[Sample]] = {}
-        for taken_s, name, whole_one, sent in fresh:
-            come.setdefault(name, []).append(Sample(taken_s, self._reading(name, whole_one, sent)))
-        if come:
-            readings = {name: samples[-1].reading for name, samples in come.items()}
-            robot.readings = readings if whole else robot.readings | readings
-        robot._backlog = come
-        if tags is not None:
-            robot._tags = [TagReading(*tag) for tag in tags]
-        if team is not None:
-            tiles, messages, writes, frames = team
-            if frames is not None:
-                robot._frames = frames
-            self._take_tiles(tiles)
-            for message in messages:
-                self.mailbox.put(Message(*message))
-            self.board.pending += writes
-            self.board.turn()
+    def _hear(self, news: TeamNews) -> None:
+        if news.frames is not None and self._frames is not None:
+            self._frames.clear()
+            self._frames.update(news.frames)
+        self._take_tiles(news.tiles)
+        for message in news.messages:
+            self._mailbox.put(message)
+        self._board.pending += news.notices
+        self._board.turn()
 
-    def _reading(self, name: str, whole: bool, sent: Any) -> Any:
-        """Return a reading: whole the first time, later what changes of it."""
-        if whole:
-            self._constant[name] = sent
-            return sent
-        before = self._constant[name]
-        own = {f: getattr(before, f).copy() for f in _OWN if hasattr(before, f)}
-        return dataclasses.replace(before, **own, **sent)
-
-    def _take_tiles(self, tiles: tuple[np.ndarray, np.ndarray] | None) -> None:
+    def _take_tiles(self, tiles: OthersTiles | None) -> None:
         if tiles is not None and self._belief is not None:
-            self._belief.take_tiles(OthersTiles(*tiles))
+            self._belief.take_tiles(tiles)
 
 
-_OUTGOING = ("to", "kind", "payload", "size_bytes", "ttl_s", "radio")
-_OWN = ("mount",)
-"""Constant fields of readings of which each reading has a copy."""
-
-
-class GroupAboard:
-    """A controller of a group or of the whole team, as its process runs it."""
+class GroupAgent:
+    """A controller of a group or of the whole team that shares no memory with the simulation."""
 
     def __init__(self, birth: GroupBirth, watchdog: Watchdog):
         self._watchdog = watchdog
         self._program = birth.program
         self._call: Any = None
 
-    def map(self, parts: Parts) -> Parts:
-        """Refuse: a controller of a group keeps no map."""
-        raise AssertionError("a controller of a group keeps no map")
-
-    def decide(self, parts: Parts) -> Parts:
-        """Let the controller act on what its robots see; answer their twists by group."""
-        views = {shown[0]: GroupView(*shown) for shown in parts[0]}
+    def step(self, shown: Sequence[GroupInput]) -> GroupOutput:
+        """Let the controller act on what its robots see."""
+        views = {given.name: GroupView(*given) for given in shown}
         view = views if self._program.scope == "team" else next(iter(views.values()))
         try:
             with self._watchdog:
                 self._call = self._call or self._program.bound()
-                twists = twists_of(self._call(view), view)
+                return GroupOutput(twists_of(self._call(view), view))
         except BaseException as error:
-            return None, (text_of(error), isinstance(error, StepBudgetError)), None
-        return list(twists.values()), None, None
+            return GroupOutput(failure=Failed(text_of(error), isinstance(error, StepBudgetError), error))
 
     def close(self) -> None:
         """End."""
@@ -180,21 +134,19 @@ def rehearse(birth: RobotBirth) -> None:
         place = dataclasses.replace(birth.map, row=0, names=["rehearsing"], size_m=size, origin=(0.0, 0.0), known=None)
         place = dataclasses.replace(place, mapping=place.mapping.model_copy(update={"resolution_m": cell}))
     program = Program(_stroll)
-    aboard = RobotAboard(
-        dataclasses.replace(birth, home=(3.0, 3.0, 0.0), program=program, map=place, waypoints=None),
-        watchdog := Watchdog(1e9),
-    )
+    here, sensors = Pose(3.0, 3.0, 0.0), ("lidar",) if place is not None else ()
+    spec = dataclasses.replace(birth.spec, home=here, program=program, sensors=sensors, waypoints=None)
+    agent = RobotAgent(dataclasses.replace(birth, spec=spec, map=place), watchdog := Watchdog(1e9))
     try:
-        here, readings = np.array([3.0, 3.0, 0.0]), []
+        readings: tuple[Any, ...] = ()
         if place is not None:
             ranges = np.full(len(place.angles), 2.0)
-            aboard.map(((here, ranges, 0), None, None))
-            readings = [(0.0, "lidar", True, LidarReading(ranges, place.angles, place.range_m, place.mount))]
+            agent.map(ScanInput(np.array(here), ranges, 0))
+            readings = (LidarReading(ranges, place.angles, place.range_m, place.mount),)
         for step in range(4):
-            aboard.decide(((tuple(here), 0.1 * step, False, readings, False, None), None, None))
-            readings = []
+            agent.step(StepInput(0.1 * step, here, readings=readings))
     finally:
-        aboard.close()
+        agent.close()
         watchdog.close()
 
 

@@ -3,13 +3,15 @@
 import secrets
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from covey.errors import ControllerError
 from covey.kernel import is_compiled
 from covey.planning.dynamic_window import dynamic_window
+from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.launch import given_key, start_process
+from covey.runtime.remote.line import WireLine
 from covey.runtime.remote.record import Processes
 from covey.runtime.remote.spawn_spec import packed, refuse_within_import
 from covey.runtime.transport.channel import Seat
@@ -58,6 +60,10 @@ class Fleet:
             from covey.runtime.remote.placement import start_on_cluster
 
             start_on_cluster(record.nodes, list(self.seats), record.robots_per_node, self.address, self.authkey)
+
+    def line(self, seat: Seat, banks: Sequence[SensorBank]) -> WireLine:
+        """Return the line to the process of a seat; ``banks``: of the sensors that it reads."""
+        return WireLine(seat, banks)
 
     def open(self, birth_of: Callable[[Seat], Any]) -> bool:
         """Wait until all processes have come in, and tell each who it is.

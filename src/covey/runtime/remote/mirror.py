@@ -7,10 +7,9 @@ import numpy as np
 
 from covey.mapping.exchange.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.mapping.exchange.map_updates import News
+from covey.onboard.step import ScanInput
+from covey.runtime.remote.line import Line
 from covey.runtime.transport.channel import Seat
-from covey.runtime.transport.transport import MAP, MONITOR, Parts
-
-Tiles = tuple[np.ndarray, np.ndarray]
 
 
 class Host(Protocol):
@@ -34,19 +33,20 @@ class Mirror(MirroredBeliefs):
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
-        self._seats: dict[int, Seat] = {}
-        self._waiting: dict[int, Tiles] = {}
+        self._lines: dict[int, Line] = {}
+        self._waiting: dict[int, OthersTiles] = {}
         self._host: Host | None = None
         self.start: np.ndarray | None = None
+        self.informed: set[int] = set()
 
-    def attach(self, seats: dict[int, Seat], host: Host) -> None:
-        """Say which robots have a process, by row, and who has them."""
-        self._seats, self._host = seats, host
+    def attach(self, lines: dict[int, Line], host: Host) -> None:
+        """Say which robots keep their maps elsewhere, by row, and who has them."""
+        self._lines, self._host = lines, host
 
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         """Let robots start with a map."""
         super().know(robots, occupancy)
-        self.start = occupancy
+        self.start, self.informed = occupancy, self.informed | set(robots.tolist())
 
     def update(
         self,
@@ -59,7 +59,7 @@ class Mirror(MirroredBeliefs):
         step: int,
     ) -> int:
         """Let the robots' processes take in a scan each, and take in what that changed; one that is busy loses it."""
-        here = np.array([int(row) not in self._seats for row in robots], bool)
+        here = np.array([int(row) not in self._lines for row in robots], bool)
         used = 0
         if here.any():
             used = super().update(robots[here], poses[here], ranges[here], angles, mount, range_m, step)
@@ -69,11 +69,11 @@ class Mirror(MirroredBeliefs):
         asked: list[Seat] = []
         for k in np.flatnonzero(~here).tolist():
             row = int(robots[k])
-            seat = self._seats[row]
-            if seat.is_deciding:
-                seat.misses.dropped_readings += 1
-            elif seat.ask(MAP, ((poses[k], ranges[k], step), None, self.waiting(row)), self._put(row, poses[k])):
-                asked.append(seat)
+            line = self._lines[row]
+            if line.seat.is_deciding:
+                line.seat.misses.dropped_readings += 1
+            elif line.scan(ScanInput(poses[k], ranges[k], step, self.waiting(row)), self._put(row, poses[k])):
+                asked.append(line.seat)
         for seat in asked:
             seat.settle(self._host.maps_until())
         return used + len(asked)
@@ -81,28 +81,29 @@ class Mirror(MirroredBeliefs):
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
         """Let robots take the tiles that they received, and keep them for their processes."""
         for row in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
-            if row in self._seats:
+            if row in self._lines:
                 others = self.lacking(row, [news[k] for k in np.flatnonzero(received[row]).tolist()])
                 if len(others.items):
                     self._keep(row, others)
         return super().take(received, news)
 
-    def waiting(self, row: int) -> Tiles | None:
+    def waiting(self, row: int) -> OthersTiles | None:
         """Take what a robot's process has still to be told."""
         return self._waiting.pop(row, None)
 
-    def _put(self, row: int, pose: np.ndarray) -> Callable[[Parts, float], None]:
+    def _put(self, row: int, pose: np.ndarray) -> Callable[[OwnTiles | None, float], None]:
         """Return what takes in the answer to a scan from a pose (3,)."""
 
-        def then(answer: Parts, cpu_s: float) -> None:
-            if answer[MONITOR] is not None:
-                self.put(row, pose, OwnTiles(*answer[MONITOR]))
+        def then(own: OwnTiles | None, cpu_s: float) -> None:
+            if own is not None:
+                self.put(row, pose, own)
             assert self._host is not None
-            self._host.took(self._seats[row], cpu_s)
+            self._host.took(self._lines[row].seat, cpu_s)
 
         return then
 
     def _keep(self, row: int, others: OthersTiles) -> None:
         before = self._waiting.get(row)
-        both = [others] if before is None else [OthersTiles(*before), others]
-        self._waiting[row] = np.concatenate([o.items for o in both]), np.concatenate([o.cells for o in both])
+        if before is not None:
+            others = OthersTiles(*(np.concatenate(pair) for pair in zip(before, others, strict=True)))
+        self._waiting[row] = others

@@ -6,13 +6,16 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from covey.runtime.local.watchdog import Watchdog
-from covey.runtime.remote.agent import GroupAboard, RobotAboard, rehearse
+from covey.runtime.remote.agent import GroupAgent, RobotAgent, rehearse
 from covey.runtime.remote.launch import given_key
 from covey.runtime.remote.spawn_spec import RobotBirth, unpacked
 from covey.runtime.remote.use import EVERY_S, OwnUse
+from covey.runtime.transport import codec
+from covey.runtime.transport.codec import RobotEnd
 from covey.runtime.transport.transport import (
     BUSY,
     DECIDE,
@@ -23,10 +26,14 @@ from covey.runtime.transport.transport import (
     READY,
     REFUSED,
     USE,
+    Parts,
     Wire,
     WireError,
     connect,
 )
+
+Answers = dict[int, Callable[[Parts], Any]]
+"""What answers letters, by their kind."""
 
 _LOOK_S = 0.5
 
@@ -47,11 +54,11 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         wire.send(HELLO, (None, {"name": name, "pid": os.getpid(), "host": os.uname().nodename}, None))
         first = wire.receive()
         assert first is not None
-        aboard, watchdog, use = _born(wire, first.parts[1])
+        answers, watchdog, use = _born(wire, first.parts[1])
         lookout = _Lookout(wire, watchdog, use)
         lookout.start()
         try:
-            _answer(wire, aboard)
+            _answer(wire, answers)
         finally:
             lookout.stop()
             watchdog.close()
@@ -61,37 +68,58 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         wire.close()
 
 
-def _born(wire: Wire, data: dict[str, Any]) -> tuple[Any, Watchdog, OwnUse]:
-    """Return what is to run aboard, the watchdog over it, and what tells what it takes."""
+def _born(wire: Wire, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
+    """Return what answers letters, the watchdog over it, and what tells what it takes."""
     try:
         birth = unpacked(data)
         computer = None
         if isinstance(birth, RobotBirth):
             rehearse(birth)
-            computer = birth.model.computer
+            computer = birth.spec.model.computer
         use = OwnUse(wire, computer)
         memory = use.limit() if birth.limits_memory else ""
         watchdog = Watchdog(birth.step_budget_s)
-        aboard = RobotAboard(birth, watchdog) if isinstance(birth, RobotBirth) else GroupAboard(birth, watchdog)
+        if isinstance(birth, RobotBirth):
+            answers = _of_robot(RobotAgent(birth, watchdog), birth.spec.sensors)
+        else:
+            answers = _of_group(GroupAgent(birth, watchdog))
     except Exception as error:
         wire.send(REFUSED, (None, f"{type(error).__name__}: {error}", None))
         raise
     wire.send(READY, (None, {"memory": memory}, None))
-    return aboard, watchdog, use
+    return answers, watchdog, use
 
 
-def _answer(wire: Wire, aboard: Any) -> None:
+def _of_robot(agent: RobotAgent, sensors: Sequence[str]) -> Answers:
+    """Return what answers letters to a robot."""
+    end = RobotEnd(sensors)
+    return {
+        MAP: lambda parts: codec.encoded_own(agent.map(codec.decoded_scan(parts))),
+        DECIDE: lambda parts: end.encode(agent.step(end.decode(parts))),
+        END: lambda _: agent.close(),
+    }
+
+
+def _of_group(agent: GroupAgent) -> Answers:
+    """Return what answers letters to a controller of several robots."""
+    return {
+        DECIDE: lambda parts: codec.encoded_twists(agent.step(codec.decoded_groups(parts))),
+        END: lambda _: agent.close(),
+    }
+
+
+def _answer(wire: Wire, answers: Answers) -> None:
     """Answer letters until the end."""
-    does, process = {MAP: aboard.map, DECIDE: aboard.decide}, os.getpid()
+    process = os.getpid()
     while True:
         letter = wire.receive()
         assert letter is not None
         if letter.kind == END:
-            aboard.close()
+            answers[END](letter.parts)
             return
         before = time.process_time()
         try:
-            answer = does[letter.kind](letter.parts)
+            answer = answers[letter.kind](letter.parts)
             if os.getpid() != process:  # a controller that forked goes on in one process only
                 os._exit(0)
             wire.send(letter.kind, answer, time.process_time() - before)

@@ -14,9 +14,8 @@ from covey.errors import InvalidValueError
 from covey.mapping.occupancy.merge_rules import Rule
 from covey.mapping.records import Mapping
 from covey.onboard.controller import Program
-from covey.planning.waypoints import Waypoints
+from covey.onboard.spec import RobotSpec
 from covey.registry import load_file
-from covey.robots.model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +45,27 @@ class RobotBirth:
     """What the process of one robot is told.
 
     Attributes:
-        home: its first estimate.
-        period_s: of its controller [s].
+        spec: the robot and its program.
+        team: names of all robots.
+        radios: names of those that carry messages.
+        own_frames: whether the robots do not know where the others started.
         limits_memory: whether the process gets no more memory than the robot's computer has.
-        notes: what stands on the notice board.
+        notices: what stands on the notice board.
     """
 
-    name: str
-    index: int
+    spec: RobotSpec
     team: tuple[str, ...]
     radios: tuple[str, ...]
-    model: RobotModel
-    home: tuple[float, float, float]
-    period_s: float
-    program: Program
-    seed: int
     step_budget_s: float
-    limits_memory: bool
+    own_frames: bool = False
+    limits_memory: bool = False
     map: MapOf | None = None
-    waypoints: Waypoints | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
+    notices: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        """The controller."""
+        return self.spec.program
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,55 @@
+"""`RobotSpec`: which robot it is, and the program that it runs: all that makes its software."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from covey.comms.blackboard import Board
+from covey.comms.mailbox import Mailbox
+from covey.geometry import Pose
+from covey.onboard.controller import Program
+from covey.onboard.driving import DriveLimits
+from covey.onboard.handle import Robot
+from covey.onboard.navigator import Navigator
+from covey.onboard.onboard import Onboard
+from covey.planning.waypoints import Waypoints
+from covey.random import generator
+from covey.robots.model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class RobotSpec:
+    """One robot, and the program that it runs.
+
+    Attributes:
+        index: its team index.
+        home: its first estimate.
+        period_s: of its controller [s].
+        seed: of the run.
+        sensors: names of the sensors that its program reads.
+        waypoints: the graph to patrol, if there is one.
+    """
+
+    name: str
+    index: int
+    model: RobotModel
+    home: Pose
+    period_s: float
+    program: Program
+    seed: int
+    sensors: tuple[str, ...] = ()
+    waypoints: Waypoints | None = None
+
+    def software(self, mailbox: Mailbox, board: Board, belief: Any, frames: Mapping[str, Pose] | None) -> Onboard:
+        """Return the software of the robot, at its start.
+
+        Args:
+            mailbox, board: through which it talks.
+            belief: its map; None when it keeps none.
+            frames: where it has found the frames of others, by name; None when all robots share one.
+        """
+        model, rng = self.model, generator(self.seed, f"controller/{self.name}")
+        navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)
+        robot = Robot(self.name, model, self.home, navigator, rng, mailbox, board, self.sensors, frames)
+        robot.map, robot.waypoints = belief, self.waypoints
+        return Onboard(robot, self.program)

@@ -1,0 +1,113 @@
+"""`LocalHost`: controllers in the simulation's own process; mailboxes, notice board and beliefs are shared."""
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from covey.onboard.group import GroupView, twists_of
+from covey.onboard.step import Failed, GroupInput, GroupOutput, StepInput, StepOutput
+from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
+from covey.runtime.local.failures import text_of
+from covey.runtime.local.watchdog import StepBudgetError, Watchdog
+
+
+class LocalHost(Host):
+    """Controllers in the simulation's own process.
+
+    Attributes:
+        onboard: the software of each robot with a controller of its own, by team index.
+    """
+
+    def __init__(self, team: Team):
+        talking, beliefs = team.talking, team.estimating.belief_of
+        self.watchdog = Watchdog(team.step_budget_s)
+        self.cpu_s = dict[int, float]()
+        self.onboard = {
+            i: spec.software(talking.mailboxes[i], talking.board, beliefs.get(i), team.frames_of.get(i))
+            for i, spec in team.specs.items()
+        }
+        measured = team.computing.machines if team.computing.measures else ()
+        self._steps: dict[int, Callable[[StepInput], StepOutput]] = {
+            i: partial(self._measured, i) if i in measured else onboard.step for i, onboard in self.onboard.items()
+        }
+        self._programs = {key: groups[0].program for key, groups in team.programs.items()}
+        self._calls: dict[str, Callable[..., Any]] = {}
+        self._process = os.getpid()
+
+    def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
+        """Let the robots act, one after another; one that fails or takes too long does not hold up the others."""
+        watchdog, n, k = self.watchdog, len(inputs), 0
+        calls, answers, began = [self._steps[i] for i in robots], [StepOutput()] * n, [0.0] * n
+        watchdog.ready()
+        while k < n:
+            try:
+                while k < n:
+                    watchdog.started = began[k] = monotonic()
+                    answers[k] = calls[k](inputs[k])
+                    k += 1
+                watchdog.rest()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                watchdog.rest()
+                overdue = watchdog.overdue if isinstance(error, StepBudgetError) else None
+                failed = began.index(overdue) if overdue in began and overdue else k  # it may come a little later
+                answers[failed] = self.onboard[robots[failed]].failed(_failed(error), answers[failed])
+                k = max(k, failed + 1)
+        return zip(robots, answers, strict=True)
+
+    def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
+        """Let a controller of several robots act."""
+        views = {shown.name: GroupView(*shown) for shown in inputs}
+        self.watchdog.ready()
+        try:
+            self.watchdog.started = monotonic()
+            if key not in self._calls:
+                self._calls[key] = self._programs[key].bound()
+            view = views if self._programs[key].scope == "team" else next(iter(views.values()))
+            answer = GroupOutput(twists_of(self._calls[key](view), view))
+            self.watchdog.rest()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.watchdog.rest()
+            answer = GroupOutput(failure=_failed(error))
+        return [(list(views), answer)]
+
+    def settle(self) -> tuple[Answers, GroupAnswers]:
+        """End the step."""
+        if os.getpid() != self._process:  # a controller that forked goes on in one process only
+            os._exit(0)
+        return NONE
+
+    def handle(self, robot: int) -> Any:
+        """Return the handle of a robot."""
+        return self.onboard[robot].robot
+
+    def close(self) -> None:
+        """End every controller; what its ``finally`` blocks raise is a warning."""
+        for onboard in self.onboard.values():
+            try:
+                with self.watchdog:
+                    onboard.close()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                name, what = onboard.robot.name, f"{type(error).__name__}: {error}"
+                warnings.warn(f"the controller of {name} failed when it was ended: {what}", stacklevel=2)
+        self.watchdog.close()
+
+    def _measured(self, i: int, shown: StepInput) -> StepOutput:
+        """Let a robot act, and measure the processor time that it takes."""
+        begun = time.thread_time()
+        answer = self.onboard[i].step(shown)
+        self.cpu_s[i] = time.thread_time() - begun
+        return answer
+
+
+def _failed(error: BaseException) -> Failed:
+    return Failed(text_of(error), isinstance(error, StepBudgetError), error)

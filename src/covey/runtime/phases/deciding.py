@@ -1,0 +1,372 @@
+"""Deciding: each robot is shown a `StepInput` and answers; a group controller sees arrays.
+
+The loop is the same wherever controllers run; a `Host` shows robots their inputs and brings the answers.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from covey.errors import ControllerError
+from covey.geometry import Pose
+from covey.onboard.group import Group, GroupView
+from covey.onboard.handle import HISTORY
+from covey.onboard.motions import STILL
+from covey.onboard.spec import RobotSpec
+from covey.onboard.step import Failed, GroupInput, Requests, StepInput, StepOutput
+from covey.planning.waypoints import Waypoints
+from covey.results.recorder import Recorder
+from covey.robots.sample import Sample
+from covey.runtime.host import Answers, GroupAnswers, Host, Team
+from covey.runtime.local.failures import Failure, text_of
+from covey.runtime.phases.communication import Talking
+from covey.runtime.phases.computing import Computing
+from covey.runtime.phases.localization_and_mapping import Estimating
+from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
+
+_pose = partial(tuple.__new__, Pose)  # of a list; half the time of Pose(*list)
+_input = partial(tuple.__new__, StepInput)
+
+
+@dataclass
+class Requested:
+    """What robots have asked for, in the order in which they asked; who grants it takes it out.
+
+    Attributes:
+        notes: robot and text.
+        tags: robot, content and lifetime [s].
+        digs: by robot, see `Requests`.
+        maps: by robot, see `Requests`.
+    """
+
+    notes: list[tuple[int, str]] = field(default_factory=list)
+    tags: list[tuple[int, Any, float]] = field(default_factory=list)
+    digs: dict[int, list[Any]] = field(default_factory=dict)
+    maps: dict[int, set[str]] = field(default_factory=dict)
+
+
+class Deciding:
+    """The controllers of a team.
+
+    Attributes:
+        host: where they run.
+        failed: robots whose controller has failed.
+        down: robots that do not act now, and ``lost`` those of them that never will again.
+        requested: what robots ask for besides their motion.
+        shown: what each robot with a controller of its own was shown last, by team index.
+        answered: and what it answered last.
+    """
+
+    def __init__(
+        self,
+        groups: list[Group],
+        sensing: Sensing,
+        estimating: Estimating,
+        talking: Talking,
+        computing: Computing,
+        host: Callable[[Team], Host],
+        seed: int,
+        step_s: float,
+        step_budget_s: float,
+        frames_of: Callable[[int, str], Mapping[str, Pose]] | None = None,
+        waypoints: Waypoints | None = None,
+    ):
+        self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
+        self.computing = computing
+        self.failures: list[Failure] = []
+        self.requested = Requested()
+        self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
+        self.failed: set[int] = set()
+        self.down: set[int] = set()
+        self.lost: set[int] = set()
+        self._members = {group.name: range(first, first + len(group.start)) for group, first in self._parts()}
+        self._banks_of = {
+            group.name: [
+                bank
+                for bank in sensing.banks
+                if first in bank.row_of and group.program and group.program.reads(bank.record.kind, bank.record.name)
+            ]
+            for group, first in self._parts()
+        }
+        self._come: dict[str, list[list[BankSample]]] = {
+            name: [[] for _ in banks] for name, banks in self._banks_of.items()
+        }
+        self._collided = np.zeros(int(self.starts[-1]), bool)
+        self._missed: dict[int, StepInput] = {}  # what came while the computer of a robot was busy
+        self._finished: set[int] = set()
+        specs: dict[int, RobotSpec] = {}
+        programs: dict[str, list[Group]] = {}
+        for group, first in self._parts():
+            if group.program is not None and group.program.scope == "robot":
+                specs |= self._specs(group, first, seed, step_s * group.control_every, waypoints)
+            elif group.program is not None:
+                programs.setdefault("team" if group.program.scope == "team" else group.name, []).append(group)
+        self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
+        self.answered = dict.fromkeys(specs, StepOutput())
+        self.host = host(
+            Team(
+                specs,
+                {i: self._banks_of[group.name] for group in groups for i in self._members[group.name] if i in specs},
+                {i: frames_of(i, spec.name) for i, spec in specs.items()} if frames_of is not None else {},
+                programs,
+                self._members,
+                step_s,
+                step_budget_s,
+                sensing,
+                estimating,
+                talking,
+                computing,
+            )
+        )
+
+    def _specs(
+        self, group: Group, first: int, seed: int, period_s: float, waypoints: Waypoints | None
+    ) -> dict[int, RobotSpec]:
+        assert group.program is not None
+        members = self._members[group.name]
+        homes = self._poses(members)
+        sensors = tuple(bank.record.name for bank in self._banks_of[group.name])
+        return {
+            i: RobotSpec(name, i, group.robot, Pose(*home), period_s, group.program, seed, sensors, waypoints)
+            for i, name, home in zip(members, group.names, homes, strict=True)
+        }
+
+    def _parts(self) -> Iterator[tuple[Group, int]]:
+        """Yield each group and the team index of its first robot."""
+        yield from zip(self.groups, self.starts.tolist(), strict=False)
+
+    def _poses(self, members: range) -> list[list[float]]:
+        part = slice(members.start, members.stop)
+        return self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
+
+    @property
+    def all_done(self) -> bool:
+        """True when there is a controller and every one is done, rests, has failed, or is lost."""
+        gone = self.failed | self.lost
+        answers = self.answered.items()
+        return bool(answers) and all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
+
+    @property
+    def all_failed(self) -> bool:
+        """True when the controllers of all robots that have one of their own have failed."""
+        return self.failed >= self.answered.keys()
+
+    def views(self, time_s: float, collided: np.ndarray) -> list[GroupView]:
+        """Return what the controllers of groups, and of the team, see."""
+        return [
+            GroupView(*self._of_group(group, time_s, collided))
+            for group in self.groups
+            if group.program is not None and group.program.scope != "robot"
+        ]
+
+    def post(self, key: str, value: Any) -> None:
+        """Put plain data on the notice board, for the robots to read in this step."""
+        self.talking.board.pending.append((key, value))
+        self.host.post(key, value)
+
+    def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
+        """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
+        self.failures.clear()
+        collided = self._gather(collided)
+        self._take(*self.host.begin(step, time_s), commands)
+        of_team: list[GroupInput] = []
+        for group in self.groups:
+            if step % group.control_every != group.phase or group.program is None:
+                continue
+            members = self._members[group.name]
+            if group.program.scope == "robot":
+                self._take(self._ask_each(group, members, time_s, collided, commands), (), commands)
+            elif members[0] not in self.failed:
+                shown = self._of_group(group, time_s, collided)
+                if group.program.scope == "team":
+                    of_team.append(shown)
+                else:
+                    self._take((), self.host.ask_group(group.name, [shown]), commands)
+            for come in self._come[group.name]:
+                come.clear()
+            self._collided[members.start : members.stop] = False
+        if of_team:
+            self._take((), self.host.ask_group("team", of_team), commands)
+        self._take(*self.host.settle(), commands)
+        for i in self.computing.machines:
+            if i in self.answered and i not in self.down and i not in self.failed:
+                commands[i] = self.computing.command(i)
+
+    def record_into(self, recorder: Recorder) -> None:
+        """Say where to record more about the controllers than what they do."""
+        self.host.record_into(recorder)
+
+    def close(self) -> None:
+        """End every controller; what its ``finally`` blocks raise is a warning."""
+        self.host.close()
+
+    # -- what robots are shown -----------------------------------------------------------------------------------------
+
+    def _gather(self, collided: np.ndarray) -> np.ndarray:
+        """Keep what has come in this step for groups that do not act in it; return who collided since they last did."""
+        for name, banks in self._banks_of.items():
+            for come, bank in zip(self._come[name], banks, strict=True):
+                come += bank.samples
+        self._collided |= collided
+        return self._collided.copy()
+
+    def _ask_each(
+        self, group: Group, members: range, time_s: float, collided: np.ndarray, commands: np.ndarray
+    ) -> Answers:
+        """Show the robots of a group what there is, but for those that do not act."""
+        robots, inputs = members, self._inputs(group, members, time_s, collided)
+        still, busy = self.failed | self.down, self.host.busy
+        if still or busy or self._finished or self.computing.machines:
+            samples = sum(map(len, self._come[group.name]))
+            asked: list[int] = []
+            chosen: list[StepInput] = []
+            for i, shown in zip(members, inputs, strict=True):
+                finished = i in self._finished and i not in self.computing.machines
+                if i in still or finished:
+                    commands[i] = STILL
+                elif i in busy:
+                    self.host.drop(i, samples)
+                elif (shown := self._computed(i, shown, commands)) is not None:
+                    asked.append(i)
+                    chosen.append(shown)
+            robots, inputs = asked, chosen
+        self.shown.update(zip(robots, inputs, strict=True))
+        return self.host.ask(robots, inputs)
+
+    def _inputs(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> list[StepInput]:
+        """Return what each robot of a group is shown."""
+        come, n = self._come[group.name], len(members)
+        newest, older = self._newest(group, members)
+        times = tuple(tuple(s.substep * self.sensing.clock.substep_s for s in samples) for samples in come)
+        touches, tags = collided[members.start : members.stop].tolist(), self.talking.tags_in_reach
+        near = [tags.get(i, ()) for i in members] if tags else repeat((), n)
+        poses = map(_pose, self._poses(members))
+        fixed = repeat(time_s), repeat(times), repeat(None)
+        return list(map(_input, zip(fixed[0], poses, touches, newest, fixed[1], older, near, fixed[2], strict=False)))
+
+    def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
+        """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.
+
+        The robots of a group stand together in a bank.
+        """
+        banks, come, shown, n = self._banks_of[group.name], self._come[group.name], self.shown, len(members)
+        if not any(come):
+            return [shown[i].readings for i in members], repeat((), n)
+        rows = [range(bank.row_of[members.start], bank.row_of[members.start] + n) for bank in banks]
+        columns = [
+            map(samples[-1].readings.row, own) if samples else [shown[i].readings[k] for i in members]
+            for k, (samples, own) in enumerate(zip(come, rows, strict=True))
+        ]
+        newest = zip(*columns, strict=True)
+        if max(map(len, come)) < 2:
+            return newest, repeat((), n)
+        older = (
+            [tuple(s.readings.row(i) for s in samples[:-1]) for i in own]
+            for samples, own in zip(come, rows, strict=True)
+        )
+        return newest, zip(*older, strict=True)
+
+    def _computed(self, i: int, shown: StepInput, commands: np.ndarray) -> StepInput | None:
+        """Return what a robot with a computer is shown; None while that is busy, and what comes is kept for later."""
+        if i not in self.computing.machines:
+            return shown
+        shown = shown._replace(collided=self.computing.touched(i, shown.collided))
+        try:
+            is_free = self.computing.may_act(i)
+        except ControllerError as error:
+            commands[i] = STILL
+            self._fail((i,), Failed(text_of(error), error=error))
+            self.host.kill(i)
+            return None
+        missed = self._missed.pop(i, None)
+        if missed is not None:
+            shown = shown.after(missed, None if is_free else HISTORY)
+        if not is_free:
+            self._missed[i] = shown
+            self.shown[i] = self.shown[i]._replace(readings=shown.readings)
+            return None
+        return shown
+
+    def _of_group(self, group: Group, time_s: float, collided: np.ndarray) -> GroupInput:
+        """Return what a controller of a group, or of the team, is shown of a group."""
+        members = self._members[group.name]
+        fields = self._fields((group.program and group.program.sees) or (), members, collided)
+        samples, second = {}, self.sensing.clock.substep_s
+        for bank, come in zip(self._banks_of[group.name], self._come[group.name], strict=True):
+            rows = _rows(bank, members)
+            older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
+            newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
+            samples[bank.record.name] = older + newest
+        return GroupInput(group.name, list(group.names), time_s, fields, samples)
+
+    def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
+        part = slice(members.start, members.stop)
+        known: dict[str, Any] = {"pose": self.estimating.pose[part], "collided": collided[part]}
+        known = {name: _read_only(values) for name, values in known.items()}
+        wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
+        for bank in wanted:
+            if bank.readings is not None and members[0] in bank.row_of:
+                known[bank.record.name] = bank.readings.of(_rows(bank, members))
+        if "full" in sees:
+            known["true_pose"] = _read_only(self.estimating.state.pose[part])
+            return known
+        return {name: known[name] for name in sees if name in known}
+
+    # -- what they answer ----------------------------------------------------------------------------------------------
+
+    def _take(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
+        """Take in what robots, and controllers of several, have answered."""
+        answers, machines = list(answers), self.computing.machines
+        if answers:
+            commands[[i for i, _ in answers]] = [answer.twist for _, answer in answers]
+            self.answered.update(answers)
+            for i, answer in answers:
+                if answer.requests is not None:
+                    self._request(i, answer.requests)
+                if answer.status == "done":
+                    self._finished.add(i)
+                if i in machines and i not in self.failed:
+                    work = {} if answer.requests is None else answer.requests.work
+                    self.computing.acted(i, answer.twist, work, self.host.cpu_s.get(i, 0.0))
+        for names, answer in of_groups:
+            robots: list[int] = []
+            for name in names:
+                members = self._members[name]
+                commands[members.start : members.stop] = 0.0 if answer.failure else answer.twists[name]
+                robots += members
+            if answer.failure is not None:
+                self._fail(tuple(robots), answer.failure)
+
+    def _request(self, i: int, asked: Requests) -> None:
+        """Note what a robot asks for."""
+        requested = self.requested
+        requested.notes += [(i, note) for note in asked.notes]
+        requested.tags += [(i, content, lifetime_s) for content, lifetime_s in asked.tags]
+        if asked.digs:
+            requested.digs.setdefault(i, []).extend(asked.digs)
+        if asked.maps:
+            requested.maps.setdefault(i, set()).update(asked.maps)
+        if asked.failure is not None:
+            self._fail((i,), asked.failure)
+
+    def _fail(self, robots: tuple[int, ...], failure: Failed) -> None:
+        self.failed.update(robots)
+        error = failure.error or ControllerError(failure.text)
+        self.failures.append(Failure(robots, error, failure.text, failure.by_wall_time))
+
+
+def _rows(bank: SensorBank, members: range) -> slice:
+    """Return the rows of a bank of the robots of a group, who stand together in it."""
+    first = bank.row_of[members[0]]
+    return slice(first, first + len(members))
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """Return a copy that cannot be written by mistake."""
+    values = values.copy()
+    values.flags.writeable = False
+    return values

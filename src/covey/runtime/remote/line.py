@@ -1,0 +1,55 @@
+"""`Line`: what carries the records of a step to one robot, or to a controller of several, and the answers back."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from covey.mapping.exchange.apart import OwnTiles
+from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
+from covey.runtime.phases.sensing import SensorBank
+from covey.runtime.transport import codec
+from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.codec import SimulatorEnd
+from covey.runtime.transport.transport import DECIDE, MAP
+
+
+class Line(Protocol):
+    """What carries records there and back.
+
+    Each method returns whether there is somebody to ask; ``then`` gets the answer, and the processor time that it took
+    [s].
+    """
+
+    seat: Seat
+
+    def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
+        """Let a robot act."""
+        ...
+
+    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
+        """Let a robot take in a scan."""
+        ...
+
+    def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
+        """Let a controller of several robots act."""
+        ...
+
+
+class WireLine:
+    """The line to a process: records become letters."""
+
+    def __init__(self, seat: Seat, banks: Sequence[SensorBank]):
+        self.seat, self._end = seat, SimulatorEnd({bank.record.name: bank for bank in banks})
+
+    def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
+        """Let a robot act."""
+        return self.seat.ask(DECIDE, self._end.encode(shown), lambda parts, cpu_s: then(self._end.decode(parts), cpu_s))
+
+    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
+        """Let a robot take in a scan."""
+        letter = codec.encoded_scan(scan)
+        return self.seat.ask(MAP, letter, lambda parts, cpu_s: then(codec.decoded_own(parts), cpu_s))
+
+    def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
+        """Let a controller of several robots act."""
+        letter = codec.encoded_groups(shown)
+        return self.seat.ask(DECIDE, letter, lambda parts, cpu_s: then(codec.decoded_twists(parts), cpu_s))

@@ -1,0 +1,202 @@
+"""How the records of a step become the parts of letters and back: by field names, and only what is not the default.
+
+Of a sensor's reading only what changes is sent again; a status only when it is another one.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from covey.geometry import Pose
+from covey.mapping.exchange.apart import OthersTiles, OwnTiles
+from covey.onboard.step import (
+    Failed,
+    GroupInput,
+    GroupOutput,
+    Requests,
+    ScanInput,
+    StepInput,
+    StepOutput,
+    TeamNews,
+)
+from covey.runtime.phases.sensing import SensorBank
+from covey.runtime.transport.transport import Parts
+
+_MONITOR = ("notes", "status", "failure")
+_TEAM = ("maps", "messages", "notices", "taken")
+"""Fields of answers by class of traffic; the others go to the simulator."""
+_OWN = ("mount",)
+"""Constant fields of readings of which each reading has a copy."""
+
+
+def changed(record: Any) -> dict[str, Any]:
+    """Return the fields of a named tuple that differ from their defaults, by name.
+
+    Examples:
+        >>> changed(Requests(notes=("north",)))
+        {'notes': ('north',)}
+    """
+    defaults = record._field_defaults
+    values = zip(record._fields, record, strict=True)
+    return {k: v for k, v in values if not (k in defaults and (v is defaults[k] or v is None or _is_empty(v)))}
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (tuple, list, dict, bool)) and not value
+
+
+def encoded_scan(scan: ScanInput) -> Parts:
+    """Return the letter that holds a scan."""
+    return {"pose": scan.pose, "ranges": scan.ranges, "step": scan.step}, None, _tuple_of(scan.tiles)
+
+
+def decoded_scan(parts: Parts) -> ScanInput:
+    """Return the scan that a letter holds."""
+    return ScanInput(**parts[0], tiles=None if parts[2] is None else OthersTiles(*parts[2]))
+
+
+def encoded_own(own: OwnTiles | None) -> Parts:
+    """Return the letter that holds what a scan changed."""
+    return None, _tuple_of(own), None
+
+
+def decoded_own(parts: Parts) -> OwnTiles | None:
+    """Return what a scan changed from the letter that holds it."""
+    return None if parts[1] is None else OwnTiles(*parts[1])
+
+
+def _tuple_of(tiles: OwnTiles | OthersTiles | None) -> Any:
+    return None if tiles is None else tuple(tiles)
+
+
+class SimulatorEnd:
+    """Encodes what one robot is shown, and decodes what it answers.
+
+    Args:
+        banks: of the sensors that its program reads, by name.
+    """
+
+    def __init__(self, banks: Mapping[str, SensorBank]):
+        self._banks, self._told = banks, set[str]()
+        self._status = StepOutput().status
+
+    def encode(self, shown: StepInput) -> Parts:
+        """Return the letter that holds what a robot is shown."""
+        fields = changed(shown._replace(readings=(), times_s=(), older=(), news=None, pose=tuple(shown.pose)))
+        come = [
+            (name, taken_s, *self._reading(name, reading))
+            for k, name in enumerate(self._banks)
+            for taken_s, reading in zip(shown.times_s[k], shown.come(k), strict=True)
+        ]
+        if come:
+            fields["samples"] = come
+        return fields, None, None if shown.news is None else _plain(changed(shown.news))
+
+    def decode(self, parts: Parts) -> StepOutput:
+        """Return what a robot answers."""
+        fields: dict[str, Any] = {k: v for part in parts if part is not None for k, v in part.items()}
+        self._status = fields.pop("status", self._status)
+        twist = fields.pop("twist")
+        if "failure" in fields:
+            fields["failure"] = Failed(*fields["failure"])
+        return StepOutput(twist, self._status, Requests(**fields) if fields else None)
+
+    def _reading(self, name: str, reading: Any) -> tuple[bool, Any]:
+        """Return a reading whole the first time, later what changes of it."""
+        if name not in self._told or not dataclasses.is_dataclass(reading):
+            self._told.add(name)
+            return True, reading
+        constant = self._banks[name].readings.shared
+        return False, {f: getattr(reading, f) for f in _names(type(reading)) if f not in constant}
+
+
+class RobotEnd:
+    """Decodes what one robot is shown, and encodes what it answers.
+
+    Args:
+        sensors: names of the sensors that its program reads.
+    """
+
+    def __init__(self, sensors: Sequence[str]):
+        self._places = {name: k for k, name in enumerate(sensors)}
+        self._newest: list[Any] = [None] * len(sensors)
+        self._constant: dict[str, Any] = {}
+        self._status = StepOutput().status
+
+    def decode(self, parts: Parts) -> StepInput:
+        """Return what the robot is shown."""
+        fields, n = parts[0], len(self._newest)
+        times: list[list[float]] = [[] for _ in range(n)]
+        come: list[list[Any]] = [[] for _ in range(n)]
+        for name, taken_s, whole, sent in fields.pop("samples", ()):
+            place = self._places[name]
+            times[place].append(taken_s)
+            come[place].append(self._reading(name, whole, sent))
+        self._newest = [own[-1] if own else before for own, before in zip(come, self._newest, strict=True)]
+        return StepInput(
+            fields.pop("time_s"),
+            Pose(*fields.pop("pose")),
+            readings=tuple(self._newest),
+            times_s=tuple(map(tuple, times)),
+            older=tuple(tuple(own[:-1]) for own in come),
+            news=None if parts[2] is None else _news(parts[2]),
+            **fields,
+        )
+
+    def encode(self, answer: StepOutput) -> Parts:
+        """Return the letter that holds what the robot answers."""
+        fields: dict[str, Any] = {"twist": answer.twist} | ({} if answer.requests is None else changed(answer.requests))
+        if answer.status != self._status:
+            self._status = fields["status"] = answer.status
+        if "failure" in fields:
+            fields["failure"] = tuple(fields["failure"]._replace(error=None))
+        monitor = {name: fields.pop(name) for name in _MONITOR if name in fields}
+        team = {name: fields.pop(name) for name in _TEAM if name in fields}
+        return fields, monitor or None, team or None
+
+    def _reading(self, name: str, whole: bool, sent: Any) -> Any:
+        if whole:
+            self._constant[name] = sent
+            return sent
+        before = self._constant[name]
+        own = {f: getattr(before, f).copy() for f in _names(type(before)) if f in _OWN}
+        return dataclasses.replace(before, **own, **sent)
+
+
+def encoded_groups(shown: Sequence[GroupInput]) -> Parts:
+    """Return the letter that holds what a controller of several robots sees."""
+    return [given._asdict() for given in shown], None, None
+
+
+def decoded_groups(parts: Parts) -> list[GroupInput]:
+    """Return what a controller of several robots sees."""
+    return [GroupInput(**fields) for fields in parts[0]]
+
+
+def encoded_twists(answer: GroupOutput) -> Parts:
+    """Return the letter that holds what a controller of several robots answers."""
+    failure = None if answer.failure is None else tuple(answer.failure._replace(error=None))
+    return answer.twists or None, failure, None
+
+
+def decoded_twists(parts: Parts) -> GroupOutput:
+    """Return what a controller of several robots answers."""
+    return GroupOutput(parts[0] or {}, None if parts[1] is None else Failed(*parts[1]))
+
+
+def _plain(news: dict[str, Any]) -> dict[str, Any]:
+    if "tiles" in news:
+        news["tiles"] = tuple(news["tiles"])
+    return news
+
+
+def _news(fields: dict[str, Any]) -> TeamNews:
+    if "tiles" in fields:
+        fields["tiles"] = OthersTiles(*fields["tiles"])
+    return TeamNews(**fields)
+
+
+@lru_cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
