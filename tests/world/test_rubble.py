@@ -64,3 +64,15 @@ def test_the_seed_decides_and_materials_do_not():
 def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(InvalidValueError, match=message):
         World.rubble(**{**SMALL, **options})
+
+
+def test_more_blocks_than_can_be_thrown_in_time_are_refused_before_the_first():
+    # A block between 0.5 and 2 m wide covers about 1 m2: 80 000 of them for a tenth of 65535 x 12 m.
+    with pytest.raises(InvalidValueError, match=r"8\.\d+e\+04 blocks; at most 40000 are allowed: use larger ones"):
+        World.rubble(size_m=(65535, 12), density=0.1)
+
+
+def test_a_field_that_would_take_too_many_throws_is_refused_for_that(monkeypatch):
+    monkeypatch.setattr("covey.world.generators.rubble._LOOKED", 100_000)  # what 66 throws take at the most
+    with pytest.raises(InvalidValueError, match=r"after as many throws as are allowed .* use a smaller size_m"):
+        World.rubble(size_m=(100, 100), density=0.2, resolution_m=1.0)

@@ -128,12 +128,13 @@ def _checked_parameters(
 def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
     """Return the value of a parameter, checked by its annotation, else by the type of its default."""
     try:
-        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target)
+        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
     except (NameError, TypeError):
         hints = {}
     default = parameter.default
     expected = hints.get(parameter.name) or (type(default) if isinstance(default, (bool, int, float, str)) else Any)
-    if expected in (int, float) and isinstance(value, (bool, str)):
+    number = typing.get_args(expected)[0] if typing.get_origin(expected) is typing.Annotated else expected
+    if number in (int, float) and isinstance(value, (bool, str)):
         raise ValueError(f"must be a number; given: {value!r}")
     try:
         return TypeAdapter(expected).validate_python(value)

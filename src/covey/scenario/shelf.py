@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, get_type_hints
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.registry import looking
@@ -101,7 +101,9 @@ def _controller(name: str) -> str:
     from covey.onboard.controller import parameters_of
 
     target = _registry("controllers").get(name)
-    parameters = [f"  {parameter}" for parameter in (parameters_of(target) or {}).values()]
+    types = get_type_hints(target.__init__ if inspect.isclass(target) else target)  # without their limits
+    known = (parameters_of(target) or {}).values()
+    parameters = [f"  {p.replace(annotation=types.get(p.name, p.annotation))}" for p in known]
     sees = getattr(target, "covey_sees", None)
     sight = "sees: " + ("everything that a robot can" if sees is None else ", ".join(sees) or "nothing")
     return "\n".join([_doc(target), "", sight, "parameters:" if parameters else "no parameters", *parameters])

@@ -9,6 +9,7 @@ from covey.errors import InvalidValueError
 from covey.geometry import wrap_angle
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Reach, TileSide
 
 Move = Literal["forward", "left", "right"]
 
@@ -17,7 +18,7 @@ _LOST = 5
 
 
 @controller("wall_follower", sees=("pose", "lidar", "proximity"), needs=("lidar", "proximity"))
-async def wall_follower(robot: Robot, *, cell_m: float = 0.5, wall_cells: float = 1.8) -> None:
+async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Reach = 1.8) -> None:
     """Follow the wall on the left, moving by one cell and turning by right angles.
 
     It starts to the west until a wall is ahead. Where there is none to the left any more it turns left, in a corner

@@ -6,6 +6,7 @@ import numpy as np
 
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Metres, Speed
 
 
 @controller("wander")
@@ -19,7 +20,7 @@ class Wander:
         speed: share of the top speed, above 0 and at most 1.
     """
 
-    def __init__(self, distance_m: float = 0.8, speed: float = 0.6):
+    def __init__(self, distance_m: Metres = 0.8, speed: Speed = 0.6):
         self.distance_m, self.speed = distance_m, speed
         self._turning = 0.0
 

@@ -7,6 +7,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.boustrophedon import Strip, decompose, lanes, zigzag
 from covey.robots.model import inscribed_radius
+from covey.robots.parameters import Gap, Overlap
 
 _LISTEN_S = 1.5
 
@@ -14,7 +15,7 @@ _LISTEN_S = 1.5
 @controller(
     "boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"), needs=("map",)
 )
-async def boustrophedon(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
+async def boustrophedon(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
     """Cut the map into cells that can be swept up and down, cover the nearest one that nobody has begun, and so on.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots keep out of each

@@ -11,6 +11,7 @@ from covey.errors import InvalidValueError
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import ProgressTimer
+from covey.robots.parameters import Seconds, TileSide
 
 _RING: tuple[Tile, ...] = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 _ORDER = (EAST, SOUTH, WEST, NORTH)
@@ -22,7 +23,7 @@ _TRIES = 4
 
 
 @controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"), needs=("lidar",))
-async def brick_and_mortar(robot: Robot, *, cell_m: float = 0.5, claim_s: float = 300.0) -> None:
+async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Seconds = 300.0) -> None:
     """Mark cells as visited, which then are walls, wherever that does not cut others off; go on to the rest.
 
     In each cell the robot leaves a tag: visited if the open cells beside it are joined around it, else explored. It

@@ -7,6 +7,7 @@ from covey.controllers.coverage.coverage_loop import Sweep, know_the_place
 from covey.onboard.controller import controller, controllers
 from covey.onboard.handle import Robot
 from covey.planning.dijkstra import dijkstra
+from covey.robots.parameters import Gap, Overlap
 
 _LISTEN_S = 2.0
 _SMALL = 20.0
@@ -17,7 +18,7 @@ _SMALL = 20.0
     sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
     needs=("map",),
 )
-async def partitioned_coverage(robot: Robot, *, overlap: float = 0.1, gap_m: float = 0.02) -> None:
+async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
     """Divide the place by the length of the way from each robot, and cover the own part up and down.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots tell where they are

@@ -5,6 +5,7 @@ import math
 from covey.errors import InvalidValueError
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Degrees, Speed
 
 _LEAVE_S = 0.25
 """Right after a turn the body still touches what it has hit: contacts count from this time on [s]."""
@@ -14,7 +15,7 @@ _STEP_S = 0.1
 
 @controller("random_ballistic_walk", sees=("collided",))
 async def random_ballistic_walk(
-    robot: Robot, *, speed: float = 1.0, min_turn_deg: float = 50.0, max_turn_deg: float = 180.0
+    robot: Robot, *, speed: Speed = 1.0, min_turn_deg: Degrees = 50.0, max_turn_deg: Degrees = 180.0
 ) -> None:
     """Drive straight until a collision, then turn on the spot by a random angle to a random side.
 

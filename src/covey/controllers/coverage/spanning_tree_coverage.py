@@ -10,6 +10,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.spanning_tree import Cell, SpanningTree, State, sections, small_cell, straight_runs, whole_walk
 from covey.robots.model import inscribed_radius
+from covey.robots.parameters import Gap
 
 _LISTEN_S = 2.0
 _AHEAD = 4
@@ -22,7 +23,7 @@ _MISSED = 3
 @controller(
     "spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame")
 )
-async def spanning_tree_coverage(robot: Robot, *, gap_m: float = 0.02) -> None:
+async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
     """Go round a spanning tree of free cells that are twice as wide as the body, counter-clockwise.
 
     The width D of the body is the side of the largest square in it: then the corners are covered, too. The place is cut

@@ -17,6 +17,7 @@ from covey.planning.astar import astar
 from covey.planning.costs import clearance
 from covey.planning.progress import ProgressTimer
 from covey.planning.shorten import shorten
+from covey.robots.parameters import Draws, TileSide
 
 _KIND = "ssb"
 _TELL_S, _FORGET_S = 1.0, 10.0
@@ -35,7 +36,7 @@ _AHEAD = 40
 
 
 @controller("ssb", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
-async def ssb(robot: Robot, *, tile_m: float | None = None, reserve: int = 5) -> None:
+async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 5) -> None:
     """Drive over every tile: in spirals along what is solid or covered, then on to the next place left behind.
 
     A spiral keeps the blocked side beside it and turns inwards; tiles that it leaves open beside itself become

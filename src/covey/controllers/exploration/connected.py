@@ -10,6 +10,7 @@ from covey.controllers.teammates import Mate, Teammates
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 _STRIDE_S = 2.0
 """How far ahead a way is judged: what the robot drives in this time [s], at its top speed."""
@@ -21,14 +22,14 @@ _NEARER_M, _NEWS_CELLS = 0.3, 20
 async def connected(
     robot: Robot,
     *,
-    range_m: float = 20.0,
-    patience_s: float = 10.0,
-    give_up_s: float = 120.0,
-    min_cells: int = 8,
-    definition: str = "explore",
-    piece_m: float = 10.0,
-    replan_s: float = 1.0,
-    forget_s: float = 10.0,
+    range_m: Metres = 20.0,
+    patience_s: Seconds = 10.0,
+    give_up_s: Seconds = 120.0,
+    min_cells: Count = 8,
+    definition: Definition = "explore",
+    piece_m: Metres = 10.0,
+    replan_s: Seconds = 1.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Go to the nearest frontier whose next stretch of way keeps everybody connected who is connected now.
 

@@ -9,6 +9,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Count, Definition, Scale, Seconds, Weight
 
 NEUTRAL = 50.0
 """What a cell of open floor adds to navfn's potential (COST_NEUTRAL of navfn.h)."""
@@ -19,11 +20,11 @@ _FOUR = ((0, 1), (1, 0), (0, -1), (-1, 0))
 async def cost_frontier(
     robot: Robot,
     *,
-    potential_scale: float = 0.005,
-    gain_scale: float = 1.0,
-    min_cells: int = 9,
-    definition: str = "explore",
-    replan_s: float = 1.0,
+    potential_scale: Scale = 0.005,
+    gain_scale: Weight = 1.0,
+    min_cells: Count = 9,
+    definition: Definition = "explore",
+    replan_s: Seconds = 1.0,
 ) -> None:
     """Go to the frontier with the smallest ``potential_scale`` x potential - ``gain_scale`` x length.
 

@@ -7,18 +7,19 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning import assignment
 from covey.planning.shorten import line_cost
+from covey.robots.parameters import Count, Definition, Metres, Seconds, Weight
 
 
 @controller("cost_utility", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def cost_utility(
     robot: Robot,
     *,
-    beta: float = 1.0,
-    min_cells: int = 8,
-    definition: str = "explore",
-    piece_m: float = 4.0,
-    replan_s: float = 5.0,
-    forget_s: float = 10.0,
+    beta: Weight = 1.0,
+    min_cells: Count = 8,
+    definition: Definition = "explore",
+    piece_m: Metres = 4.0,
+    replan_s: Seconds = 5.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Go to the frontier that falls to this robot when the pairs of most utility less cost are dealt out first.
 

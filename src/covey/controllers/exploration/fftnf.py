@@ -4,11 +4,12 @@ from covey.controllers.exploration.tnf import NextFrontier, next_frontier
 from covey.controllers.teammates import Teammates
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Seconds, Shape, TileSide
 
 
 @controller("fftnf", sees=("pose", "map", "shared_map", "radio", "neighbours"), needs=("map",))
 async def fftnf(
-    robot: Robot, *, alpha: float = 8.0, beta: float = 8.0, tile_m: float = 1.0, forget_s: float = 60.0
+    robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0, forget_s: Seconds = 60.0
 ) -> None:
     """Go to the frontier of the highest utility as `tnf` does; it is lower near the goals that the others told.
 

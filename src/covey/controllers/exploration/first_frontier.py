@@ -6,10 +6,13 @@ from covey.controllers.exploration.frontier_loop import Goal, explore
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Count, Definition, Seconds
 
 
 @controller("first_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
-async def first_frontier(robot: Robot, *, min_cells: int = 1, definition: str = "maes", replan_s: float = 60.0) -> None:
+async def first_frontier(
+    robot: Robot, *, min_cells: Count = 1, definition: Definition = "maes", replan_s: Seconds = 60.0
+) -> None:
     """Go to the first frontier cell in storage order until it is no frontier any more; then to the next.
 
     Args:

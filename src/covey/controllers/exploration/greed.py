@@ -10,12 +10,13 @@ from covey.onboard.handle import Robot
 from covey.planning.costs import clearance
 from covey.planning.flood import nearest_by_steps
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import TileSide
 
 _DEADLOCK_S = 5.0
 
 
 @controller("greed", sees=("pose", "map", "shared_map"), needs=("map",))
-async def greed(robot: Robot, *, tile_m: float = 1.0) -> None:
+async def greed(robot: Robot, *, tile_m: TileSide = 1.0) -> None:
     """Go to the open place beside the nearest unseen one, counted in steps over the own map, again and again.
 
     A breadth-first search over four-connected cells finds the nearest unseen cell, a second one the nearest place from

@@ -4,17 +4,18 @@ from covey.controllers.exploration.team_assignment import Candidates, explore_to
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning import assignment
+from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 
 @controller("iterative_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
 async def iterative_assignment(
     robot: Robot,
     *,
-    min_cells: int = 8,
-    definition: str = "explore",
-    piece_m: float = 10.0,
-    replan_s: float = 5.0,
-    forget_s: float = 10.0,
+    min_cells: Count = 8,
+    definition: Definition = "explore",
+    piece_m: Metres = 10.0,
+    replan_s: Seconds = 5.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Go to the frontier that falls to this robot when the cheapest pairs of robots and frontiers are dealt out first.
 

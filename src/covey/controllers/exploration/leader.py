@@ -12,6 +12,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Count, MetresOrNone, Seconds
 
 
 @controller("leader", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
@@ -19,11 +20,11 @@ async def leader(
     robot: Robot,
     *,
     leader: str = "",
-    min_distance_m: float = 1.0,
-    kick_off_m: float = 2.5,
-    spin_every: int = 4,
-    answer_s: float = 1.0,
-    forget_s: float = 10.0,
+    min_distance_m: MetresOrNone = 1.0,
+    kick_off_m: MetresOrNone = 2.5,
+    spin_every: Count = 4,
+    answer_s: Seconds = 1.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Ask the leader for a target, drive there, ask again; the leader also serves itself.
 

@@ -11,6 +11,7 @@ from covey.geometry import Pose
 from covey.kernel import kernel
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Reach, Share, TileSide
 
 Tile = tuple[int, int]
 EXPLORE, SEARCH, EXPAND = "explore", "search", "expand"
@@ -23,7 +24,7 @@ _SAME_TILES = 1.0
 
 @controller("lvd", sees=("pose", "lidar", "neighbours", "collided"), needs=("lidar",))
 async def lvd(
-    robot: Robot, *, tile_m: float = 1.0, sense_m: float = 7.0, mark_m: float = 1.0, far_chance: float = 0.3
+    robot: Robot, *, tile_m: TileSide = 1.0, sense_m: Reach = 7.0, mark_m: Reach = 1.0, far_chance: Share = 0.3
 ) -> None:
     """Explore the part of the visible tiles that is nearer to this robot than to any robot it senses.
 

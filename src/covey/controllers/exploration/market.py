@@ -14,6 +14,7 @@ from covey.controllers.teammates import Mate, Teammates
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Count, Definition, Metres, Radius, Seconds, Weight
 
 _SAME_M = 3.0
 """Goals within this distance are one [m]."""
@@ -25,14 +26,14 @@ _FRESH_S = 2.0
 async def market(
     robot: Robot,
     *,
-    auction_s: float = 0.5,
-    value_m_per_m2: float = 1.0,
-    info_radius_m: float = 2.0,
-    min_cells: int = 8,
-    definition: str = "explore",
-    piece_m: float = 10.0,
-    replan_s: float = 5.0,
-    forget_s: float = 10.0,
+    auction_s: Seconds = 0.5,
+    value_m_per_m2: Weight = 1.0,
+    info_radius_m: Radius = 2.0,
+    min_cells: Count = 8,
+    definition: Definition = "explore",
+    piece_m: Metres = 10.0,
+    replan_s: Seconds = 5.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Go through an own tour of frontiers, and put its goals up for auction, one after another.
 

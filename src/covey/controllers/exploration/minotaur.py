@@ -14,6 +14,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.flood import nearest_by_steps
 from covey.planning.rooms import Wall, cast, find_doorways, find_walls, open_ends
+from covey.robots.parameters import Reach, TileSide
 
 _THINK_S = 1.0
 _BIDDING_S = 2.0
@@ -26,7 +27,7 @@ _STAND_S = 4.0
 
 
 @controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
-async def minotaur(robot: Robot, *, door_m: float = 2.0, reach_m: float = 7.0) -> None:
+async def minotaur(robot: Robot, *, door_m: TileSide = 2.0, reach_m: Reach = 7.0) -> None:
     """Explore room by room: spiral along the walls at the distance the sensor reaches, then look for the rest.
 
     Within a room, which known doorways bound, and while anything around is unseen, it goes beyond the end of a wall if

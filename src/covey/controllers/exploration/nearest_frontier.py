@@ -6,11 +6,12 @@ from covey.controllers.exploration.frontier_loop import Goal, explore
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Count, Definition, Seconds
 
 
 @controller("nearest_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
 async def nearest_frontier(
-    robot: Robot, *, min_cells: int = 8, definition: str = "explore", replan_s: float = 10.0
+    robot: Robot, *, min_cells: Count = 8, definition: Definition = "explore", replan_s: Seconds = 10.0
 ) -> None:
     """Go to the frontier of the own map that is nearest by travel cost, again and again.
 

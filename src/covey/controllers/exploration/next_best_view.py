@@ -11,6 +11,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Count, Definition, Draws, Metres, Seconds, Weight
 
 _RAYS = 90
 _NEAR_M = 2.0
@@ -21,12 +22,12 @@ _NEAR_M = 2.0
 async def next_best_view(
     robot: Robot,
     *,
-    decay_per_m: float = 0.2,
-    views: int = 40,
-    min_cells: int = 8,
-    definition: str = "explore",
-    piece_m: float = 4.0,
-    replan_s: float = 10.0,
+    decay_per_m: Weight = 0.2,
+    views: Draws = 40,
+    min_cells: Count = 8,
+    definition: Definition = "explore",
+    piece_m: Metres = 4.0,
+    replan_s: Seconds = 10.0,
 ) -> None:
     """Go to the place with the largest A exp(-``decay_per_m`` L): A the unknown area in sight from there, L the way.
 

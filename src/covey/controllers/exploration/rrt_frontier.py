@@ -13,6 +13,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Draws, Metres, MetresOrNone, Radius, Seconds, Weight
 
 _MOST_NODES = 5000
 _LEAST_GAIN_M2 = 0.2
@@ -23,15 +24,15 @@ _LEAST_GAIN_M2 = 0.2
 async def rrt_frontier(
     robot: Robot,
     *,
-    local_step_m: float = 0.5,
-    global_step_m: float = 15.0,
-    samples: int = 300,
-    info_radius_m: float = 1.0,
-    info_multiplier: float = 3.0,
-    hysteresis_radius_m: float = 3.0,
-    hysteresis_gain: float = 2.0,
-    replan_s: float = 3.0,
-    forget_s: float = 10.0,
+    local_step_m: Metres = 0.5,
+    global_step_m: Metres = 15.0,
+    samples: Draws = 300,
+    info_radius_m: Radius = 1.0,
+    info_multiplier: Weight = 3.0,
+    hysteresis_radius_m: MetresOrNone = 3.0,
+    hysteresis_gain: Weight = 2.0,
+    replan_s: Seconds = 3.0,
+    forget_s: Seconds = 10.0,
 ) -> None:
     """Go to the point at the edge of the known with the largest ``info_multiplier`` x I - N.
 

@@ -11,6 +11,7 @@ from covey.errors import InvalidValueError
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.robots.parameters import Shape, TileSide
 
 _MEET_S = 2.0
 _KEEP_M = 1.0
@@ -18,7 +19,7 @@ _HERE_M = 0.3
 
 
 @controller("tnf", sees=("pose", "map", "shared_map", "neighbours"), needs=("map",))
-async def tnf(robot: Robot, *, alpha: float = 8.0, beta: float = 8.0, tile_m: float = 1.0) -> None:
+async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0) -> None:
     """Go to the frontier of the highest utility: information + distance - coordination (`utility`).
 
     Decided by each robot alone, from its own map and from where it senses others; robots that meet share their maps,

@@ -9,13 +9,14 @@ from covey.onboard.handle import Robot
 from covey.planning.agreements import Agreements, Offer
 from covey.planning.meetings import MeetingPlan, plan_meetings
 from covey.planning.partition import spectral_parts
+from covey.robots.parameters import Seconds
 
 _HERE, _AGREED = "meeting", "parts"
 _TELL_S = 1.0
 
 
 @controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
-async def meeting_patrol(robot: Robot, *, grace_s: float = 10.0) -> None:
+async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
     """Patrol the own part, meet the robots of the neighbouring parts in turn, and take over from those who stay away.
 
     The parts come from spectral bisection; neighbouring parts share a waypoint, where their robots meet, at first at

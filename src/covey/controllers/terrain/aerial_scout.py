@@ -1,6 +1,7 @@
 """Aerial scout: fly to what the robots on the ground ask to be looked at, and else ahead of them."""
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Metres
 
 Place = tuple[float, float]
 _THINK_S = 1.0
@@ -37,7 +39,7 @@ class AerialScout:
         that help mapping and planning: future work).
     """
 
-    def __init__(self, *, corridor_m: float = 12.0, over: str = "board"):
+    def __init__(self, *, corridor_m: Metres = 12.0, over: Literal["board", "radio"] = "board"):
         if not corridor_m > 0:
             raise InvalidValueError(f"corridor_m is {corridor_m!r}; give a positive number of metres")
         self.corridor_m = corridor_m

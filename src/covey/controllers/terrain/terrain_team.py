@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from covey.planning.best_first import Ways
 from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
+from covey.robots.parameters import Metres, Speed, Turn
 
 _ENDS = ("arrived", "beside", "enclosed", "given up")
 _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
@@ -73,15 +74,15 @@ class TerrainTeam:
     def __init__(
         self,
         *,
-        clearance_m: float = 0.5,
-        apart_m: float = 3.0,
-        law: str = "inverse",
-        d_outer_m: float = 2.0,
-        d_inner_m: float = 1.0,
-        w_max_deg: float = 180.0,
-        within_m: float = 0.2,
-        speed: float = 0.8,
-        over: str = "board",
+        clearance_m: Metres = 0.5,
+        apart_m: Metres = 3.0,
+        law: Literal["inverse", "linear"] = "inverse",
+        d_outer_m: Metres = 2.0,
+        d_inner_m: Metres = 1.0,
+        w_max_deg: Turn = 180.0,
+        within_m: Metres = 0.2,
+        speed: Speed = 0.8,
+        over: Literal["board", "radio"] = "board",
     ):
         if law not in ("inverse", "linear"):
             raise UnknownNameError("law of bearing-disallow", law, ("inverse", "linear"))

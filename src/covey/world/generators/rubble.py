@@ -9,11 +9,13 @@ from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.generators.tiles import label_over_edges
 from covey.world.materials import MATERIALS, made_of, with_materials
-from covey.world.world import FREE, WALL, World
+from covey.world.world import FREE, WALL, World, check_parts
 
 _SIDES = 6
 _TRIES = 1000  # blocks in a row that may find no place
 _LOOKED = 100_000_000  # cells around blocks that are looked at in all
+_THROW = 1500  # looking at so many cells takes as long as what else a throw takes
+_AREA = 0.55  # of a block on average, as a share of the square of its width
 
 
 class _Block(NamedTuple):
@@ -61,6 +63,8 @@ def rubble(
         raise InvalidValueError(f"block_m is {list(block_m)}; it must be the least and the largest width in metres")
     if not 0 < passage_m < min(size_m):
         raise InvalidValueError(f"passage_m is {passage_m!r}; it must be positive and less than size_m, {list(size_m)}")
+    mean_m2 = _AREA * (block_m[0] ** 2 + block_m[0] * block_m[1] + block_m[1] ** 2) / 3
+    check_parts(density * size_m[0] * size_m[1] / mean_m2, "blocks")
     world = World.empty(*size_m, resolution_m, name="rubble")
     cells = world.grid.cells
     # Cells on which a disc can stand, by the distance of their centres from those of the blocks: 0.71 cells more for
@@ -77,7 +81,7 @@ def rubble(
         kind = int(random.integers(len(MATERIALS)))
         window, inside = _around(world, block, reach)
         filled = inside & (cells[window] == FREE)
-        looked += inside.size
+        looked += inside.size + _THROW
         left = passable[window] & (distance_transform_edt(~filled, resolution_m) > reach)  # pyright: ignore
         fits = np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1
         if filled.any() and fits:
@@ -88,7 +92,12 @@ def rubble(
             misses = 0
         else:
             misses += 1
-        if misses > _TRIES or looked > _LOOKED:
+        if looked > _LOOKED:
+            raise InvalidValueError(
+                f"density is {density:g}, but after as many throws as are allowed blocks cover only "
+                f"{density * covered / wanted:.3g} of the field; use a smaller size_m or density, or larger block_m"
+            )
+        if misses > _TRIES:
             raise InvalidValueError(
                 f"density is {density:g}, but blocks cover only {density * covered / wanted:.3g} of the field before "
                 f"they would close passages; use a smaller density or passage_m, or other block_m"
