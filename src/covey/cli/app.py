@@ -15,16 +15,18 @@ Override = Annotated[
         name=["--set", "-s"],
         negative=(),
         show_default=False,
-        help="Replace one value, as in -s robots.scout.count=20; may be repeated.",
+        help="Replace one value, for example -s robots.scout.count=20. You can repeat this option.",
     ),
 ]
 TrustedOnly = Annotated[
     bool,
-    Parameter(negative=(), show_default=False, help="Refuse what names code of a file (./mine.py:Name)."),
+    Parameter(negative=(), show_default=False, help="Refuse a source that names code in a file (./mine.py:Name)."),
 ]
 Trust = Annotated[
     bool,
-    Parameter(negative=(), show_default=False, help="Run the code of files that it names, to know what it gives."),
+    Parameter(
+        negative=(), show_default=False, help="Run the code of the files that it names, where the check needs it."
+    ),
 ]
 
 
@@ -66,45 +68,45 @@ def run(
     retry_failed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trust: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
-    """Run a scenario, and write its run folder; or run a design, all that it asks for and has not been run yet.
+    """Run a scenario and write its run folder, or run a design: every run that has not been done yet.
 
-    Exit codes: 0 goal reached (design: all runs finished), 3 ended without reaching it (design: some runs failed),
-    2 bad input, 1 error, 130 interrupted (design: the same command goes on).
+    Exit codes: 0 the goal was reached (design: all runs finished), 1 error, 2 bad input, 3 the run ended without the
+    goal (design: some runs failed), 130 interrupted (design: the same command resumes it).
 
     Parameters
     ----------
     source
-        Path of a .yaml file, the name of a scenario or design that ships (covey list), or the folder of a run.
+        Path of a .yaml file, name of a scenario or design that ships with Covey (see covey list), or a run folder.
     seed
-        Root of all random numbers; replaces that of the file.
+        Seed of all random numbers. It replaces the seed in the file.
     out
-        The folder of the run, default runs/NAME/DATE-TIME; or of the design, default runs/NAME.
+        Folder to write. Default: runs/NAME/DATE-TIME for a scenario, runs/NAME for a design.
     speed
-        Scenario: max, or simulated seconds per second (1 = real time), or 0 to wait for a key at each step.
+        Scenario: max, simulated seconds per second (1 is real time), or 0 to wait for Enter at each step.
     force
-        Scenario: replace a finished run in the folder.
+        Scenario: replace the finished run in the folder.
     quiet
-        Print nothing but errors and, at the end, the path of the folder.
+        Print only errors and, at the end, the path of the folder.
     pictures
-        Scenario: a picture to draw, as film; may be repeated. Default: overview and animation, on landscapes also
-        perspective. covey plot draws all.
+        Scenario: a picture to draw, for example film. You can repeat this option. Default: overview and animation, and
+        perspective for a landscape. covey plot draws every picture.
     no_pictures
-        Scenario: do not draw the pictures of the run.
+        Scenario: draw no pictures.
     commands
-        Scenario: a file or pipe, or - for what is typed, with an event on each line that happens in the next step, as
-        in  crater: {centre_m: [3, 4]}; best with --speed 1.
+        Scenario: a file or pipe with one event per line, or - to type them. Each event happens in the next step, for
+        example  crater: {centre_m: [3, 4]}. Use it with --speed 1.
     jobs
-        Design: runs at a time on this machine; default, one for each processor.
+        Design: number of runs at a time on this machine. Default: one for each processor.
     cluster
-        Design: run on other machines, by a Dask scheduler (tcp://HOST:PORT) or a cluster file (docs/running.md).
+        Design: run on other machines. Give a Dask scheduler (tcp://HOST:PORT) or a cluster file (docs/running.md).
     shard
-        Design: run only part I/N of it, as 2/8, for job arrays over a shared folder.
+        Design: run only part I of N, for example 2/8. Use it for job arrays with a shared folder.
     dry_run
-        Design: only print what would run, or with --cluster the job script.
+        Design: run nothing. Print what would run, or with --cluster the job script.
     retry_failed
-        Design: run those again that failed before.
+        Design: repeat the runs that failed.
     trust
-        Design, with --dry-run: run the code of files that it names, as to know its vectors.
+        Design, with --dry-run: run the code of the files that it names, for example to list its vectors.
     """
     of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
     of_scenarios["--picture"] = bool(pictures)
@@ -152,16 +154,16 @@ def results(
     out: Path | None = None,
     trusted_only: TrustedOnly = False,
 ) -> int:
-    """Print the results of a design, as far as its runs have ended.
+    """Print the results of a design. You can do so while it runs: it counts the runs that have ended.
 
     Parameters
     ----------
     source
-        The design, or its folder of results.
+        A design, or its results folder.
     format
-        table or latex: a line per vector; csv or json: a row per run.
+        table and latex have one line per vector, csv and json have one row per run.
     out
-        The folder of results, where it is not runs/NAME.
+        Results folder, if it is not runs/NAME.
     """
     from covey.cli.design import results_command
 
@@ -178,16 +180,16 @@ def check(
     trust: Trust = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> None:
-    """Check a scenario: make all ready as run does, but take no step; nothing is written, and no code of a file run.
+    """Check a scenario: read it, build its world and place its robots. Writes nothing and runs no code of any file.
 
-    Of a design also the number of its runs, and how long they will take, from two runs that are tried out.
+    For a design, it also prints the number of runs and estimates how long they take, from two trial runs.
 
     Parameters
     ----------
     scenario
-        Path of a .yaml file, or the name of a scenario or design that ships.
+        Path of a .yaml file, or name of a scenario or design that ships with Covey.
     jobs
-        Design: runs at a time; default, one for each processor.
+        Design: number of runs at a time. Default: one for each processor.
     """
     from covey.experiments.design.shipped import is_design
 
@@ -204,12 +206,12 @@ def check(
 
 @app.command
 def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
-    """Show all there is to know about a scenario, design, robot, sensor, link model, protocol or controller.
+    """Describe a scenario, design, robot, sensor, link model, protocol or controller.
 
     Parameters
     ----------
     name
-        A name that `covey list` prints, or the path of a scenario or design.
+        A name from `covey list`, or the path of a scenario or design.
     """
     from covey.experiments.design.shipped import designs, is_design
 
@@ -226,12 +228,12 @@ def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
 def list_(
     kind: Literal["scenarios", "designs", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
 ) -> None:
-    """List what ships with Covey and with installed packages.
+    """List what ships with Covey and with installed packages: scenarios, designs, robots, controllers and more.
 
     Parameters
     ----------
     kind
-        What to list; default, everything.
+        What to list. Default: everything.
     """
     from covey.cli.tables import print_names
     from covey.experiments.design.load import design_summaries
@@ -243,12 +245,12 @@ def list_(
 
 @app.command
 def new(name: str, /) -> None:
-    """Write a first scenario and a first controller of your own, NAME.yaml and NAME.py, into this folder.
+    """Write a scenario and a controller to start from, NAME.yaml and NAME.py, into the current folder.
 
     Parameters
     ----------
     name
-        Name of the scenario: letters, digits, - and _.
+        Name of the scenario: letters, digits, - and _
     """
     from covey.scenario.starter import write_starter
 
@@ -266,19 +268,19 @@ def plot(
     format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Draw pictures of a run: as covey plot RUN film, or all of them.
+    """Draw the pictures of a run. For example, covey plot RUN film draws one, covey plot RUN draws all.
 
     Parameters
     ----------
     run
-        The run folder.
+        Run folder.
     names
         overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, belief,
-        belief_error, perspective, animation, film. Default, all that the run has data for.
+        belief_error, perspective, animation, film. Default: every picture that the run has data for.
     out
-        Folder of the pictures; default, beside the others in the run folder.
+        Folder for the pictures. Default: beside the other pictures in the run folder.
     format
-        png; svg or pdf for a paper.
+        File format. svg and pdf suit a paper.
     """
     from covey.cli.run import draw
 
@@ -290,16 +292,16 @@ def plot(
 def report(
     source: str, /, *, results: Path | None = None, out: Path | None = None, trusted_only: TrustedOnly = False
 ) -> None:
-    """Write the report of a design as far as its runs have ended: one HTML page, LaTeX tables, and figures.
+    """Write the report of a design: one HTML page, LaTeX tables and figures. It counts the runs that have ended.
 
     Parameters
     ----------
     source
-        The design, or its folder of results.
+        A design, or its results folder.
     results
-        The folder of results, where it is not runs/NAME.
+        Results folder, if it is not runs/NAME.
     out
-        Where to write; default, the folder report among the results.
+        Folder to write. Default: report in the results folder.
     """
     from covey.cli.design import report_command
 
@@ -316,18 +318,18 @@ def compare(
     format: Literal["table", "latex"] = "table",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Compare the results of two designs, or of one under two versions, setting by setting, with tests.
+    """Compare the results of two designs, or of one design under two versions, with a test for each setting.
 
     Parameters
     ----------
     a
-        A design, or a folder of results.
+        A design, or a results folder.
     b
-        Another one.
+        Another design or results folder.
     metrics
-        What to compare; may be repeated. Default, the metrics of the first design.
+        Metric to compare. You can repeat this option. Default: the metrics of the first design.
     format
-        table, or latex.
+        Format of the output.
     """
     from covey.cli.design import compare_command
 
@@ -336,16 +338,16 @@ def compare(
 
 @app.command
 def robot(address: str, /, *, name: str) -> int:
-    """Be the process of one robot of a simulation that waits for it (execution.processes.nodes: join).
+    """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).
 
-    Both sides need the same key, hexadecimal digits in the environment variable COVEY_AUTHKEY.
+    Both sides need the same key: hexadecimal digits in the environment variable COVEY_AUTHKEY.
 
     Parameters
     ----------
     address
-        Where the simulator listens, host:port.
+        Address on which the simulator listens, host:port.
     name
-        Name of the robot, such as scout3; of a controller of several, the name of its group, or team.
+        Name of the robot, for example scout3. For a controller of several robots, the name of its group, or team.
     """
     from covey.cli.robot import robot_command
 
@@ -354,12 +356,12 @@ def robot(address: str, /, *, name: str) -> int:
 
 @app.command
 def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
-    """Print the JSON schema of scenario or design files, for editors that complete and check YAML.
+    """Print the JSON schema of scenario or design files. Editors use it to complete and check YAML.
 
     Parameters
     ----------
     kind
-        Of which files.
+        Kind of file.
     """
     import json
 
@@ -373,7 +375,7 @@ def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
 
 @app.command
 def doctor() -> int:
-    """Report versions, processor, caches and encoders, and what is wrong with them."""
+    """Report versions, processor, caches and video encoders, and every problem with them."""
     from covey.cli.doctor import findings
     from covey.cli.tables import print_findings
 
@@ -382,12 +384,12 @@ def doctor() -> int:
 
 @app.command(name="install-completion")
 def install_completion(shell: Literal["bash", "zsh", "fish"] | None = None, /) -> None:
-    """Install completion of these commands for a shell.
+    """Install command completion for your shell.
 
     Parameters
     ----------
     shell
-        Name of the shell; default, the one you are in.
+        Name of the shell. Default: the current shell.
     """
     print(f"wrote {app.install_completion(shell=shell)}; open a new shell to use it")
 
