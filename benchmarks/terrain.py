@@ -15,8 +15,9 @@ from covey.physics.mujoco.engine import mujoco
 from covey.physics.mujoco.physics import TerrainPhysics
 from covey.robots.catalogue import robots
 from covey.robots.team import TeamModel, TeamState
-from covey.world.editing.ground_edits import crater, editable_ground, mound
+from covey.world.editing.ground_edits import crater, mound
 from covey.world.ground import Ground
+from covey.world.state import WorldState
 from covey.world.world import World
 
 N = 6
@@ -26,7 +27,7 @@ def hills(size=260):
     """Return a ground of smooth hills of +-3 m with bumps of 5 cm."""
     rows, columns = np.mgrid[:size, :size]
     bumps = np.random.default_rng(0).uniform(0.0, 0.05, (size, size))
-    return editable_ground(Ground.of(3.0 * np.sin(columns / 12.0) * np.cos(rows / 15.0) + bumps))
+    return Ground.of(3.0 * np.sin(columns / 12.0) * np.cos(rows / 15.0) + bumps)
 
 
 def start(spacing=8.0):
@@ -87,13 +88,14 @@ def crater_costs():
     """Return the processor time [ms] of digging a crater of radius 10 m, and of the physics' taking it in."""
     costs = {}
     for what, centre in (("below all robots", (0.0, 0.0)), ("where nobody is", (80.0, 80.0))):
-        ground, times = hills(), []
-        physics = TerrainPhysics(ground.world(), TeamModel.of([robots.get("skid_steer")()] * N))
+        world, times = WorldState(hills().world()), []
+        ground = world.ground
+        physics = TerrainPhysics(world, TeamModel.of([robots.get("skid_steer")()] * N))
         state = TeamState.at(start(2.0))
         physics.step(state, np.zeros((N, 3)), 10)
         for depth in 12 * (1.0, -1.0):
             before = time.process_time()
-            crater(ground, centre, 1.0, 10.0) if depth > 0 else mound(ground, centre, 1.0, 10.0)
+            ground.apply((crater if depth > 0 else mound)(ground, centre, 1.0, 10.0))
             physics._keep_up(state)
             times.append(time.process_time() - before)
             physics.step(state, np.zeros((N, 3)), 10)

@@ -11,8 +11,8 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.world.clearance import clearance
-from covey.world.editing.edits import edit, editable
 from covey.world.editing.obstacles import disc_patch
+from covey.world.state import WorldState
 from covey.world.world import WALL, World
 
 SIDE, RESOLUTION, ROUNDS = 1000, 0.1, 200
@@ -48,17 +48,17 @@ def seconds(call) -> float:
 
 def door(world: World) -> tuple[float, float]:
     """Return the time of a door's change, and of one with the distance field asked for at once [s]."""
-    world = editable(world)
-    world.clearance  # noqa: B018
+    place = WorldState(world)
+    place.clearance  # noqa: B018
     state = [np.full((12, 2), WALL, np.uint8), np.zeros((12, 2), np.uint8)]
     count = iter(range(10**9))
 
     def swing() -> None:
-        edit(world, 544, 500, state[next(count) % 2])
+        place.edit(544, 500, state[next(count) % 2])
 
     def swing_and_measure() -> None:
         swing()
-        world.clearance  # noqa: B018
+        place.clearance  # noqa: B018
 
     swing_and_measure()
     return seconds(swing), seconds(swing_and_measure)
@@ -66,7 +66,7 @@ def door(world: World) -> tuple[float, float]:
 
 def drive(world: World) -> float:
     """Return the time of a step of an obstacle [s]."""
-    world = editable(world)
+    changing = WorldState(world)
     place = iter(range(10**9))
     free = np.zeros((13, 14), np.uint8)
 
@@ -74,7 +74,7 @@ def drive(world: World) -> float:
         patch = disc_patch(550.0, 520.0 + next(place) % 40, 5.0)
         cells = free.copy()
         cells[1 : 1 + patch.mask.shape[0], 1 : 1 + patch.mask.shape[1]][patch.mask] = WALL
-        edit(world, patch.row - 1, patch.column - 1, cells)
+        changing.edit(patch.row - 1, patch.column - 1, cells)
 
     move()
     return seconds(move)

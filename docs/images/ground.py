@@ -7,16 +7,16 @@ from PIL import Image
 
 from covey.results.figures.scene import Bodies, Camera, still
 from covey.results.figures.style import robot_color
-from covey.world.editing.ground_edits import bank, crater, editable_ground, trench
+from covey.world.editing.ground_edits import bank, crater, trench
 from covey.world.generators.grounds import hills
 
 
 def main() -> None:
     """Hills of 260 x 260 vertices with a crater, a trench and a bank of earth, and six robots in a hexagon of 12 m."""
-    ground = editable_ground(hills(seed=3))
-    crater(ground, (2.0, -20.0), 2.5, 9.0)
-    trench(ground, (-32.0, 2.0), (-6.0, 18.0), 2.0, 1.5)
-    bank(ground, (20.0, 4.0), (44.0, -10.0), 2.0, 2.0)
+    ground = hills(seed=3)
+    ground = ground.edited(crater(ground, (2.0, -20.0), 2.5, 9.0))
+    ground = ground.edited(trench(ground, (-32.0, 2.0), (-6.0, 18.0), 2.0, 1.5))
+    ground = ground.edited(bank(ground, (20.0, 4.0), (44.0, -10.0), 2.0, 2.0))
     angle = np.radians(60 * np.arange(6))
     at = 12.0 * np.column_stack((np.cos(angle), np.sin(angle))) + (2.0, -2.0)
     poses = np.zeros((6, 6))

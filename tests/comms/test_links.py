@@ -24,7 +24,7 @@ from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import line_of_sight
 from covey.random import generator, stream_key
-from covey.world.editing.edits import allow_materials, edit, editable
+from covey.world.state import WorldState
 from covey.world.world import World
 
 
@@ -302,7 +302,7 @@ def test_bad_link_models_say_what_is_wrong(links, message):
 def test_after_many_edits_rays_go_through_what_is_there():
     rng, names = generator(4, "edits"), ("brick", "wood")
     cells, made_of = (rng.random((150, 90)) < 0.05).astype(np.uint8), rng.integers(0, 2, (150, 90)).astype(np.uint8)
-    world = editable(World(Grid(cells, 0.1), materials=made_of, material_names=names))
+    world = WorldState(World(Grid(cells, 0.1), materials=made_of, material_names=names))
     xy = rng.uniform((0.0, 0.0), (9.0, 15.0), (40, 2))
     a, b = np.triu_indices(40, 1)
     for k in range(12):
@@ -310,10 +310,10 @@ def test_after_many_edits_rays_go_through_what_is_there():
             high, wide = rng.integers(1, 12, 2)
             row, column = rng.integers(0, 150 - high), rng.integers(0, 90 - wide)
             solid, made = rng.random((high, wide)) < 0.4, rng.integers(0, 3, (high, wide)).astype(np.uint8)
-            edit(world, row, column, solid.astype(np.uint8), made % len(names) if k % 2 else None)
+            world.edit(row, column, solid.astype(np.uint8), made % len(names) if k % 2 else None)
         if k == 5:  # no edit, but air is another material
             names = ("brick", "wood", "metal")
-            allow_materials(world, names)
+            world.allow_materials(names)
         anew = World(Grid(world.grid.cells.copy(), 0.1), materials=world.materials.copy(), material_names=names)
         old, new = Pairs.of(world, xy, a, b), Pairs.of(anew, xy, a, b)
         costs = {"brick": 1.0, "wood": 2.0}, {"brick": 0.5, "metal": 0.1}, (0.0, 0.0), np.full(len(a), np.inf)

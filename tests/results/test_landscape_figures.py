@@ -20,7 +20,7 @@ from covey.results.figures.landscape import (
 from covey.results.figures.landscape_film import film_frames, overlooking, shots
 from covey.results.figures.scene import Bodies, Camera, Dots, still
 from covey.results.landscape import Believed
-from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.editing.ground_edits import crater
 from covey.world.generators.grounds import flat, hills
 
 RED = "#D81020"
@@ -227,8 +227,7 @@ def test_the_curves_say_when_the_ground_changed():
 
 def test_a_film_shows_the_ground_as_it_changes(tmp_path):
     before = flat(size_m=(30, 30))
-    after = editable_ground(before)
-    crater(after, (0.0, 2.0), 2.0, 5.0)
+    after = before.edited(crater(before, (0.0, 2.0), 2.0, 5.0))
     steps = np.arange(40)
     poses = np.zeros((40, 2, 6))
     poses[:, :, 0] = np.linspace(-5, 5, 40)[:, None]

@@ -6,10 +6,10 @@ import shapely
 
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import line_of_sight, skip_field
-from covey.world.editing.changing import ChangingWorld, robot_in, with_doors, with_doors_open
+from covey.world.editing.changing import Structures, robot_in, with_doors, with_doors_open
 from covey.world.editing.doors import Door
-from covey.world.editing.edits import editable
 from covey.world.editing.obstacles import shape_patch
+from covey.world.state import WorldState
 from covey.world.world import FREE, WALL, World
 
 
@@ -25,21 +25,21 @@ def sees_through(world):
 
 @pytest.mark.parametrize("starts_open", [True, False])
 def test_a_door_opens_and_closes(starts_open):
-    world = editable(rooms(open=starts_open))
-    place = ChangingWorld(world)
+    world = WorldState(rooms(open=starts_open))
+    place = Structures(world)
     assert place.is_open("d") == sees_through(world) == starts_open
-    opened = with_doors_open(world).free_area_m2
+    opened = with_doors_open(world.world).free_area_m2
     for open_now in (not starts_open, starts_open, not starts_open):
         (place.open_door if open_now else place.close_door)("d")
         assert place.is_open("d") == sees_through(world) == open_now
-        assert world.free_area_m2 == pytest.approx(opened - (0 if open_now else 0.2))
+        assert world.world.free_area_m2 == pytest.approx(opened - (0 if open_now else 0.2))
         assert np.array_equal(world.skip, skip_field(world.grid.cells != FREE))
 
 
 def test_what_lies_below_comes_back_in_any_order():
-    world = editable(rooms())
+    world = WorldState(rooms())
     before = world.grid.cells.copy()
-    place = ChangingWorld(world)
+    place = Structures(world)
     names = ["a", "b", "c"]
     for name, x in zip(names, (3.0, 3.2, 3.6), strict=True):
         place.put(name, shape_patch(world.grid, shapely.box(x, 1.0, x + 0.7, 3.0)))
@@ -58,8 +58,8 @@ def test_what_lies_below_comes_back_in_any_order():
 
 
 def test_own_walls_fall_and_put_up_ones_stay():
-    world = editable(rooms())
-    place = ChangingWorld(world)
+    world = WorldState(rooms())
+    place = Structures(world)
     place.put("w", shape_patch(world.grid, shapely.box(3.5, 0.2, 4.5, 0.4)))
     fallen = place.clear(shape_patch(world.grid, shapely.box(3.0, 0.0, 5.0, 1.0)))
     assert fallen == 10 * 2
@@ -70,8 +70,8 @@ def test_own_walls_fall_and_put_up_ones_stay():
 
 
 def test_a_put_up_wall_is_of_its_material():
-    world = editable(rooms())
-    place = ChangingWorld(world)
+    world = WorldState(rooms())
+    place = Structures(world)
     place.put("w", shape_patch(world.grid, shapely.box(1.0, 1.0, 2.0, 2.0)), "metal")
     row, column = world.grid.to_cells((1.5, 1.5))
     assert world.material_names[world.materials[row, column]] == "metal"

@@ -3,16 +3,18 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.world.editing.ejecta import landed
-from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.editing.ground_edits import crater
 from covey.world.generators.grounds import flat, hills
 from covey.world.ground import Ground
 from covey.world.records.ground_edits import Crater
+from covey.world.state import GroundState
 
 
 def test_nothing_is_lost_of_what_a_crater_removes():
-    ground = editable_ground(hills(size_m=(80, 80)))
+    ground = GroundState(hills(size_m=(80, 80)))
     before = ground.altitude.copy()
     done = crater(ground, (2.0, 3.0), 2.0, 6.0, ejecta=True)
+    ground.apply(done)
     changed = ground.altitude - before
     assert changed.sum() == pytest.approx(0, abs=1e-9)
     assert changed.min() < -1.8
@@ -44,19 +46,19 @@ def test_rocks_fly_farther_downhill():
 
 
 def test_rocks_over_the_edge_are_lost_and_a_range_holds_for_them_too():
-    ground = editable_ground(flat(size_m=(30, 30)))
-    crater(ground, (13.0, 0.0), 2.0, 5.0, ejecta=True)
+    ground = GroundState(flat(size_m=(30, 30)))
+    ground.apply(crater(ground, (13.0, 0.0), 2.0, 5.0, ejecta=True))
     assert -60 < ground.altitude.sum() < -20  # about half of 78 m^3
-    tight = editable_ground(flat(size_m=(60, 60), range_m=(-3.0, 0.01)))
+    tight = GroundState(flat(size_m=(60, 60), range_m=(-3.0, 0.01)))
     with pytest.raises(InvalidValueError, match="the crater with its ejecta asks for altitudes"):
         crater(tight, (0.0, 0.0), 2.0, 5.0, ejecta=True)
     assert tight.version == 0
 
 
 def test_declared():
-    ground = editable_ground(flat(size_m=(60, 60)))
-    Crater(centre_m=(0, 0), ejecta=True).edit(ground)
+    ground = GroundState(flat(size_m=(60, 60)))
+    ground.apply(Crater(centre_m=(0, 0), ejecta=True).edit(ground))
     assert ground.altitude.max() > 0
-    again = editable_ground(flat(size_m=(60, 60)))
-    Crater(centre_m=(0, 0), ejecta=True).edit(again)
+    again = GroundState(flat(size_m=(60, 60)))
+    again.apply(Crater(centre_m=(0, 0), ejecta=True).edit(again))
     np.testing.assert_array_equal(ground.altitude, again.altitude)

@@ -7,7 +7,7 @@ import pytest
 
 import covey
 from covey.geometry.heightfield import cast_numpy
-from covey.world.editing.ground_edits import bank, editable_ground
+from covey.world.editing.ground_edits import bank
 from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
 from covey.world.visibility.explorable_ground import GroundCells, explorable_ground, reachable_ground
@@ -42,8 +42,8 @@ def test_what_can_be_seen_agrees_with_plain_rays_from_all_that_can_be_reached():
 
 
 def test_what_lies_behind_a_bank_of_earth_cannot_be_explored_on_wheels_but_from_the_air():
-    ground = editable_ground(Ground.of(np.zeros((41, 41)), 1.0))
-    bank(ground, (3.0, -20.0), (3.0, 20.0), 2.0, 3.0)
+    level = Ground.of(np.zeros((41, 41)), 1.0)
+    ground = level.edited(bank(level, (3.0, -20.0), (3.0, 20.0), 2.0, 3.0))
     world = ground.world()
     got = explorable(world, [[-5.0, 0.0]])
     assert got[1:-1, 1:22].all()

@@ -5,12 +5,10 @@ import pytest
 from pydantic import ValidationError
 
 from covey.errors import InvalidValueError
-from covey.world.editing.edits import editable
 from covey.world.editing.ground_edits import (
+    altitudes,
     bank,
     crater,
-    edit_ground,
-    editable_ground,
     mound,
     region,
     set_altitude,
@@ -19,16 +17,19 @@ from covey.world.editing.ground_edits import (
 )
 from covey.world.generators.grounds import flat, hills
 from covey.world.records.ground_edits import GROUND_EDITS
+from covey.world.state import GroundState, WorldState
 
 
 def plain(spacing_m=1.0):
-    return editable_ground(flat(size_m=(40, 30), spacing_m=spacing_m))
+    return GroundState(flat(size_m=(40, 30), spacing_m=spacing_m))
 
 
 def test_a_crater_is_a_paraboloid():
     """Radius 5, depth 2: at r the ground falls by 2 (1 - r^2 / 25); 1.28 at 3 m, 0.72 at 4 m, 0 from 5 m on."""
     ground = plain()
     done = crater(ground, (2.0, -3.0), 2.0, 5.0)
+    assert not ground.altitude.any()
+    ground.apply(done)
     at = ground.altitude_at([[2, -3], [5, -3], [2, 1], [6, 0], [-3, -3], [9, 9]])
     np.testing.assert_allclose(at, [-2, -1.28, -0.72, 0, 0, 0], atol=1e-12)
     assert ground.version == 1
@@ -40,25 +41,25 @@ def test_a_crater_is_a_paraboloid():
 
 
 def test_a_mound_fills_a_crater():
-    ground = editable_ground(hills(size_m=(40, 30)))
+    ground = GroundState(hills(size_m=(40, 30)))
     before = ground.altitude.copy()
-    crater(ground, (0.3, 0.4), 1.5, 6.0)
+    ground.apply(crater(ground, (0.3, 0.4), 1.5, 6.0))
     assert (before - ground.altitude).max() == pytest.approx(1.5, rel=0.02)
-    mound(ground, (0.3, 0.4), 1.5, 6.0)
+    ground.apply(mound(ground, (0.3, 0.4), 1.5, 6.0))
     np.testing.assert_allclose(ground.altitude, before, atol=1e-12)
     assert ground.version == 2
 
 
 def test_a_crater_over_the_edge_changes_what_is_there():
     ground = plain()
-    crater(ground, (21.0, 0.0), 1.0, 3.0)
+    ground.apply(crater(ground, (21.0, 0.0), 1.0, 3.0))
     np.testing.assert_allclose(ground.altitude_at([[20, 0], [19, 0], [18, 0]]), [-(1 - 1 / 9), -(1 - 4 / 9), 0])
 
 
 def test_trenches_and_banks_are_steps_along_a_line():
     ground = plain(0.5)
-    trench(ground, (-5.0, 0.0), (5.0, 0.0), 2.0, 1.5)
-    bank(ground, (0.0, 5.0), (0.0, 8.0), 1.2, 0.8)
+    ground.apply(trench(ground, (-5.0, 0.0), (5.0, 0.0), 2.0, 1.5))
+    ground.apply(bank(ground, (0.0, 5.0), (0.0, 8.0), 1.2, 0.8))
     at = ground.altitude_at([[0, 0], [-4.5, 0.5], [4.5, -0.5], [0, 1.5], [6, 0], [0, 6], [0.5, 7], [1, 6], [0, 8.5]])
     np.testing.assert_allclose(at, [-1.5, -1.5, -1.5, 0, 0, 0.8, 0.8, 0, 0])
 
@@ -70,7 +71,7 @@ def test_a_thin_trench_has_no_gaps(degrees):
 
     ground = plain()
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    trench(ground, (-10 * c, -10 * s), (10 * c, 10 * s), 0.2, 1.0)
+    ground.apply(trench(ground, (-10 * c, -10 * s), (10 * c, 10 * s), 0.2, 1.0))
     low = ground.altitude < -0.5
     assert ndimage.label(low)[1] == 1  # over edges, not corners
     assert np.count_nonzero(low.any(axis=1)) + np.count_nonzero(low.any(axis=0)) >= 20 * max(c, s)
@@ -79,10 +80,10 @@ def test_a_thin_trench_has_no_gaps(degrees):
 def test_parts_of_the_ground():
     ground = plain()
     assert region(ground, point_m=(2.4, -3.4)).mask.tolist() == [[True]]
-    set_altitude(ground, region(ground, point_m=(2.4, -3.4)), 4.0)
-    set_altitude(ground, region(ground, box_m=(-20.0, -15.0, -18.0, -14.0)), 2.0)
-    shift(ground, region(ground, polygon_m=[(-10.5, 0.5), (-5.5, 0.5), (-5.5, 4.5), (-10.5, 4.5)]), -3.0)
-    shift(ground, region(ground, centre_m=(10.0, 10.0), radius_m=2.0), 1.0)
+    ground.apply(set_altitude(ground, region(ground, point_m=(2.4, -3.4)), 4.0))
+    ground.apply(set_altitude(ground, region(ground, box_m=(-20.0, -15.0, -18.0, -14.0)), 2.0))
+    ground.apply(shift(ground, region(ground, polygon_m=[(-10.5, 0.5), (-5.5, 0.5), (-5.5, 4.5), (-10.5, 4.5)]), -3.0))
+    ground.apply(shift(ground, region(ground, centre_m=(10.0, 10.0), radius_m=2.0), 1.0))
     assert ground.altitude_at([2, -3]) == 4.0
     assert ground.altitude_at([[-20, -15], [-18, -14], [-17, -15], [-20, -13]]).tolist() == [2, 2, 0, 0]
     assert np.count_nonzero(ground.altitude == -3.0) == 5 * 4
@@ -102,8 +103,8 @@ def test_an_edit_out_of_range_is_refused_as_a_whole(dig):
 def test_the_source_stays_as_it_is():
     source = hills(size_m=(20, 20))
     before = source.altitude.copy()
-    world = editable(source.world())
-    crater(world.ground, (0, 0), 1.0, 5.0)
+    world = WorldState(source.world())
+    world.ground.apply(crater(world.ground, (0, 0), 1.0, 5.0))
     np.testing.assert_array_equal(source.altitude, before)
     assert source.version == 0
     assert world.ground.version == 1
@@ -124,7 +125,7 @@ def test_the_source_stays_as_it_is():
         (lambda g: region(g), "given by nothing; it must be one of"),
         (lambda g: region(g, point_m=(0, 0), centre_m=(0, 0), radius_m=1), "'point_m', 'centre_m'"),
         (lambda g: set_altitude(g, region(g, point_m=(0, 0)), math.nan), "from nan to nan m"),
-        (lambda g: edit_ground(g, -1, 0, np.zeros((2, 2))), "does not lie inside the 31 x 41"),
+        (lambda g: altitudes(g, -1, 0, np.zeros((2, 2))), "does not lie inside the 31 x 41"),
     ],
 )
 def test_edits_that_make_no_sense(call, message):
@@ -147,7 +148,7 @@ def test_edits_that_make_no_sense(call, message):
 )
 def test_declared_edits(key, declared, at, expected):
     ground, record = plain(), GROUND_EDITS[key].model_validate(declared)
-    record.edit(ground)
+    ground.apply(record.edit(ground))
     assert ground.altitude_at(at) == pytest.approx(expected)
     assert GROUND_EDITS[key].model_validate(record.model_dump(mode="json")) == record
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from PIL import Image
 
 from covey.errors import InvalidValueError, MapFileError
-from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.editing.ground_edits import crater
 from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
 from covey.world.io.ground_files import read_ground
@@ -164,8 +164,8 @@ def test_an_image_keeps_its_steps_and_its_spacing(tmp_path, suffix):
 def test_an_edited_ground_is_saved_and_the_source_file_stays_untouched(tmp_path):
     Image.fromarray(np.full((40, 40), 100, np.uint8)).save(tmp_path / "source.png")
     before = (tmp_path / "source.png").read_bytes()
-    ground = editable_ground(Ground.from_file(tmp_path / "source.png"))
-    crater(ground, (0.5, 0.5), 3.0, 8.0)
+    ground = Ground.from_file(tmp_path / "source.png")
+    ground = ground.edited(crater(ground, (0.5, 0.5), 3.0, 8.0))
     ground.save(tmp_path / "edited.png")
     assert (tmp_path / "source.png").read_bytes() == before
     again = Ground.from_file(tmp_path / "edited.png")

@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.comms.links.geometry import Pairs
 from covey.comms.packets import Packets
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 if TYPE_CHECKING:
     from covey.comms.radio_channel import Lane
@@ -20,7 +20,7 @@ def disturbed(
     receiver: np.ndarray,
     power: np.ndarray | None,
     luck: np.ndarray,
-    world: World,
+    world: AnyWorld,
     xy: np.ndarray,
 ) -> np.ndarray:
     """Return which receptions are lost to other packets on the channel, bool (m,).

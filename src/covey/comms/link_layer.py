@@ -11,7 +11,7 @@ from covey.comms.protocols.station import Frame, Station
 from covey.comms.radio_channel import Lane, Receptions
 from covey.comms.traffic import CAUSES
 from covey.random import stream_key
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 HandOver = Callable[[Receptions], None]
 _NUMBERS = ("number", "origin", "final", "source", "to", "kind", "size", "hops")
@@ -28,7 +28,7 @@ class DirectPost:
         """True when nothing is on its way."""
         return self.lane.idle
 
-    def begin(self, world: World, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
+    def begin(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
         """Begin a step."""
 
     def send(self, packets: Packets) -> None:
@@ -60,7 +60,7 @@ class StationPost:
         """False: a protocol may act at any step."""
         return False
 
-    def begin(self, world: World, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
+    def begin(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
         """Begin a step: what robots wrote, they wrote at ``before_s``."""
         self._hears, self._place, self._now_s = None, (world, pose, alive), now_s
         for station in self.stations:

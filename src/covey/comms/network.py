@@ -17,7 +17,7 @@ from covey.comms.radio_channel import Lane, Receptions
 from covey.comms.samples import Sample, look
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 
 @dataclass(eq=False)
@@ -120,11 +120,11 @@ class Network:
         packets = Packets.written(numbers, origin, final, kinds, size, sent, sent + ttl_s, objects(payloads))
         self._batches.append((self._lane(radio), packets))
 
-    def links(self, world: World, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
+    def links(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
         """Return who can hear whom by a radio, bool (n, n), row i: whom robot i hears; nobody hears itself."""
         return self.lanes[self._lane(radio)].air.hears(world, pose, alive)
 
-    def look(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
+    def look(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
         """Return what there is to record about links and traffic at a time [s], since the last look."""
         hears = np.zeros((len(pose), len(pose)), bool)
         for lane in self.lanes:
@@ -134,7 +134,7 @@ class Network:
         noted, self.traffic.noted = self.traffic.noted, []
         return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=noted)
 
-    def deliver(self, world: World, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
+    def deliver(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
         """Move everything on to a time [s], and put what arrives into the mailboxes.
 
         Args:

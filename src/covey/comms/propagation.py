@@ -9,7 +9,7 @@ from covey.comms.links.model import Links, LossModel, PowerModel
 from covey.comms.radio import Radio
 from covey.comms.traffic import OUT_OF_RANGE, WALLS
 from covey.random import stream_key
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 _DEVIATIONS = 6.0
 """Shadowing is not expected to help by more than this many standard deviations."""
@@ -71,11 +71,11 @@ class Air:
         probability[cause > 0] = 0.0
         return Links(pairs.a, pairs.b, probability, power, cause, pairs.distance_m)
 
-    def all_links(self, world: World, xy: np.ndarray) -> Links:
+    def all_links(self, world: AnyWorld, xy: np.ndarray) -> Links:
         """Return the links of all pairs of robots that are within reach; positions [m], float64 (n, 2)."""
         return self.links(Pairs.near(world, xy, self.reach_m))
 
-    def hears(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
+    def hears(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
         """Return who can hear whom, bool (n, n), symmetric; nobody hears itself.
 
         Args:

@@ -12,7 +12,7 @@ from covey.comms.queue import TransmitQueues
 from covey.comms.radio import Radio
 from covey.comms.traffic import COLLISION, DEAD, LOSS, QUEUE_FULL, TTL, Traffic
 from covey.random import stream_key
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 _SAME_S = 1e-9
 _DENSE = 4096
@@ -103,7 +103,7 @@ class Lane:
         if len(packets):
             self.pending = Packets.join([self.pending, packets]) if len(self.pending) else packets
 
-    def cross(self, world: World, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[Lane]") -> None:
+    def cross(self, world: AnyWorld, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[Lane]") -> None:
         """Decide who gets the packets whose transmission has ended by now.
 
         Args:
@@ -156,7 +156,7 @@ class Lane:
         self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
         return come
 
-    def _receive(self, packets: Packets, serial: np.ndarray, world: World, xy, alive, others: "list[Lane]") -> None:
+    def _receive(self, packets: Packets, serial: np.ndarray, world: AnyWorld, xy, alive, others: "list[Lane]") -> None:
         row, receiver = _expand(packets.source, packets.to, self.robots)
         dead = ~alive[receiver]
         if dead.any():
@@ -212,7 +212,7 @@ def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray
     return row, np.where(to[row] < 0, everybody, to[row])
 
 
-def _pairs(world: World, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
+def _pairs(world: AnyWorld, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
     """Return the pairs that rows need, each once, and which of them each row needs, int64 (m,)."""
     key = np.minimum(source, receiver) * robots + np.maximum(source, receiver)
     if robots <= _DENSE and len(key) > robots:

@@ -24,8 +24,7 @@ from covey.mapping.exchange.share_maps import ShareMaps
 from covey.onboard.controller import Program
 from covey.planning.orders import Order
 from covey.robots.model import RobotModel
-from covey.world.editing.ground_edits import editable_ground
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 Found = tuple[tuple[str, ...], str]
 """Where in the record, and what."""
@@ -49,14 +48,14 @@ def as_input(value: Any) -> When:
         raise InvalidValueError(f"{value!r} is no event and no fault: {what}") from None
 
 
-def check(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
+def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
     """Raise `InvalidValueError` when a record names what there is not, or lies outside the world; see `found_in`."""
     found = [f"{'.'.join((what, *path))}: {message}" for path, message in found_in(record, world, groups, declared)]
     if found:
         raise InvalidValueError("; ".join(found))
 
 
-def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequence[When] | None) -> Iterator[Found]:
+def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None) -> Iterator[Found]:
     """Yield what is wrong with an event or fault.
 
     Args:
@@ -88,7 +87,7 @@ def found_in(record: When, world: World, groups: Sequence[Any], declared: Sequen
         yield from _fault_found(record, groups)
 
 
-def _shape_found(shape: Any, world: World, path: tuple[str, ...], what: str) -> Iterator[Found]:
+def _shape_found(shape: Any, world: AnyWorld, path: tuple[str, ...], what: str) -> Iterator[Found]:
     from covey.world.editing.obstacles import shape_patch
     from covey.world.editing.shapes import polygon
 
@@ -101,7 +100,7 @@ def _shape_found(shape: Any, world: World, path: tuple[str, ...], what: str) -> 
         yield path, f"{what} lies outside the world, {_extent(world)}"
 
 
-def _track_found(track: Track, world: World) -> Iterator[Found]:
+def _track_found(track: Track, world: AnyWorld) -> Iterator[Found]:
     inside = world.grid.inside(world.grid.to_cells(track.path_m))
     for point, is_inside in zip(track.path_m, inside, strict=True):
         if not is_inside:
@@ -113,7 +112,7 @@ def _track_found(track: Track, world: World) -> Iterator[Found]:
         yield ("obstacle", key), f"the obstacle is {size:g} m wide; it must be at least 1.5 cells of {cell:g} m"
 
 
-def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | None) -> Iterator[Found]:
+def _remove_found(record: RemoveEvent, world: AnyWorld, declared: Sequence[When] | None) -> Iterator[Found]:
     if not isinstance(record.remove, str):
         yield from _shape_found(record.remove, world, ("remove", "polygon_m"), "the region")
     elif declared is not None:
@@ -123,12 +122,12 @@ def _remove_found(record: RemoveEvent, world: World, declared: Sequence[When] | 
             yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
 
 
-def _ground_found(event: GroundEvent, world: World) -> Iterator[Found]:
+def _ground_found(event: GroundEvent, world: AnyWorld) -> Iterator[Found]:
     if world.ground is None:
         yield (event.change,), "this world has no ground that could change; give it a height_map, or generate hills"
         return
     try:
-        event.edit(editable_ground(world.ground))
+        event.edit(world.ground)
     except InvalidValueError as error:
         yield (event.change,), str(error)
 
@@ -221,7 +220,7 @@ def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: S
     )
 
 
-def order_found(order: Order, world: World) -> Iterator[Found]:
+def order_found(order: Order, world: AnyWorld) -> Iterator[Found]:
     """Yield what is wrong with an order in a world."""
     if not world.grid.inside(world.grid.to_cells(order.objective_m)):
         yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
@@ -233,6 +232,6 @@ def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 
-def _extent(world: World) -> str:
+def _extent(world: AnyWorld) -> str:
     left, right, bottom, top = world.grid.extent
     return f"x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"

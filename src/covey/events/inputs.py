@@ -35,10 +35,10 @@ from covey.random import generator
 from covey.results.folder import GROUNDS, unwritable
 from covey.results.frame import Event
 from covey.results.run import Run
-from covey.world.editing.changing import ChangingWorld, robot_in
-from covey.world.editing.ground_edits import GroundEdit, dig
+from covey.world.editing.changing import Structures, robot_in
+from covey.world.editing.ground_edits import dig
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
-from covey.world.ground import Ground
+from covey.world.ground import GroundEdit, Heightfield
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
@@ -74,10 +74,10 @@ class Inputs:
         declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
         declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
         for stream, record in declared:
-            check(record, sim.world, sim.groups, [r for _, r in declared], stream)
+            check(record, sim.world_state, sim.groups, [r for _, r in declared], stream)
         self._schedule = Schedule(declared, sim.clock, sim.seed)
         self._calls: list[Any] = []
-        self._standing: ChangingWorld | None = None
+        self._standing: Structures | None = None
         self._obstacles: dict[str, Moving] = {}
         self._waiting: dict[str, None] = {}  # doors that are to shut, in order
         self._random: dict[str, np.random.Generator] = {}
@@ -94,19 +94,18 @@ class Inputs:
             raise InvalidValueError(
                 f"{event!r} says when; a call happens in the next step, declare it for another time"
             )
-        check(record, self.sim.world, self.sim.groups, None, "event")
+        check(record, self.sim.world_state, self.sim.groups, None, "event")
         self._calls.append(record)
 
     def take(self) -> None:
         """Let happen what is due now."""
+        self.sim.world_state.step = self.sim.clock.step + 1
         digs = self.sim.deciding.requested.digs
         for index in sorted(digs):
             self._dig(index, digs.pop(index))
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
         sim = self.sim
-        if self._standing is not None:
-            self._standing.step = sim.clock.step + 1
         self.faults.recover()
         for name in list(self._obstacles):
             self._move(name)
@@ -158,7 +157,7 @@ class Inputs:
 
     def put_wall(self, event: WallEvent) -> Any:
         """Put up a wall; refused where a robot stands, or when its name is taken."""
-        patch = shape_patch(self.sim.world.grid, event.wall.shape())
+        patch = shape_patch(self.sim.world_state.grid, event.wall.shape())
         assert patch is not None, "checked before"
         name = self._name(event.name, "wall")
         if self._refused(name, patch):
@@ -194,7 +193,7 @@ class Inputs:
             return event.plain()
         from covey.world.editing.shapes import polygon
 
-        patch = shape_patch(self.sim.world.grid, polygon(event.remove.polygon_m))
+        patch = shape_patch(self.sim.world_state.grid, polygon(event.remove.polygon_m))
         assert patch is not None, "checked before"
         cells = self.standing.clear(patch)
         self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
@@ -204,13 +203,14 @@ class Inputs:
         """Change the ground; refused when it would leave its range of altitudes."""
         return event.plain() if self._edit_ground(event.edit, event.change) else None
 
-    def _edit_ground(self, edit_of: Callable[[Ground], GroundEdit], what: str, robot: str = "") -> bool:
+    def _edit_ground(self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = "") -> bool:
         """Edit the ground and record it, or that it is refused; return whether it was edited."""
-        ground = self.sim.world.ground
+        ground = self.sim.world_state.ground
         try:
             if ground is None:
                 raise InvalidValueError("this world has no ground that could change; give it a height_map")
             edit = edit_of(ground)
+            ground.apply(edit)
         except InvalidValueError as error:
             self.note("refused", robot, what, text=str(error))
             return False
@@ -228,13 +228,13 @@ class Inputs:
 
     def save_ground(self, event: SaveGroundEvent) -> Any:
         """Write the ground as it is into the run's folder; a name that is taken gets a number."""
-        ground, folder = self.sim.world.ground, self.sim._recorder.folder / GROUNDS
+        ground, folder = self.sim.world_state.ground, self.sim._recorder.folder / GROUNDS
         assert ground is not None, "checked before"
         given = Path(event.save_ground)
         names = (given.name, *(f"{given.stem}-{k}{given.suffix}" for k in range(2, 100_000)))
         try:
             name = next(name for name in names if not (folder / name).exists())
-            ground.save(folder / name)
+            ground.ground.save(folder / name)
         except OSError as error:
             raise unwritable(f"the ground into {str(folder)!r}", error) from error
         self.note("ground_saved", other=name)
@@ -267,19 +267,11 @@ class Inputs:
         return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
 
     @property
-    def standing(self) -> ChangingWorld:
+    def standing(self) -> Structures:
         """What stands in the world; made when it first changes."""
         if self._standing is None:
-            self._standing = ChangingWorld(self.sim.world)
-            self._standing.step = self.sim.clock.step + 1
+            self._standing = Structures(self.sim.world_state)
         return self._standing
-
-    @property
-    def changed(self) -> np.ndarray:
-        """How the world changed so far, int32 (k, 4), see `covey.results.maps.Maps`."""
-        return np.concatenate(
-            [np.empty((0, 4), np.int32), *(self._standing.changed if self._standing is not None else ())]
-        )
 
     # -- what takes more than one step ---------------------------------------------------------------------------------
 
@@ -313,7 +305,7 @@ class Inputs:
 
     def _patch(self, track: Track, way: Way, distance_m: float) -> Patch | None:
         """Return the cells of an obstacle somewhere on its way; None when it is outside the array."""
-        grid = self.sim.world.grid
+        grid = self.sim.world_state.grid
         x, y, heading = way.place(distance_m)
         x0, y0, c, s, resolution = grid.frame
         u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
@@ -355,11 +347,13 @@ class Inputs:
         bodies[..., 1] = pose[:, 1, None] + s * model.discs[..., 0] + c * model.discs[..., 1]
         bodies[..., 2] += gap_m * (model.discs[..., 2] > 0)
         bodies[model.disc_count == 0, :, 2] = 0.0  # vanished
-        return robot_in(self.sim.world, self.standing.newly_solid(patch), bodies)
+        return robot_in(self.sim.world_state, self.standing.newly_solid(patch), bodies)
 
     def _middle(self, patch: Patch) -> np.ndarray:
         """Return the middle of cells [m]."""
-        return self.sim.world.grid.to_world(np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column)))
+        return self.sim.world_state.grid.to_world(
+            np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column))
+        )
 
 
 def recorded_inputs(run: Run) -> list[dict[str, Any]]:

@@ -11,9 +11,8 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from covey.planning.orders import Order
 from covey.records import Record
-from covey.world.editing.ground_edits import GroundEdit
 from covey.world.editing.obstacles import Repeat
-from covey.world.ground import Ground
+from covey.world.ground import GroundEdit, Heightfield
 from covey.world.records.ground_edits import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
 from covey.world.records.walls import Point, SimplePolygon
 
@@ -188,11 +187,11 @@ class GroundEvent(When):
         """The key of the change, such as ``crater``."""
         return next(kind for kind in GROUND_EDITS if getattr(self, kind) is not None)
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground.
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does to a ground.
 
         Raises:
-            InvalidValueError: it lies outside the ground, or asks for altitudes outside its range; nothing is changed.
+            InvalidValueError: it lies outside the ground, or asks for altitudes outside its range.
         """
         return getattr(self, self.change).edit(ground)
 

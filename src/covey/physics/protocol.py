@@ -8,7 +8,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.robots.team import TeamModel, TeamState
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 WALL_CONTACT, ROBOT_CONTACT = 0, 1
 
@@ -80,7 +80,7 @@ class Physics(Protocol):
         ...
 
 
-def physics_of(name: str, world: World, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
+def physics_of(name: str, world: AnyWorld, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
     """Return the physics ``planar`` or ``terrain`` for a team, and let ``state`` stand as it stands there.
 
     Raises:

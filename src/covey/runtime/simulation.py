@@ -41,8 +41,7 @@ from covey.runtime.phases.sensing import Sensing
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
 from covey.runtime.team_setup import as_groups
-from covey.world.editing.edits import editable
-from covey.world.ground import Ground
+from covey.world.state import GroundState, WorldState
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
@@ -90,7 +89,7 @@ class Simulation:
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
-        world: a copy of the world that was given; it changes when its doors open and so on.
+        world_state: the same about the place; doors, walls and craters change it.
         radio_alive: bool (n,), False for robots that neither send nor hear.
 
     Examples:
@@ -135,7 +134,7 @@ class Simulation:
         physics: Literal["planar", "terrain"] = "planar",
     ):
         self.groups = as_groups(robots, controller, world, seed)
-        self.world, self.seed, self.name = (world := editable(world)), seed, name
+        self.world_state, self.seed, self.name = (place := WorldState(world)), seed, name
         self.names = [n for group in self.groups for n in group.names]
         if len(set(self.names)) < len(self.names):
             raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
@@ -145,9 +144,9 @@ class Simulation:
         self.on_controller_error: OnError = on_controller_error
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
-        self.physics = physics_of(physics, world, self.model, self.state, substep_s)
+        self.physics = physics_of(physics, place, self.model, self.state, substep_s)
         self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
-        self.sensing = Sensing(world, self.groups, self.model, self.state, self.clock, seed)
+        self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
         check_needed(self.groups, self.tracker is not None and self.tracker.waypoints is not None)
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
@@ -180,9 +179,9 @@ class Simulation:
         )
         if self.tracker is not None and NOTICE in self.tracker.facts:
             self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
-        self.scoring = Scoring(world, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
+        self.scoring = Scoring(place, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
-        self.surveying = Surveying(world.ground, mapped, self.clock)
+        self.surveying = Surveying(place.ground, mapped, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
         self.commands = np.zeros((len(self.names), 3))
@@ -215,6 +214,11 @@ class Simulation:
     def time(self) -> float:
         """Simulated time [s]."""
         return self.clock.time_s
+
+    @property
+    def world(self) -> World:
+        """The place as it is now; what happens later does not change what this returns."""
+        return self.world_state.world
 
     @property
     def done(self) -> bool:
@@ -250,8 +254,8 @@ class Simulation:
         lap("map")
         speaks = self.radio_alive & ~self.state.halted
         requested = self.deciding.requested
-        self.talking.exchange(self.world, self.state, requested.tags, self.deciding.answered, speaks, self.time)
-        self.sharing.exchange(self.world, self.state.pose, speaks, requested.maps)
+        self.talking.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time)
+        self.sharing.exchange(self.world_state, self.state.pose, speaks, requested.maps)
         lap("communicate")
         self._decide()
         lap("decide")
@@ -313,14 +317,14 @@ class Simulation:
             self.status = self.status or "stopped"
             if self.talking.network.used and self.clock.step:
                 speaks = self.radio_alive & ~self.state.halted
-                sample = self.talking.network.look(self.world, self.state.pose, speaks, self.time)
+                sample = self.talking.network.look(self.world_state, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._recorder.manifest |= self.deciding.host.facts
             if self.estimating.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
-            maps = self.scoring.maps(self.inputs.changed)
+            maps = self.scoring.maps(self.world_state.changed)
             self._run = self._recorder.close(self.status, maps, self.surveying.landscape(self.names))
         return self._run
 
@@ -365,12 +369,12 @@ class Simulation:
 
     def save_ground(self, path: str | Path, **options: Any) -> None:
         """Write the ground as it is now: image, grid or arrays, as the suffix of the file says; see `Ground.save`."""
-        self._ground().save(path, **options)
+        self._ground().ground.save(path, **options)
 
-    def _ground(self) -> Ground:
-        if self.world.ground is None:
+    def _ground(self) -> GroundState:
+        if self.world_state.ground is None:
             raise InvalidValueError("the world has no ground; give it a `height_map`, or generate a ground")
-        return self.world.ground
+        return self.world_state.ground
 
     def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
         """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""

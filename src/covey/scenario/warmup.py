@@ -87,8 +87,8 @@ def move() -> None:
     sim = Simulation(World.empty(6.0, 6.0, resolution_m=0.2), [group], radio=9.0)
     for _ in range(2):
         sim.step()
-    sim.scoring.maps(sim.inputs.changed)
-    sim.talking.network.links(sim.world, sim.state.pose, sim.radio_alive)
+    sim.scoring.maps(sim.world_state.changed)
+    sim.talking.network.links(sim.world_state, sim.state.pose, sim.radio_alive)
     sim.deciding.close()
     sim._recorder.abandon("a rehearsal")
 

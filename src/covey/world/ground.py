@@ -28,11 +28,19 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """The truth about the landscape: altitudes at the vertices of a square lattice, flat triangles between them.
+class GroundEdit:
+    """What an edit does: the altitudes [m] of a rectangle of vertices from [row, column] on, before and after."""
 
-    Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing): row 0 is the southernmost. It never
-    changes; a change is a copy. Only a simulation changes its own copy in place (`covey.world.editing.ground_edits`).
+    row: int
+    column: int
+    before: np.ndarray
+    after: np.ndarray
+
+
+class Heightfield:
+    """Altitudes at the vertices of a square lattice, flat triangles between them: what one can ask of a ground.
+
+    Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing): row 0 is the southernmost.
 
     Attributes:
         altitude: float64 (rows, columns), [m].
@@ -47,55 +55,8 @@ class Ground:
     spacing_m: float
     origin: tuple[float, float]
     range_m: Range
-    name: str = "ground"
-    version: int = 0
-
-    def __post_init__(self) -> None:
-        check_altitudes(self.altitude, f"the ground {self.name!r}")
-        if not (math.isfinite(self.spacing_m) and self.spacing_m > 0):
-            raise InvalidValueError(f"spacing_m is {self.spacing_m!r}; it must be a positive number of metres")
-        if not all(abs(v) <= 1e9 for v in self.origin):
-            raise InvalidValueError(f"origin is {list(self.origin)}; it must be two numbers of metres, at most 1e9")
-        low, high = float(self.altitude.min()), float(self.altitude.max())
-        if not (-2 * MAX_ALTITUDE_M <= self.range_m[0] <= low and high <= self.range_m[1] <= 2 * MAX_ALTITUDE_M):
-            raise InvalidValueError(
-                f"range_m is {list(self.range_m)}, but the ground has altitudes from {low:g} to {high:g} m; give a "
-                "[lowest, highest] that holds these and all that edits shall ask for"
-            )
-
-    @staticmethod
-    def of(
-        altitude: Any,
-        spacing_m: float = 1.0,
-        *,
-        origin: tuple[float, float] | None = None,
-        range_m: Range | None = None,
-        name: str = "ground",
-    ) -> "Ground":
-        """Return the ground with these altitudes [m], an array of (rows, columns), row 0 in the south.
-
-        Args:
-            altitude: any numbers; they are copied.
-            spacing_m: between vertices [m].
-            origin: x, y of vertex [0, 0] [m]; without it the middle of the ground is at (0, 0).
-            range_m: what edits may ask for; without it 10 m below the lowest to 10 m above the highest altitude.
-            name: name of the ground.
-
-        Raises:
-            InvalidValueError: too few or too many vertices, an altitude that is not finite, a spacing of 0.
-        """
-        altitude = np.array(altitude, np.float64, order="C")
-        check_altitudes(altitude, f"the ground {name!r}")
-        if origin is None:
-            rows, columns = altitude.shape
-            origin = -0.5 * (columns - 1) * spacing_m, -0.5 * (rows - 1) * spacing_m
-        if range_m is None:
-            range_m = float(altitude.min()) - MARGIN_M, float(altitude.max()) + MARGIN_M
-        return Ground(altitude, spacing_m, origin, range_m, name)
-
-    def replace(self, **changes: Any) -> "Ground":
-        """Return a copy with other attributes."""
-        return dataclasses.replace(self, **changes)
+    name: str
+    version: int
 
     @cached_property
     def frame(self) -> np.ndarray:
@@ -167,6 +128,76 @@ class Ground:
         from covey.geometry.heightfield import steepness
 
         return steepness(self.altitude)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground(Heightfield):
+    """The truth about the landscape. It never changes; a change is another ground.
+
+    What changes while a simulation runs is its `covey.world.state.GroundState`.
+    """
+
+    altitude: np.ndarray
+    spacing_m: float
+    origin: tuple[float, float]
+    range_m: Range
+    name: str = "ground"
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        check_altitudes(self.altitude, f"the ground {self.name!r}")
+        if not (math.isfinite(self.spacing_m) and self.spacing_m > 0):
+            raise InvalidValueError(f"spacing_m is {self.spacing_m!r}; it must be a positive number of metres")
+        if not all(abs(v) <= 1e9 for v in self.origin):
+            raise InvalidValueError(f"origin is {list(self.origin)}; it must be two numbers of metres, at most 1e9")
+        low, high = float(self.altitude.min()), float(self.altitude.max())
+        if not (-2 * MAX_ALTITUDE_M <= self.range_m[0] <= low and high <= self.range_m[1] <= 2 * MAX_ALTITUDE_M):
+            raise InvalidValueError(
+                f"range_m is {list(self.range_m)}, but the ground has altitudes from {low:g} to {high:g} m; give a "
+                "[lowest, highest] that holds these and all that edits shall ask for"
+            )
+
+    @staticmethod
+    def of(
+        altitude: Any,
+        spacing_m: float = 1.0,
+        *,
+        origin: tuple[float, float] | None = None,
+        range_m: Range | None = None,
+        name: str = "ground",
+    ) -> "Ground":
+        """Return the ground with these altitudes [m], an array of (rows, columns), row 0 in the south.
+
+        Args:
+            altitude: any numbers; they are copied.
+            spacing_m: between vertices [m].
+            origin: x, y of vertex [0, 0] [m]; without it the middle of the ground is at (0, 0).
+            range_m: what edits may ask for; without it 10 m below the lowest to 10 m above the highest altitude.
+            name: name of the ground.
+
+        Raises:
+            InvalidValueError: too few or too many vertices, an altitude that is not finite, a spacing of 0.
+        """
+        altitude = np.array(altitude, np.float64, order="C")
+        check_altitudes(altitude, f"the ground {name!r}")
+        if origin is None:
+            rows, columns = altitude.shape
+            origin = -0.5 * (columns - 1) * spacing_m, -0.5 * (rows - 1) * spacing_m
+        if range_m is None:
+            range_m = float(altitude.min()) - MARGIN_M, float(altitude.max()) + MARGIN_M
+        return Ground(altitude, spacing_m, origin, range_m, name)
+
+    def replace(self, **changes: Any) -> "Ground":
+        """Return a copy with other attributes."""
+        return dataclasses.replace(self, **changes)
+
+    def edited(self, edit: GroundEdit) -> "Ground":
+        """Return the next version, in which an edit has been made."""
+        from covey.world.state import GroundState
+
+        state = GroundState(self)
+        state.apply(edit)
+        return state.ground
 
     def resampled(self, spacing_m: float) -> "Ground":
         """Return the ground with vertices at another spacing [m], taken from its surface; its middle stays."""

@@ -36,9 +36,9 @@ Border = Literal["wall", "open"]
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """The truth: a grid of cells, and what they are made of. It never changes; a change is a copy.
+    """The truth: a grid of cells, and what they are made of. It never changes; a change is another world.
 
-    Only a simulation changes its own copy in place (decision 006).
+    What changes while a simulation runs is its `covey.world.state.WorldState` (decision 006).
 
     Attributes:
         grid: uint8 cells, each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
@@ -127,12 +127,12 @@ class World:
         Raises:
             InvalidValueError: the rectangle is not inside the array, or a value is not allowed.
         """
-        from covey.world.editing.edits import check_edit, edit, editable
+        from covey.world.state import WorldState, check_edit
 
         cells, materials = check_edit(self, row, column, cells, materials)
-        world = editable(self)
-        edit(world, row, column, cells, materials)
-        return world
+        state = WorldState(self)
+        state.edit(row, column, cells, materials)
+        return state.world
 
     @cached_property
     def free(self) -> np.ndarray:
@@ -154,11 +154,8 @@ class World:
     @cached_property
     def clearance(self) -> np.ndarray:
         """float32 (rows, columns): distance [m] from each cell centre to the nearest solid square."""
-        from covey.world.clearance import clearance, update_clearance
+        from covey.world.clearance import clearance
 
-        before = self.__dict__.pop("clearance_before", None)  # left by `covey.world.editing.edits`
-        if before is not None:
-            return update_clearance(before[0], self.solid, self.grid.resolution, before[1])
         return clearance(self.solid, self.grid.resolution)
 
     @property

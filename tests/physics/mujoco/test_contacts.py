@@ -134,14 +134,14 @@ def test_a_robot_off_the_ground_is_refused():
 
 
 def test_a_wall_that_goes_away_lets_through():
-    from covey.world.editing.edits import edit, editable
+    from covey.world.state import WorldState
 
     cells = World.empty(10, 4, 0.1).grid.cells.copy()
     cells[:, 70:72] = WALL
-    world = editable(World.empty(10, 4, 0.1).with_cells(cells))
+    world = WorldState(World.empty(10, 4, 0.1).with_cells(cells))
     physics, state, _ = drive(world, [disc()], [[0, 0, 0]], [[0.5, 0, 0]], 60)
     assert state.pose[0, 0] == pytest.approx(1.9 - 0.15, abs=0.02)
-    edit(world, 1, 70, np.zeros((40, 2), np.uint8))
+    world.edit(1, 70, np.zeros((40, 2), np.uint8))
     for _ in range(40):
         physics.step(state, np.array([[0.5, 0, 0]]), 10)
     assert state.pose[0, 0] > 3.0

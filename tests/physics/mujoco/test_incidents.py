@@ -10,8 +10,9 @@ from covey.physics.mujoco.physics import TerrainPhysics
 from covey.physics.protocol import Incident
 from covey.robots.catalogue import aerial_scout, skid_steer
 from covey.robots.team import TeamModel, TeamState
-from covey.world.editing.ground_edits import crater, editable_ground
+from covey.world.editing.ground_edits import crater
 from covey.world.ground import Ground
+from covey.world.state import WorldState
 from covey.world.world import World
 
 pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
@@ -68,12 +69,13 @@ def test_who_drives_off_a_cliff_falls_once_and_who_drives_downhill_or_flies_or_s
     x = np.arange(40) - 20.0
     altitude = np.tile(-0.4 * np.clip(x, 0, None), (40, 1))  # as steep as can be driven on
     altitude[:20] = np.where(x > 0, -2.0, 0.0)
-    ground = editable_ground(Ground.of(altitude, origin=(-20.0, -20.0)))
+    world = WorldState(Ground.of(altitude, origin=(-20.0, -20.0)).world())
+    ground = world.ground
     model = TeamModel.of([skid_steer(), skid_steer(), aerial_scout(), skid_steer()])
     state = TeamState.at([[-1.5, -6, 0], [-1.5, 6, 0], [-1.5, -10, 0], [-15, 6, 0]])
-    physics = TerrainPhysics(ground.world(), model)
+    physics = TerrainPhysics(world, model)
     found = drive(physics, state, [[0.5, 0, 0]] * 3 + [[0, 0, 0]], 5)
-    crater(ground, (-15.0, 6.0), 3.0, 4.0)
+    ground.apply(crater(ground, (-15.0, 6.0), 3.0, 4.0))
     found += drive(physics, state, [[0, 0, 0]] * 4, 1)
     falls = [incident.robot for incident, _ in found if incident.kind == "fell"]
     assert falls == [0]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.comms.links.rays import TILE, by_eye, near_pairs, rectangles_of, sides_of, through
-from covey.world.editing.edits import edited_since
-from covey.world.world import World
+from covey.world.state import AnyWorld, WorldState
 
 _NONE = np.empty((0, 6), np.int32), np.empty(0, np.int64)
 _TOUCH_M = 1e-9  # of wall: a ray that touches a corner, not one that is hidden
@@ -19,14 +18,14 @@ class _Walls:
     """The walls of a world as `through` takes them. What an edit has changed is looked at again, tile by tile.
 
     Args:
-        world: a world, which a simulation may edit in place.
+        world: a world, or the state of one, which may be edited.
         named: whether materials count: each has its index in the world, air comes after the last. Else walls are 1.
 
     Attributes:
         made_of: what each cell is made of, uint8 (rows, columns).
     """
 
-    def __init__(self, world: World, named: bool):
+    def __init__(self, world: AnyWorld, named: bool):
         self.world, self.named, self._version, self._air = world, named, -1, -1
         self._stale = np.ones((2, math.prod(-(-side // TILE) for side in world.grid.shape)), bool)
         self._parts: list[Any] = [(np.empty((0, k), np.int32), np.zeros(1, np.int64)) for k in (5, 6)]
@@ -37,8 +36,8 @@ class _Walls:
         if self._version == world.version and self._air == air:
             return
         (rows, columns), windows = world.grid.shape, None
-        if self._air == air:
-            windows = edited_since(world, self._version)
+        if self._air == air and isinstance(world, WorldState):
+            windows = world.edited_since(self._version)
         if not self.named:
             self.made_of = world.solid.view(np.uint8)
         elif windows is None:
@@ -78,7 +77,7 @@ class Pairs:
         x, y: true positions of the team [m], float64 (n,).
     """
 
-    def __init__(self, world: World, xy: np.ndarray, a: np.ndarray, b: np.ndarray, distance_m: np.ndarray):
+    def __init__(self, world: AnyWorld, xy: np.ndarray, a: np.ndarray, b: np.ndarray, distance_m: np.ndarray):
         self.world, self.a, self.b, self.distance_m = world, a, b, distance_m
         self.x, self.y = np.ascontiguousarray(xy[:, 0]), np.ascontiguousarray(xy[:, 1])
         self.xy = xy
@@ -94,13 +93,13 @@ class Pairs:
         return len(self.a)
 
     @staticmethod
-    def near(world: World, xy: np.ndarray, reach_m: float) -> "Pairs":
+    def near(world: AnyWorld, xy: np.ndarray, reach_m: float) -> "Pairs":
         """Return all pairs within a distance of each other."""
         x, y = np.ascontiguousarray(xy[:, 0]), np.ascontiguousarray(xy[:, 1])
         return Pairs(world, xy, *near_pairs(x, y, np.argsort(x, kind="stable"), float(reach_m)))
 
     @staticmethod
-    def of(world: World, xy: np.ndarray, a: np.ndarray, b: np.ndarray) -> "Pairs":
+    def of(world: AnyWorld, xy: np.ndarray, a: np.ndarray, b: np.ndarray) -> "Pairs":
         """Return the given pairs, whatever their distance."""
         apart = xy[a] - xy[b]
         return Pairs(world, xy, a, b, np.sqrt(apart[:, 0] ** 2 + apart[:, 1] ** 2))

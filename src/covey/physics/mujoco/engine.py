@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import CoveyError
-from covey.world.ground import Ground
+from covey.world.ground import Heightfield
 
 GROUND, WALL, HULL = 1, 2, 4
 """Bits of what may touch what: wheels and boxes touch the ground, hulls touch walls and each other."""
@@ -57,7 +57,7 @@ def new_spec(step_s: float) -> Any:
     return spec
 
 
-def add_ground(spec: Any, ground: Ground | None) -> None:
+def add_ground(spec: Any, ground: Heightfield | None) -> None:
     """Put the ground into a model: a height field that has room for all altitudes it may ever have, or a plane."""
     shape = mujoco().mjtGeom
     touch = {"name": "ground", "contype": GROUND, "conaffinity": 0, "condim": 3, "friction": [0.0, 0.0, 0.0]}
@@ -72,7 +72,7 @@ def add_ground(spec: Any, ground: Ground | None) -> None:
     spec.worldbody.add_geom(type=shape.mjGEOM_HFIELD, hfieldname="ground", pos=at, **touch)
 
 
-def set_altitudes(engine: Any, ground: Ground, rows: slice = slice(None), columns: slice = slice(None)) -> None:
+def set_altitudes(engine: Any, ground: Heightfield, rows: slice = slice(None), columns: slice = slice(None)) -> None:
     """Give a window of the engine's height field the altitudes of the ground."""
     low, height = ground.range_m[0], engine.hfield_size[0, 2]
     engine.hfield_data.reshape(ground.shape)[rows, columns] = (ground.altitude[rows, columns] - low) / height

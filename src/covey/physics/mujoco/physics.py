@@ -17,8 +17,8 @@ from covey.physics.mujoco.touching import Touching
 from covey.physics.mujoco.walls import add_walls
 from covey.physics.protocol import Contacts, Incident
 from covey.robots.team import TeamModel, TeamState
-from covey.world.ground import Ground
-from covey.world.world import World
+from covey.world.ground import Heightfield
+from covey.world.state import AnyWorld
 
 _NO_TRACE = np.empty((0, 2, 0, 3))
 _INTEGRAL_S = 0.1  # time constant with which the motors' regulators take away an error of speed
@@ -45,7 +45,7 @@ class TerrainPhysics:
         InvalidValueError: a chassis cannot be built.
     """
 
-    def __init__(self, world: World, model: TeamModel, substep_s: float = 0.01):
+    def __init__(self, world: AnyWorld, model: TeamModel, substep_s: float = 0.01):
         if not substep_s > 0.0:
             raise InvalidValueError(f"substep_s is {substep_s!r}; it must be a positive number of seconds")
         n = len(model)
@@ -244,7 +244,7 @@ class TerrainPhysics:
         self._gone[:] = False
         self._bind()
 
-    def _move_ground(self, state: TeamState, ground: Ground) -> None:
+    def _move_ground(self, state: TeamState, ground: Heightfield) -> None:
         """Take over the altitudes of the ground, and with it move the bodies that stand on it."""
         changed = self._altitude != ground.altitude
         rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))

@@ -7,8 +7,8 @@ import numpy as np
 
 from covey.kernel import kernel
 from covey.physics.mujoco.engine import BUMP, WALL, mujoco
-from covey.world.ground import Ground
-from covey.world.world import World
+from covey.world.ground import Heightfield
+from covey.world.state import AnyWorld
 
 _FENCE_M = 1.0
 
@@ -54,7 +54,7 @@ def rectangles(solid):
     return out[:count]
 
 
-def add_walls(spec: Any, world: World) -> None:
+def add_walls(spec: Any, world: AnyWorld) -> None:
     """Put the walls of a world into a model, as boxes named ``wall …``.
 
     On a landscape each reaches from the lowest altitude that may ever be to its height above the highest ground below
@@ -74,7 +74,7 @@ def add_walls(spec: Any, world: World) -> None:
         _fence(spec, ground)
 
 
-def _fence(spec: Any, ground: Ground) -> None:
+def _fence(spec: Any, ground: Heightfield) -> None:
     """End a landscape at its edge, so that nothing falls off."""
     west, east, south, north = ground.bounds
     low, high = ground.range_m[0], ground.range_m[1] + 10.0
@@ -104,7 +104,7 @@ def _box(spec: Any, name: str, at: Any, half: Any, turn: Any) -> None:
     )
 
 
-def _highest(ground: Ground, x: float, y: float, radius_m: float) -> float:
+def _highest(ground: Heightfield, x: float, y: float, radius_m: float) -> float:
     """Return the highest altitude [m] of a landscape within a distance of a point, or that of the edge beyond it."""
     x0, y0, spacing = ground.frame.tolist()
     rows, columns = ground.shape

@@ -13,7 +13,7 @@ from covey.comms.samples import Sample
 from covey.comms.tags import Tag, TagField, TagReading, Tags
 from covey.comms.traffic import Log
 from covey.robots.team import TeamState
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 
 class Talking:
@@ -39,7 +39,7 @@ class Talking:
 
     def exchange(
         self,
-        world: World,
+        world: AnyWorld,
         state: TeamState,
         left: list[tuple[int, Any, float]],
         readers: Iterable[int],

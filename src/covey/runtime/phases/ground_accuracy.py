@@ -10,8 +10,8 @@ from covey.mapping.elevation.compare import compare, true_altitude
 from covey.mapping.elevation.kernels import MEASURED
 from covey.physics.clock import Clock
 from covey.results.landscape import Believed, Change, Landscape
-from covey.world.editing.ground_edits import GroundEdit
-from covey.world.ground import Ground
+from covey.world.ground import GroundEdit
+from covey.world.state import GroundState
 
 COLUMNS = ("belief_rmse_m", "belief_max_error_m", "belief_interval_coverage", "measured_share")
 """Columns of ``team.parquet``: means over the robots that map the ground, of the largest error the largest."""
@@ -43,7 +43,7 @@ class Surveying:
         values: by column.
     """
 
-    def __init__(self, ground: Ground | None, beliefs: dict[int, ElevationBelief], clock: Clock):
+    def __init__(self, ground: GroundState | None, beliefs: dict[int, ElevationBelief], clock: Clock):
         self._ground, self._beliefs, self._clock = ground, beliefs, clock
         self.columns = COLUMNS if beliefs else ()
         self.values = dict.fromkeys(self.columns, np.nan)

@@ -21,7 +21,7 @@ from covey.mapping.occupancy.belief import Beliefs
 from covey.physics.clock import Clock, exact
 from covey.runtime.phases.localization_and_mapping import MappedTeam
 from covey.runtime.phases.map_alignment import Aligning
-from covey.world.world import World
+from covey.world.state import AnyWorld
 
 DIGEST, TILES = "map digest", "map tiles"
 """Kinds of messages."""
@@ -88,7 +88,7 @@ class Sharing:
                     team = MappedTeam(members, aligning.by_origin)
                 self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
 
-    def exchange(self, world: World, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
+    def exchange(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Take what has arrived, and send what is due.
 
         Args:
@@ -138,7 +138,7 @@ class Exchange:
         self._said = np.zeros((n, n), np.int64)  # the clock of the last digest of each robot
         self._published_s = [[0.0] for _ in range(n)]  # when each robot made each of its publications
 
-    def step(self, world: World, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
+    def step(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Take what has arrived, answer, and ask."""
         able = self.shares & alive[self.members]
         self._take_tiles(able)
@@ -167,7 +167,7 @@ class Exchange:
         own = [wishes.pop(i, ()) for i in self.members.tolist()] if wishes else [()] * len(self.members)
         return np.array(["request" in words for words in own]), np.array(["share" in words for words in own])
 
-    def _meetings(self, world: World, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
+    def _meetings(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
         """Return which robots have come into the reach of one that they did not hear for long, bool (n,)."""
         hears = self.network.links(world, pose, alive)[np.ix_(self.members, self.members)]
         now = self.clock.time_s

@@ -19,6 +19,7 @@ from covey.robots.team import TeamModel, TeamState
 from covey.runtime.phases.localization_and_mapping import Estimating, MappedTeam
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 from covey.world.editing.changing import with_doors_open
+from covey.world.state import WorldState
 from covey.world.visibility.coverable import coverable
 from covey.world.visibility.explorable import explorable
 from covey.world.visibility.explorable_ground import GroundCells, explorable_ground
@@ -45,7 +46,7 @@ class Scoring:
 
     def __init__(
         self,
-        world: World,
+        place: WorldState,
         groups: list[Group],
         model: TeamModel,
         state: TeamState,
@@ -54,7 +55,7 @@ class Scoring:
         clock: Clock,
     ):
         n = len(state.pose)
-        self.world, self.model, self.state, self.estimating, self.clock = world, model, state, estimating, clock
+        self.world, self.model, self.state, self.estimating, self.clock = place, model, state, estimating, clock
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.known_share, self.known_share_union = np.full(n, np.nan), np.nan
         robots = [model.models[k] for k in model.model_id]
@@ -64,13 +65,13 @@ class Scoring:
         self._inside = np.ones(n, bool)
         self._known_every = max(1, round(KNOWN_EVERY_S / clock.step_s))
         self._banks = sensing.of_kind("lidar")
-        ground_kinds = ElevationMapping.uses if world.ground is not None else ()
+        ground_kinds = ElevationMapping.uses if place.ground is not None else ()
         self._ground_banks = [bank for bank in sensing.banks if bank.record.kind in ground_kinds]
         seeing = np.zeros(n)
         for bank in self._banks:
             seeing[bank.members] = np.maximum(seeing[bank.members], bank.record.range_m)
         can = seeing > 0
-        world = with_doors_open(world)
+        world = with_doors_open(place.world)
         mask = np.zeros(world.grid.shape, bool)
         if can.any():
             mask = explorable(world, state.pose[can], model.radius[can], seeing[can])

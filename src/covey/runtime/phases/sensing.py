@@ -14,7 +14,7 @@ from covey.robots.team import TeamModel, TeamState
 from covey.sensors.clock import due, samples_per_substep, substep_of
 from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
-from covey.world.world import World
+from covey.world.state import WorldState
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,9 @@ class Sensing:
         InvalidValueError: a sensor has more than one sample per substep.
     """
 
-    def __init__(self, world: World, groups: list[Group], model: TeamModel, state: TeamState, clock: Clock, seed: int):
+    def __init__(
+        self, world: WorldState, groups: list[Group], model: TeamModel, state: TeamState, clock: Clock, seed: int
+    ):
         self.world, self.model, self.clock = world, model, clock
         names = [name for group in groups for name in group.names]
         carried = [group.robot.sensors for group in groups for _ in group.start]

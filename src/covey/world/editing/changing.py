@@ -7,15 +7,15 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.world.editing.doors import Door
-from covey.world.editing.edits import allow_materials, edit
 from covey.world.editing.obstacles import Patch, shape_patch
+from covey.world.state import AnyWorld, WorldState
 from covey.world.world import FREE, OPEN, WALL, World
 
 DEFAULT_MATERIAL = "concrete"
 """What walls are made of in a world that does not say it, once one is put up that does."""
 
 
-def door_patch(world: World, door: Door) -> Patch:
+def door_patch(world: AnyWorld, door: Door) -> Patch:
     """Return the cells of a door.
 
     Raises:
@@ -50,24 +50,20 @@ def with_doors_open(world: World) -> World:
     return world.with_cells(cells)
 
 
-class ChangingWorld:
-    """What stands in an `editable` world beside its own cells, by name.
+class Structures:
+    """What stands in a world beside its own cells, by name.
 
     Args:
-        world: an `editable` world; its cells are changed in place.
+        world: its cells are edited.
 
     Attributes:
         doors: the cells of each door, by its name.
-        step: stamped on changes.
-        changed: int32 (k, 4) of each change: step, cell (row x columns + column), value before and after.
     """
 
-    def __init__(self, world: World):
+    def __init__(self, world: WorldState):
         self.world = world
-        self._cells = with_doors_open(world).grid.cells.copy()
+        self._cells = with_doors_open(world.world).grid.cells.copy()
         self._things: dict[str, tuple[Patch, int | None]] = {}
-        self.step = 0
-        self.changed: list[np.ndarray] = []
         self.doors = {door.name: door_patch(world, door) for door in world.doors}
         for door in world.doors:
             if not door.open:
@@ -134,26 +130,19 @@ class ChangingWorld:
             if material is not None and self.world.materials is not None:
                 materials = _part(self.world.materials, window).copy() if materials is None else materials
                 materials[mask] = material
-        before = _part(self.world.grid.cells, window)
-        rows, columns = np.nonzero(before != cells)
-        if not len(rows) and materials is None:
-            return
-        change = np.empty((len(rows), 4), np.int32)
-        change[:, 0], change[:, 2], change[:, 3] = self.step, before[rows, columns], cells[rows, columns]
-        change[:, 1] = (rows + window.row) * self.world.grid.shape[1] + columns + window.column
-        self.changed.append(change)
-        edit(self.world, window.row, window.column, cells, materials)
+        if materials is not None or not np.array_equal(cells, _part(self.world.grid.cells, window)):
+            self.world.edit(window.row, window.column, cells, materials)
 
     def _material(self, name: str) -> int:
         names = self.world.material_names if self.world.materials is not None else (DEFAULT_MATERIAL,)
         if name not in names:
             names = (*names, name)
         if self.world.materials is None or names != self.world.material_names:
-            allow_materials(self.world, names)
+            self.world.allow_materials(names)
         return names.index(name)
 
 
-def robot_in(world: World, patch: Patch, discs: np.ndarray) -> int:
+def robot_in(world: AnyWorld, patch: Patch, discs: np.ndarray) -> int:
     """Return the first robot whose body overlaps cells, or -1.
 
     Args:

@@ -1,12 +1,10 @@
 """Edits of a ground: altitudes set or shifted, craters, mounds, trenches, banks of earth, and digs.
 
-A `Ground` never changes for whoever made it. A simulation keeps a copy of its own, `editable_ground`, and changes that
-in place; ``version`` grows by one with each edit. An edit that asks for an altitude outside the ground's ``range_m`` is
-refused as a whole.
+Each function works out a `GroundEdit` and changes nothing; `Ground.edited` and `covey.world.state.GroundState.apply` do
+what it says. An edit that asks for an altitude outside the ground's ``range_m`` is refused as a whole.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,37 +12,22 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.world.editing.obstacles import Patch, disc_patch, shape_patch
-from covey.world.ground import Ground
+from covey.world.ground import GroundEdit, Heightfield
 
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class GroundEdit:
-    """What an edit did: the altitudes [m] of a rectangle of vertices from [row, column] on, before and after."""
-
-    row: int
-    column: int
-    before: np.ndarray
-    after: np.ndarray
-
-
-def editable_ground(ground: Ground) -> Ground:
-    """Return a copy that edits may change in place."""
-    return ground.replace(altitude=ground.altitude.copy())
-
-
-def edit_ground(ground: Ground, row: int, column: int, altitude: np.ndarray, what: str = "the edit") -> GroundEdit:
-    """Change a rectangle of altitudes [m] from [row, column] on of an `editable_ground` in place.
+def altitudes(ground: Heightfield, row: int, column: int, altitude: np.ndarray, what: str = "the edit") -> GroundEdit:
+    """Give a rectangle of vertices from [row, column] on these altitudes [m].
 
     Args:
-        ground: an `editable_ground`.
+        ground: the ground.
         row, column: the first vertex, of the smallest row and column.
         altitude: float64 (h, w), [m].
         what: what an error calls the edit.
 
     Raises:
-        InvalidValueError: an altitude is outside ``range_m``, or the rectangle outside the ground; nothing is changed.
+        InvalidValueError: an altitude is outside ``range_m``, or the rectangle outside the ground.
     """
     rows, columns = ground.shape
     h, w = altitude.shape
@@ -60,15 +43,12 @@ def edit_ground(ground: Ground, row: int, column: int, altitude: np.ndarray, wha
             f"{what} asks for altitudes from {low:g} to {high:g} m, but the ground was declared to reach from "
             f"{lowest:g} to {highest:g} m; ask for less, or declare a larger range_m where the ground is loaded"
         )
-    part = ground.altitude[row : row + h, column : column + w]
-    edit = GroundEdit(row, column, part.copy(), np.array(altitude, np.float64))
-    part[:] = altitude
-    object.__setattr__(ground, "version", ground.version + 1)
-    return edit
+    before = ground.altitude[row : row + h, column : column + w].copy()
+    return GroundEdit(row, column, before, np.array(altitude, np.float64))
 
 
 def region(
-    ground: Ground, *, point_m: Point | None = None, box_m: tuple[float, float, float, float] | None = None,
+    ground: Heightfield, *, point_m: Point | None = None, box_m: tuple[float, float, float, float] | None = None,
     polygon_m: Any = None, centre_m: Point | None = None, radius_m: float | None = None,
 ) -> Patch:  # fmt: skip
     """Return the vertices that are nearest a point, or lie in a box, a polygon or a disc.
@@ -107,21 +87,23 @@ def region(
     return _inside(ground, shape_patch(_cells(ground), polygon(polygon_m)), what)
 
 
-def set_altitude(ground: Ground, place: Patch, altitude_m: float) -> GroundEdit:
+def set_altitude(ground: Heightfield, place: Patch, altitude_m: float) -> GroundEdit:
     """Set the altitude of the vertices of a `region` [m]."""
     return _edit_patch(ground, place, np.full(place.mask.shape, float(altitude_m)), "the new altitude")
 
 
-def shift(ground: Ground, place: Patch, by_m: float) -> GroundEdit:
+def shift(ground: Heightfield, place: Patch, by_m: float) -> GroundEdit:
     """Raise the vertices of a `region` by an offset [m], lower them by a negative one."""
     return _edit_patch(ground, place, _part(ground, place) + by_m, "the shift")
 
 
-def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float, *, ejecta: bool = False) -> GroundEdit:
+def crater(
+    ground: Heightfield, centre_m: Point, depth_m: float, radius_m: float, *, ejecta: bool = False
+) -> GroundEdit:
     """Dig a bowl, a paraboloid: the altitude at the distance r < R of its centre falls by depth * (1 - (r / R)^2).
 
     Args:
-        ground: an `editable_ground`.
+        ground: the ground.
         centre_m: x, y [m]; it may lie beyond the edge.
         depth_m: in the middle [m].
         radius_m: of the rim, R [m].
@@ -135,33 +117,34 @@ def crater(ground: Ground, centre_m: Point, depth_m: float, radius_m: float, *, 
         return _bowl(ground, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
     from covey.world.editing.ejecta import landed, spread
 
-    after = editable_ground(ground)
-    dug = _bowl(after, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
+    after = ground.altitude.copy()
+    dug = _bowl(ground, centre_m, -_positive("depth_m", depth_m), radius_m, "the crater")
+    after[dug.row : dug.row + dug.after.shape[0], dug.column : dug.column + dug.after.shape[1]] = dug.after
     volume = float((dug.before - dug.after).sum()) * ground.spacing_m**2
-    spread(after.altitude, after.frame, landed(after.altitude, after.frame, centre_m, radius_m, volume), volume)
-    changed = after.altitude != ground.altitude
+    spread(after, ground.frame, landed(after, ground.frame, centre_m, radius_m, volume), volume)
+    changed = after != ground.altitude
     changed[dug.row, dug.column] = True  # so that there is a rectangle in any case
     rows, columns = np.nonzero(changed)
     r0, r1, c0, c1 = int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
-    return edit_ground(ground, r0, c0, after.altitude[r0:r1, c0:c1], "the crater with its ejecta")
+    return altitudes(ground, r0, c0, after[r0:r1, c0:c1], "the crater with its ejecta")
 
 
-def mound(ground: Ground, centre_m: Point, height_m: float, radius_m: float) -> GroundEdit:
+def mound(ground: Heightfield, centre_m: Point, height_m: float, radius_m: float) -> GroundEdit:
     """Heap up a mound, a paraboloid: the opposite of a `crater`."""
     return _bowl(ground, centre_m, _positive("height_m", height_m), radius_m, "the mound")
 
 
-def trench(ground: Ground, from_m: Point, to_m: Point, width_m: float, depth_m: float) -> GroundEdit:
+def trench(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, depth_m: float) -> GroundEdit:
     """Dig a trench along a straight line: the vertices within half its width fall by its depth [m]."""
     return _strip(ground, from_m, to_m, width_m, -_positive("depth_m", depth_m), "the trench")
 
 
-def bank(ground: Ground, from_m: Point, to_m: Point, width_m: float, height_m: float) -> GroundEdit:
+def bank(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, height_m: float) -> GroundEdit:
     """Heap up a bank of earth along a straight line: the vertices within half its width rise by its height [m]."""
     return _strip(ground, from_m, to_m, width_m, _positive("height_m", height_m), "the bank")
 
 
-def dig(ground: Ground, from_m: Point, to_m: Point, volume_m3: float, radius_m: float) -> GroundEdit:
+def dig(ground: Heightfield, from_m: Point, to_m: Point, volume_m3: float, radius_m: float) -> GroundEdit:
     """Take ground out of a bowl at one place and lay it down as a heap at another; no volume is lost.
 
     Each is a paraboloid sampled at points, and what belongs to a point is shared by the three vertices of the triangle
@@ -169,7 +152,7 @@ def dig(ground: Ground, from_m: Point, to_m: Point, volume_m3: float, radius_m: 
     however wide the bowl is in comparison with the spacing. No slope is too steep for it to stand.
 
     Args:
-        ground: an `editable_ground`.
+        ground: the ground.
         from_m, to_m: the middles, x, y [m]; both bowls lie inside the ground, a spacing or more from its edge.
         volume_m3: how much [m3].
         radius_m: of both [m].
@@ -181,11 +164,11 @@ def dig(ground: Ground, from_m: Point, to_m: Point, volume_m3: float, radius_m: 
         np.add.at(moved, (rows, columns), sign * depth_m * share)
     rows, columns = np.nonzero(moved)
     part = (slice(int(rows.min()), int(rows.max()) + 1), slice(int(columns.min()), int(columns.max()) + 1))
-    return edit_ground(ground, part[0].start, part[1].start, ground.altitude[part] + moved[part], "the dig")
+    return altitudes(ground, part[0].start, part[1].start, ground.altitude[part] + moved[part], "the dig")
 
 
 def _bowl_shares(
-    ground: Ground, middle: Point, radius_m: float, what: str
+    ground: Heightfield, middle: Point, radius_m: float, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows and columns of the vertices under a bowl, and the share of its volume that each holds."""
     reach = _positive("radius_m", radius_m) + ground.spacing_m
@@ -209,7 +192,7 @@ def _bowl_shares(
     return rows, columns, shares / shares.sum()
 
 
-def _bowl(ground: Ground, centre_m: Point, height_m: float, radius_m: float, what: str) -> GroundEdit:
+def _bowl(ground: Heightfield, centre_m: Point, height_m: float, radius_m: float, what: str) -> GroundEdit:
     place = _disc(ground, centre_m, radius_m, what)
     x0, y0, spacing = ground.frame.tolist()
     h, w = place.mask.shape
@@ -219,7 +202,7 @@ def _bowl(ground: Ground, centre_m: Point, height_m: float, radius_m: float, wha
     return _edit_patch(ground, place, _part(ground, place) + height_m * share, what)
 
 
-def _strip(ground: Ground, from_m: Point, to_m: Point, width_m: float, height_m: float, what: str) -> GroundEdit:
+def _strip(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, height_m: float, what: str) -> GroundEdit:
     from shapely.geometry import LineString
 
     _positive("width_m", width_m)
@@ -230,11 +213,11 @@ def _strip(ground: Ground, from_m: Point, to_m: Point, width_m: float, height_m:
     return _edit_patch(ground, place, _part(ground, place) + height_m, what)
 
 
-def _edit_patch(ground: Ground, place: Patch, altitude: np.ndarray, what: str) -> GroundEdit:
-    return edit_ground(ground, place.row, place.column, np.where(place.mask, altitude, _part(ground, place)), what)
+def _edit_patch(ground: Heightfield, place: Patch, altitude: np.ndarray, what: str) -> GroundEdit:
+    return altitudes(ground, place.row, place.column, np.where(place.mask, altitude, _part(ground, place)), what)
 
 
-def _disc(ground: Ground, centre_m: Point, radius_m: float, what: str) -> Patch:
+def _disc(ground: Heightfield, centre_m: Point, radius_m: float, what: str) -> Patch:
     _positive("radius_m", radius_m)
     if not np.isfinite(centre_m).all():
         raise InvalidValueError(f"centre_m of {what} is {centre_m}; it must be finite numbers of metres")
@@ -243,7 +226,7 @@ def _disc(ground: Ground, centre_m: Point, radius_m: float, what: str) -> Patch:
     return _inside(ground, disc_patch(v, u, reach, ground.shape), what)
 
 
-def _inside(ground: Ground, place: Patch | None, what: str) -> Patch:
+def _inside(ground: Heightfield, place: Patch | None, what: str) -> Patch:
     """Return the part of a patch on the ground, or raise."""
     part = place.clipped(ground.shape) if place is not None and place.mask.size else None
     if part is None:
@@ -261,13 +244,13 @@ def _between(low: float, high: float, first: float, spacing: float, count: int) 
     return (low - 1e-9 * spacing <= at) & (at <= high + 1e-9 * spacing)
 
 
-def _cells(ground: Ground) -> Grid:
+def _cells(ground: Heightfield) -> Grid:
     """Return a grid with a cell around each vertex."""
     (x, y), half = ground.origin, 0.5 * ground.spacing_m
     return Grid(ground.altitude, ground.spacing_m, (x - half, y - half, 0.0))
 
 
-def _part(ground: Ground, place: Patch) -> np.ndarray:
+def _part(ground: Heightfield, place: Patch) -> np.ndarray:
     h, w = place.mask.shape
     return ground.altitude[place.row : place.row + h, place.column : place.column + w]
 

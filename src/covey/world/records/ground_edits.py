@@ -6,8 +6,7 @@ from pydantic import Field, model_validator
 
 from covey.records import Record
 from covey.world.editing import ground_edits
-from covey.world.editing.ground_edits import GroundEdit
-from covey.world.ground import Ground
+from covey.world.ground import GroundEdit, Heightfield
 from covey.world.records.quantities import Metres
 from covey.world.records.walls import Point, SimplePolygon
 
@@ -35,7 +34,7 @@ class _Place(Record):
             )
         return self
 
-    def _region(self, ground: Ground) -> Any:
+    def _region(self, ground: Heightfield) -> Any:
         return ground_edits.region(ground, **self.model_dump(include=set(_Place.model_fields)))
 
 
@@ -44,8 +43,8 @@ class SetAltitude(_Place):
 
     to_m: Offset = Field(description="The altitude that they get [m].")
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.set_altitude(ground, self._region(ground), self.to_m)
 
 
@@ -54,8 +53,8 @@ class ShiftAltitude(_Place):
 
     by_m: Offset = Field(description="How far they rise, or fall when negative [m].")
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.shift(ground, self._region(ground), self.by_m)
 
 
@@ -69,8 +68,8 @@ class Crater(Record):
         default=False, description="What is removed flies as rocks and stays where they fall; else it vanishes."
     )
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.crater(ground, self.centre_m, self.depth_m, self.radius_m, ejecta=self.ejecta)
 
 
@@ -81,8 +80,8 @@ class Mound(Record):
     height_m: Metres = Field(default=1.0, description="Height in the middle [m].")
     radius_m: Metres = Field(default=5.0, description="Radius of its foot [m].")
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.mound(ground, self.centre_m, self.height_m, self.radius_m)
 
 
@@ -107,8 +106,8 @@ class Trench(_Strip):
 
     depth_m: Metres = Field(default=1.0, description="How deep it is below what was there [m].")
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.trench(ground, self.from_, self.to, self.width_m, self.depth_m)
 
 
@@ -117,8 +116,8 @@ class Bank(_Strip):
 
     height_m: Metres = Field(default=1.0, description="How high it is above what was there [m].")
 
-    def edit(self, ground: Ground) -> GroundEdit:
-        """Do it on an editable ground."""
+    def edit(self, ground: Heightfield) -> GroundEdit:
+        """Return what it does."""
         return ground_edits.bank(ground, self.from_, self.to, self.width_m, self.height_m)
 
 
