@@ -56,6 +56,7 @@ def test_a_robot_that_vanishes_is_in_nobodys_way_or_sight():
     for _ in range(80):
         sim.step()
     assert bank(sim, "neighbours").readings.count.tolist() == [0, 0]
+    assert (sim.model.disc_count == len(pioneer3dx().body_discs)).all()
     run = sim.close()
     assert x_of(run, 1, 8) > 1.3
     assert run.metrics["collisions"] == 0
@@ -82,7 +83,7 @@ def test_a_dead_radio_passes_no_maps_on():
     while sim.time < 5:
         sim.step()
         news.append(sim.estimating.teams[0].beliefs.clock[[0, 1], [1, 0]].tolist())  # what each holds of the other
-    alive = sim.radio_alive.all()
+    alive = sim.state.radio_alive.all()
     sim.close()
     assert min(news[8]) > 0, "they talked before"
     assert news[12] == news[28], "silence"

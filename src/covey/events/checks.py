@@ -123,13 +123,14 @@ def _remove_found(record: RemoveEvent, world: AnyWorld, declared: Sequence[When]
 
 
 def _ground_found(event: GroundEvent, world: AnyWorld) -> Iterator[Found]:
+    what, change = event.change
     if world.ground is None:
-        yield (event.change,), "this world has no ground that could change; give it a height_map, or generate hills"
+        yield (what,), "this world has no ground that could change; give it a height_map, or generate hills"
         return
     try:
-        event.edit(world.ground)
+        change.edit(world.ground)
     except InvalidValueError as error:
-        yield (event.change,), str(error)
+        yield (what,), str(error)
 
 
 def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:

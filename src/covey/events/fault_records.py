@@ -1,6 +1,6 @@
 """What can go wrong with robots, as users declare it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,10 +24,6 @@ class Fault(When):
     def part(self) -> str:
         """What of the robot it concerns: a robot has one fault of a kind on a part at a time."""
         return ""
-
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.faults.strike(self, stream)
 
 
 class Dies(Fault):

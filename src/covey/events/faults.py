@@ -3,19 +3,17 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelSticks
+from covey.events.port import Impairment, Port
 from covey.geometry.se2 import Pose
 from covey.physics.motion import MAX_SPEED, MAX_TURN, SEMI_AXIS
 from covey.random import stream_key
 from covey.robots.team import TeamModel
-from covey.sensors.degradation import spoil
-
-if TYPE_CHECKING:
-    from covey.runtime.simulation import Simulation
+from covey.sensors.degradation import Degradation
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,34 +26,22 @@ class Struck:
     jump: Pose | None = None  # from the estimate without the fault to that with it
 
 
-@dataclass(frozen=True, eq=False)
-class Spoiled:
-    """What makes one robot's sensor worse."""
-
-    row: int
-    key: Any
-    range_m: float
-    noise_m: float
-    dropout: float
-
-    def apply(self, readings: Any, sample: int) -> None:
-        """Make the robot's reading worse, in place."""
-        spoil(readings, self.row, self.key, sample, self.range_m, self.noise_m, self.dropout)
-
-
 class Faults:
     """The faults of a team.
 
     Args:
-        sim: the simulation.
+        port: what they may do.
         note: records an event.
+        random: returns the generator of a stream.
 
     Attributes:
         active: what is wrong now.
     """
 
-    def __init__(self, sim: "Simulation", note: Callable[..., Any]):
-        self.sim, self._note = sim, note
+    def __init__(self, port: Port, note: Callable[..., Any], random: Callable[[str], np.random.Generator]):
+        self._port, self._note, self._random = port, note, random
+        self._names = [name for group in port.groups for name in group.names]
+        self._sensors = [group.robot.sensors for group in port.groups for _ in group.names]
         self.active: list[Struck] = []
         self._stuck: dict[int, str] = {}
 
@@ -68,7 +54,7 @@ class Faults:
 
     def recover(self) -> None:
         """End the faults whose time is over."""
-        over = [s for s in self.active if s.until is not None and self.sim.clock.step >= s.until]
+        over = [s for s in self.active if s.until is not None and self._port.clock.step >= s.until]
         if over:
             self.active = [s for s in self.active if s not in over]
             self._apply()
@@ -81,38 +67,38 @@ class Faults:
             return commands
         commands = commands.copy()
         for robot, wheel in self._stuck.items():
-            commands[robot] = stuck_twist(commands[robot], wheel, *_drive(self.sim.model, robot))
+            commands[robot] = stuck_twist(commands[robot], wheel, *_drive(self._port.model, robot))
         return commands
 
     def _choose(self, fault: Fault, stream: str) -> list[int]:
         """Return the robots that a fault strikes, among those that it can strike."""
-        sim = self.sim
-        free = [i for i in range(len(sim.names)) if self._can(fault, i)]
+        names = self._names
+        free = [i for i in range(len(names)) if self._can(fault, i)]
         if fault.robot == "all":
             return free
-        if fault.robot in sim.names:
-            return [i for i in free if sim.names[i] == fault.robot]
-        members = {n for g in sim.groups if fault.robot in ("any", g.name) for n in g.names}
-        free = [i for i in free if sim.names[i] in members]
-        return [free[int(sim.inputs.random(f"{stream}/robot").integers(len(free)))]] if free else []
+        if fault.robot in names:
+            return [i for i in free if names[i] == fault.robot]
+        members = {n for g in self._port.groups if fault.robot in ("any", g.name) for n in g.names}
+        free = [i for i in free if names[i] in members]
+        return [free[int(self._random(f"{stream}/robot").integers(len(free)))]] if free else []
 
     def _can(self, fault: Fault, robot: int) -> bool:
         """Return whether a robot is alive, has what a fault is about, and has no such fault already."""
         if any(s.robot == robot and isinstance(s.fault, Dies) for s in self.active):
             return False
-        if isinstance(fault, SensorFault) and not self._banks(fault.sensor, robot):
+        if isinstance(fault, SensorFault) and not self._carried(fault.sensor, robot):
             return False
         same = [s.fault for s in self.active if s.robot == robot and type(s.fault) is type(fault)]
         same = [f for f in same if f.part == fault.part]
         return not same or (isinstance(fault, LocalizationJumps) and fault.for_s is None)
 
     def _one(self, fault: Fault, robot: int, stream: str) -> dict[str, Any]:
-        sim, jump = self.sim, None
-        fault = fault.model_copy(update={"robot": sim.names[robot]})
+        clock, jump = self._port.clock, None
+        fault = fault.model_copy(update={"robot": self._names[robot]})
         if isinstance(fault, LocalizationJumps):
             fault, jump = self._jump(fault, robot, stream)
-        steps = None if fault.for_s is None else math.ceil(fault.for_s / sim.clock.step_s - 1e-9)
-        self.active.append(Struck(fault, robot, None if steps is None else sim.clock.step + steps, jump))
+        steps = None if fault.for_s is None else math.ceil(fault.for_s / clock.step_s - 1e-9)
+        self.active.append(Struck(fault, robot, None if steps is None else clock.step + steps, jump))
         data = fault.plain()
         self._say("fault", robot, fault, ", ".join(f"{k} {v}" for k, v in data.items() if k not in ("kind", "robot")))
         return data
@@ -120,54 +106,52 @@ class Faults:
     def _jump(self, fault: LocalizationJumps, robot: int, stream: str) -> tuple[LocalizationJumps, Pose]:
         """Return the fault with its offset drawn, and the motion of the world frame that makes the estimate jump."""
         if fault.offset is None:
-            x, y, turn = self.sim.inputs.random(f"{stream}/offset").standard_normal(3).tolist()
+            x, y, turn = self._random(f"{stream}/offset").standard_normal(3).tolist()
             offset = (fault.sigma_m * x, fault.sigma_m * y, fault.sigma_deg * turn)
             fault = fault.model_copy(update={"offset": offset})
         assert fault.offset is not None
-        before = Pose(*self.sim.estimating.carried[robot].tolist())
+        before = Pose(*self._port.estimate[robot].tolist())
         dx, dy, turn_deg = fault.offset
         after = Pose(before.x + dx, before.y + dy, before.heading + math.radians(turn_deg))
         return fault, after @ before.inverse()
 
     def _say(self, kind: str, robot: int, fault: Any, text: str) -> None:
-        self._note(kind, self.sim.names[robot], fault.kind, self.sim.state.pose[robot, :2], text)
+        self._note(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], text)
 
-    def _banks(self, sensor: str, robot: int) -> list[Any]:
-        """Return the sensors of a robot of a name, or of a kind."""
-        mine = [b for b in self.sim.sensing.banks if robot in b.row_of]
-        return [b for b in mine if b.record.name == sensor] or [b for b in mine if b.record.kind == sensor]
+    def _carried(self, sensor: str, robot: int) -> list[Any]:
+        """Return the records of the sensors of a robot of a name, or of a kind."""
+        mine = list(dict.fromkeys(self._sensors[robot]))
+        return [s for s in mine if s.name == sensor] or [s for s in mine if s.kind == sensor]
 
     def _apply(self) -> None:
         """Bring everything that faults act on in line with `active`."""
-        sim = self.sim
+        state = self._port.state
         dead = {s.robot: s for s in self.active if isinstance(s.fault, Dies)}
         mute = {s.robot for s in self.active if isinstance(s.fault, RadioDies)} | set(dead)
-        sim.radio_alive[:] = [i not in mute for i in range(len(sim.names))]
-        for i in sim.deciding.down - set(dead):
-            sim.state.halted[i] = i in sim.deciding.failed
-        sim.deciding.down = set(dead)
-        sim.deciding.lost = {i for i, s in dead.items() if s.until is None}
+        state.radio_alive[:] = [i not in mute for i in range(len(self._names))]
         for i, s in dead.items():
-            sim.state.halted[i] = True
-            if s.fault.vanishes:
-                sim.model.disc_count[i] = 0
+            state.vanished[i] |= s.fault.vanishes
         self._stuck = {s.robot: s.fault.wheel for s in self.active if isinstance(s.fault, WheelSticks)}
-        sim.estimating.jumps.clear()
+        jumps: dict[int, Pose] = {}
         for s in self.active:
             if s.jump is not None:
-                sim.estimating.jumps[s.robot] = s.jump @ sim.estimating.jumps.get(s.robot, Pose(0.0, 0.0, 0.0))
-        self._spoil(dead)
+                jumps[s.robot] = s.jump @ jumps.get(s.robot, Pose(0.0, 0.0, 0.0))
+        lost = frozenset(i for i, s in dead.items() if s.until is None)
+        self._port.impair(Impairment(frozenset(dead), lost, jumps, self._degraded(dead)))
 
-    def _spoil(self, dead: Any) -> None:
-        for bank in self.sim.sensing.banks:
-            bank.spoiled = [Spoiled(bank.row_of[i], np.uint64(0), math.inf, 0.0, 1.0) for i in dead if i in bank.row_of]
+    def _degraded(self, dead: Any) -> dict[Any, list[Degradation]]:
+        degraded: dict[Any, list[Degradation]] = {}
+        for i in dead:
+            for record in dict.fromkeys(self._sensors[i]):
+                degraded.setdefault(record, []).append(Degradation(i, np.uint64(0), math.inf, 0.0, 1.0))
         for s in self.active:
             if isinstance(s.fault, SensorFault) and s.robot not in dead:
-                for bank in self._banks(s.fault.sensor, s.robot):
-                    key = stream_key(self.sim.seed, f"fault/{bank.record.name}/{self.sim.names[s.robot]}")
-                    reach = s.fault.range_factor * getattr(bank.record, "range_m", math.inf)
-                    row = bank.row_of[s.robot]
-                    bank.spoiled.append(Spoiled(row, key, reach, s.fault.noise_m, s.fault.lost))
+                for record in self._carried(s.fault.sensor, s.robot):
+                    key = stream_key(self._port.seed, f"fault/{record.name}/{self._names[s.robot]}")
+                    reach = s.fault.range_factor * getattr(record, "range_m", math.inf)
+                    worse = Degradation(s.robot, key, reach, s.fault.noise_m, s.fault.lost)
+                    degraded.setdefault(record, []).append(worse)
+        return degraded
 
 
 def stuck_twist(twist: Any, wheel: str, top: float, spin: float, semi_axis_m: float) -> tuple[float, float, float]:

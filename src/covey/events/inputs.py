@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.events.checks import as_input, check
+from covey.events.fault_records import Fault
 from covey.events.faults import Faults
+from covey.events.port import Point, Port
 from covey.events.records import (
     DoorEvent,
     GroundEvent,
@@ -29,19 +31,14 @@ from covey.events.records import (
     When,
 )
 from covey.events.schedule import Schedule
-from covey.geometry import Pose
-from covey.planning.orders import NOTICE
 from covey.random import generator
-from covey.results.folder import GROUNDS, unwritable
+from covey.results.folder import unwritable
 from covey.results.frame import Event
 from covey.results.run import Run
 from covey.world.editing.changing import Structures, robot_in
 from covey.world.editing.ground_edits import dig
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
 from covey.world.ground import GroundEdit, Heightfield
-
-if TYPE_CHECKING:
-    from covey.runtime.simulation import Simulation
 
 
 @dataclass
@@ -59,7 +56,7 @@ class Inputs:
     """What is declared for a run and called for during it.
 
     Args:
-        sim: the simulation, complete but for its first step.
+        port: what they may see and do.
         events, faults: records, or plain data as in a scenario.
 
     Attributes:
@@ -69,13 +66,14 @@ class Inputs:
         InvalidValueError: a record is wrong, or names what there is not.
     """
 
-    def __init__(self, sim: "Simulation", events: Sequence[Any], faults: Sequence[Any]):
-        self.sim, self.faults = sim, Faults(sim, self.note)
+    def __init__(self, port: Port, events: Sequence[Any], faults: Sequence[Any]):
+        self._port, self.faults = port, Faults(port, self.note, self.random)
+        self._names = [name for group in port.groups for name in group.names]
         declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
         declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
         for stream, record in declared:
-            check(record, sim.world_state, sim.groups, [r for _, r in declared], stream)
-        self._schedule = Schedule(declared, sim.clock, sim.seed)
+            check(record, port.world, port.groups, [r for _, r in declared], stream)
+        self._schedule = Schedule(declared, port.clock, port.seed)
         self._calls: list[Any] = []
         self._standing: Structures | None = None
         self._obstacles: dict[str, Moving] = {}
@@ -94,45 +92,67 @@ class Inputs:
             raise InvalidValueError(
                 f"{event!r} says when; a call happens in the next step, declare it for another time"
             )
-        check(record, self.sim.world_state, self.sim.groups, None, "event")
+        check(record, self._port.world, self._port.groups, None, "event")
         self._calls.append(record)
 
     def take(self) -> None:
         """Let happen what is due now."""
-        self.sim.world_state.step = self.sim.clock.step + 1
-        digs = self.sim.deciding.requested.digs
-        for index in sorted(digs):
-            self._dig(index, digs.pop(index))
+        port, step = self._port, self._port.clock.step
+        port.world.step = step + 1
+        for request in port.digs():
+            self._dig(*request)
         if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
             return
-        sim = self.sim
         self.faults.recover()
         for name in list(self._obstacles):
             self._move(name)
         for door in list(self._waiting):
             self._close(door)
-        for entry in self._schedule.due(sim.clock.step, sim.scoring.explored_share_union):
-            entry.count += entry.record.act(self, entry.stream) is not None
+        for entry in self._schedule.due(step, port.explored()):
+            entry.count += self._apply(entry.record, entry.stream) is not None
         calls, self._calls = self._calls, []
         for k, record in enumerate(calls):
-            happened = record.act(self, f"calls/{sim.clock.step}/{k}")
+            happened = self._apply(record, f"calls/{step}/{k}")
             for data in happened if isinstance(happened, list) else [happened or record.plain()]:
-                self.note("input", text=json.dumps({"at_step": sim.clock.step, **data}))
+                self.note("input", text=json.dumps({"at_step": step, **data}))
 
     def note(self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = "") -> None:
         """Record an event of the step that begins."""
         x, y = (float(v) for v in place)
-        self.sim.events.append(Event(self.sim.clock.step + 1, self.sim.time, kind, robot, other, x, y, text))
+        clock = self._port.clock
+        self._port.record(Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, text))
 
     def random(self, stream: str) -> np.random.Generator:
         """Return the generator of a stream."""
         if stream not in self._random:
-            self._random[stream] = generator(self.sim.seed, stream)
+            self._random[stream] = generator(self._port.seed, stream)
         return self._random[stream]
 
     # -- what records ask for ------------------------------------------------------------------------------------------
 
-    def set_door(self, event: DoorEvent, stream: str) -> Any:
+    def _apply(self, record: When, stream: str) -> Any:
+        """Do what a record says; return what happened as plain data, None when nothing did."""
+        match record:
+            case DoorEvent():
+                return self._set_door(record, stream)
+            case WallEvent():
+                return self._put_wall(record)
+            case ObstacleEvent():
+                return self._put_obstacle(record)
+            case RemoveEvent():
+                return self._remove(record)
+            case GroundEvent():
+                what, change = record.change
+                return record.plain() if self._edit_ground(change.edit, what) else None
+            case SaveGroundEvent():
+                return self._save_ground(record)
+            case OrderEvent():
+                return self._order(record)
+            case Fault():
+                return self.faults.strike(record, stream)
+        raise TypeError(f"{record!r} is no event and no fault")
+
+    def _set_door(self, event: DoorEvent, stream: str) -> Any:
         """Open or shut a door; one on which a robot stands shuts as soon as it is free."""
         doors, to = sorted(self.standing.doors), event.to
         name = event.door
@@ -155,9 +175,9 @@ class Inputs:
             return None
         return {"door": name, "to": to}
 
-    def put_wall(self, event: WallEvent) -> Any:
+    def _put_wall(self, event: WallEvent) -> Any:
         """Put up a wall; refused where a robot stands, or when its name is taken."""
-        patch = shape_patch(self.sim.world_state.grid, event.wall.shape())
+        patch = shape_patch(self._port.world.grid, event.wall.shape())
         assert patch is not None, "checked before"
         name = self._name(event.name, "wall")
         if self._refused(name, patch):
@@ -166,7 +186,7 @@ class Inputs:
         self.note("wall_added", other=name, place=self._middle(patch))
         return {**event.plain(), "name": name}
 
-    def put_obstacle(self, event: ObstacleEvent) -> Any:
+    def _put_obstacle(self, event: ObstacleEvent) -> Any:
         """Let an obstacle appear; refused where a robot stands, or when its name is taken."""
         track = event.obstacle
         way = Way(track.path_m, track.repeat)
@@ -180,7 +200,7 @@ class Inputs:
         self.note("obstacle_added", other=name, place=way.place(0.0)[:2])
         return {**event.plain(), "name": name}
 
-    def remove(self, event: RemoveEvent) -> Any:
+    def _remove(self, event: RemoveEvent) -> Any:
         """Take away what was put up, or tear down the world's own walls in a region."""
         if isinstance(event.remove, str):
             name = event.remove
@@ -193,19 +213,15 @@ class Inputs:
             return event.plain()
         from covey.world.editing.shapes import polygon
 
-        patch = shape_patch(self.sim.world_state.grid, polygon(event.remove.polygon_m))
+        patch = shape_patch(self._port.world.grid, polygon(event.remove.polygon_m))
         assert patch is not None, "checked before"
         cells = self.standing.clear(patch)
         self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
         return event.plain()
 
-    def change_ground(self, event: GroundEvent) -> Any:
-        """Change the ground; refused when it would leave its range of altitudes."""
-        return event.plain() if self._edit_ground(event.edit, event.change) else None
-
     def _edit_ground(self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = "") -> bool:
         """Edit the ground and record it, or that it is refused; return whether it was edited."""
-        ground = self.sim.world_state.ground
+        ground = self._port.world.ground
         try:
             if ground is None:
                 raise InvalidValueError("this world has no ground that could change; give it a height_map")
@@ -214,7 +230,7 @@ class Inputs:
         except InvalidValueError as error:
             self.note("refused", robot, what, text=str(error))
             return False
-        self.sim.surveying.edited(self.sim.clock.step + 1, edit)
+        self._port.ground_edited(self._port.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)
         text = "nothing changed"
         place = (np.nan, np.nan)
@@ -226,9 +242,9 @@ class Inputs:
         self.note("ground_changed", robot, what, place, text)
         return True
 
-    def save_ground(self, event: SaveGroundEvent) -> Any:
+    def _save_ground(self, event: SaveGroundEvent) -> Any:
         """Write the ground as it is into the run's folder; a name that is taken gets a number."""
-        ground, folder = self.sim.world_state.ground, self.sim._recorder.folder / GROUNDS
+        ground, folder = self._port.world.ground, self._port.grounds()
         assert ground is not None, "checked before"
         given = Path(event.save_ground)
         names = (given.name, *(f"{given.stem}-{k}{given.suffix}" for k in range(2, 100_000)))
@@ -240,24 +256,17 @@ class Inputs:
         self.note("ground_saved", other=name)
         return event.plain()
 
-    def _dig(self, index: int, digs: list[tuple[float, float, float, float, float]]) -> None:
-        """Let a robot move the ground that it asked for, from where it stood when it asked."""
-        model, name = self.sim.model, self.sim.names[index]
-        digger = model.models[model.model_id[index]].digger
-        stood = Pose(*self.sim._pose_before[index].tolist())
-        for x, y, to_x, to_y, volume_m3 in digs:
-            assert digger is not None, "checked by the handle"
-            places = {"from_m": stood @ (x, y), "to_m": stood @ (to_x, to_y)}
-            edit = partial(dig, **places, volume_m3=volume_m3, radius_m=digger.radius_m)
-            self._edit_ground(edit, "dig", name)
+    def _dig(self, robot: int, from_m: Point, to_m: Point, volume_m3: float) -> None:
+        """Let a robot move the ground that it asked for."""
+        digger = self._port.model.models[self._port.model.model_id[robot]].digger
+        assert digger is not None, "checked by the handle"
+        edit = partial(dig, from_m=from_m, to_m=to_m, volume_m3=volume_m3, radius_m=digger.radius_m)
+        self._edit_ground(edit, "dig", self._names[robot])
 
-    def give_order(self, event: OrderEvent) -> Any:
-        """Put an order on the notice board; its number says that it is another one."""
+    def _order(self, event: OrderEvent) -> Any:
+        """Give the team an order; its number says that it is another one."""
         self._orders += 1
-        self.sim.deciding.post(NOTICE, event.order.notice(self._orders))
-        give = getattr(self.sim.tracker, "give", None)
-        if give is not None:
-            give(event.order)
+        self._port.order(event.order, self._orders)
         self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
         return event.plain()
 
@@ -270,7 +279,7 @@ class Inputs:
     def standing(self) -> Structures:
         """What stands in the world; made when it first changes."""
         if self._standing is None:
-            self._standing = Structures(self.sim.world_state)
+            self._standing = Structures(self._port.world)
         return self._standing
 
     # -- what takes more than one step ---------------------------------------------------------------------------------
@@ -284,19 +293,19 @@ class Inputs:
             self.standing.close_door(door)
             self.note("door_closed", other=door, place=self._middle(patch))
         elif first:
-            self.note("door_waits", self.sim.names[robot], door, self._middle(patch))
+            self.note("door_waits", self._names[robot], door, self._middle(patch))
 
     def _move(self, name: str) -> None:
         """Move an obstacle on by one step, unless a robot is in its way."""
         moving = self._obstacles[name]
-        distance_m = moving.distance_m + moving.track.speed_m_s * self.sim.clock.step_s
+        distance_m = moving.distance_m + moving.track.speed_m_s * self._port.clock.step_s
         patch = self._patch(moving.track, moving.way, distance_m)
         if patch is not None and not patch.same(moving.patch):
             robot = self._robot_in(patch, moving.track.gap_m)
             if robot >= 0:
                 if not moving.waits:
                     x, y, _ = moving.way.place(moving.distance_m)
-                    self.note("obstacle_waits", self.sim.names[robot], name, (x, y))
+                    self.note("obstacle_waits", self._names[robot], name, (x, y))
                 moving.waits = True
                 return
             self.standing.put(name, patch)
@@ -305,7 +314,7 @@ class Inputs:
 
     def _patch(self, track: Track, way: Way, distance_m: float) -> Patch | None:
         """Return the cells of an obstacle somewhere on its way; None when it is outside the array."""
-        grid = self.sim.world_state.grid
+        grid = self._port.world.grid
         x, y, heading = way.place(distance_m)
         x0, y0, c, s, resolution = grid.frame
         u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
@@ -333,25 +342,26 @@ class Inputs:
         if self.standing.stands(name):
             self.note("refused", other=name, text="there is something of this name already")
         elif robot >= 0:
-            self.note("refused", self.sim.names[robot], name, self._middle(patch), "a robot stands there")
+            self.note("refused", self._names[robot], name, self._middle(patch), "a robot stands there")
         else:
             return False
         return True
 
     def _robot_in(self, patch: Patch, gap_m: float = 0.0) -> int:
         """Return a robot that stands on passable cells of a patch, or within a gap [m] of them, or -1."""
-        model, pose = self.sim.model, self.sim.state.pose
+        model, state = self._port.model, self._port.state
+        pose = state.pose
         c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
         bodies = model.discs.copy()
         bodies[..., 0] = pose[:, 0, None] + c * model.discs[..., 0] - s * model.discs[..., 1]
         bodies[..., 1] = pose[:, 1, None] + s * model.discs[..., 0] + c * model.discs[..., 1]
         bodies[..., 2] += gap_m * (model.discs[..., 2] > 0)
-        bodies[model.disc_count == 0, :, 2] = 0.0  # vanished
-        return robot_in(self.sim.world_state, self.standing.newly_solid(patch), bodies)
+        bodies[state.vanished, :, 2] = 0.0
+        return robot_in(self._port.world, self.standing.newly_solid(patch), bodies)
 
     def _middle(self, patch: Patch) -> np.ndarray:
         """Return the middle of cells [m]."""
-        return self.sim.world_state.grid.to_world(
+        return self._port.world.grid.to_world(
             np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column))
         )
 

@@ -12,7 +12,6 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from covey.planning.orders import Order
 from covey.records import Record
 from covey.world.editing.obstacles import Repeat
-from covey.world.ground import GroundEdit, Heightfield
 from covey.world.records.ground_edits import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
 from covey.world.records.walls import Point, SimplePolygon
 
@@ -62,10 +61,6 @@ class DoorEvent(When):
     door: str = Field(min_length=1, description="Name of the door, or any: one at random.")
     to: Literal["open", "closed", "toggle"] = Field(description="What it becomes; toggle: the other.")
 
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.set_door(self, stream)
-
 
 class Segment(Record):
     """A straight wall."""
@@ -110,10 +105,6 @@ class WallEvent(When):
     ] = Field(description="The wall: {from, to, thickness_m} or {polygon_m}.")
     name: str = Field(default="", max_length=50, description="What remove calls it.")
 
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.put_wall(self)
-
 
 class Track(Record):
     """A thing that moves along a path, at the same speed all the way, and waits for robots in its way."""
@@ -142,10 +133,6 @@ class ObstacleEvent(When):
     obstacle: Track = Field(description="What it is and how it moves.")
     name: str = Field(default="", max_length=50, description="What remove calls it.")
 
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.put_obstacle(self)
-
 
 class Region(Record):
     """A part of the world."""
@@ -159,10 +146,6 @@ class RemoveEvent(When):
     remove: str | Region = Field(
         description="Name of a wall or obstacle that was put up, or a region in which the world's own walls fall."
     )
-
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.remove(self)
 
 
 class GroundEvent(When):
@@ -183,21 +166,9 @@ class GroundEvent(When):
         return self
 
     @property
-    def change(self) -> str:
-        """The key of the change, such as ``crater``."""
-        return next(kind for kind in GROUND_EDITS if getattr(self, kind) is not None)
-
-    def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does to a ground.
-
-        Raises:
-            InvalidValueError: it lies outside the ground, or asks for altitudes outside its range.
-        """
-        return getattr(self, self.change).edit(ground)
-
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.change_ground(self)
+    def change(self) -> tuple[str, Any]:
+        """The key of the change, such as ``crater``, and the record below it."""
+        return next((kind, given) for kind in GROUND_EDITS if (given := getattr(self, kind)) is not None)
 
 
 class SaveGroundEvent(When):
@@ -218,19 +189,11 @@ class SaveGroundEvent(When):
             )
         return name
 
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.save_ground(self)
-
 
 class OrderEvent(When):
     """The team is told to go somewhere else, or to stand there otherwise."""
 
     order: Order = Field(description="What stands on the notice board from then on: {objective_m, formation, …}.")
-
-    def act(self, inputs: Any, stream: str) -> Any:
-        """Do it; return what happened as plain data, None when nothing did."""
-        return inputs.give_order(self)
 
 
 def _kind(value: Any) -> str | None:

@@ -116,6 +116,8 @@ class TeamState:
         contact_bearing: float64 (n,), direction [rad] of what touched the body last in the last step, in its frame;
             NaN = nothing.
         halted: bool (n,), the robot stands still, whatever is commanded, and is in the way of others.
+        vanished: bool (n,), its body is gone, and in nobody's way.
+        radio_alive: bool (n,), False for robots that neither send nor hear.
         world_id: int64 (n,), robots in different worlds do not meet.
     """
 
@@ -126,6 +128,8 @@ class TeamState:
     distance_m: np.ndarray
     contact_bearing: np.ndarray
     halted: np.ndarray
+    vanished: np.ndarray
+    radio_alive: np.ndarray
     world_id: np.ndarray
 
     @classmethod
@@ -143,5 +147,11 @@ class TeamState:
             distance_m=np.zeros(n),
             contact_bearing=np.full(n, np.nan),
             halted=np.zeros(n, bool),
+            vanished=np.zeros(n, bool),
+            radio_alive=np.ones(n, bool),
             world_id=np.zeros(n, np.int64),
         )
+
+    def disc_count(self, model: TeamModel) -> np.ndarray:
+        """Return how many discs of each body are there, int64 (n,): none of what has vanished."""
+        return np.where(self.vanished, 0, model.disc_count)

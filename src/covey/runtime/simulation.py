@@ -1,7 +1,7 @@
 """`Simulation`: a world, a team, and the step that moves both on."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,13 +13,16 @@ from covey.comms.traffic import Log
 from covey.errors import InvalidValueError, UnknownNameError, printable
 from covey.events.checks import check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
+from covey.events.port import Dig, Impairment, Port
+from covey.geometry import Pose
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
 from covey.missions.protocol import Mission
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.physics.protocol import physics_of
-from covey.planning.orders import NOTICE
+from covey.planning.orders import NOTICE, Order
+from covey.results.folder import GROUNDS
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -90,7 +93,6 @@ class Simulation:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
         world_state: the same about the place; doors, walls and craters change it.
-        radio_alive: bool (n,), False for robots that neither send nor hear.
 
     Examples:
         >>> import covey
@@ -188,8 +190,23 @@ class Simulation:
         self.status: str | None = None
         self.events: list[Event] = []
         self._failed: list[tuple[str, float, str]] = []
-        self.radio_alive = np.ones(len(self.names), bool)
-        self.inputs = Inputs(self, events, faults)
+        port = Port(
+            seed,
+            self.clock,
+            self.groups,
+            self.model,
+            place,
+            self.state,
+            estimate=self.estimating.carried,
+            explored=lambda: self.scoring.explored_share_union,
+            digs=self._digs,
+            record=lambda event: self.events.append(event),
+            impair=self._impair,
+            order=self._give,
+            ground_edited=self.surveying.edited,
+            grounds=lambda: self._recorder.folder / GROUNDS,
+        )
+        self.inputs = Inputs(port, events, faults)
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         self._pose_before = self.state.pose.copy()
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
@@ -252,7 +269,7 @@ class Simulation:
         self.computing.begin(self.estimating.belief_of)
         self.estimating.map(self.computing)
         lap("map")
-        speaks = self.radio_alive & ~self.state.halted
+        speaks = self.state.radio_alive & ~self.state.halted
         requested = self.deciding.requested
         self.talking.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time)
         self.sharing.exchange(self.world_state, self.state.pose, speaks, requested.maps)
@@ -316,7 +333,7 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             if self.talking.network.used and self.clock.step:
-                speaks = self.radio_alive & ~self.state.halted
+                speaks = self.state.radio_alive & ~self.state.halted
                 sample = self.talking.network.look(self.world_state, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
@@ -383,6 +400,31 @@ class Simulation:
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
         """Let a fault strike a robot; see `covey.events.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
+
+    # -- what events and faults do, see `covey.events.port.Port` ------------------------------------------------------
+
+    def _digs(self) -> Iterator[Dig]:
+        digs = self.deciding.requested.digs
+        for i in sorted(digs):
+            stood = Pose(*self._pose_before[i].tolist())  # when it asked
+            for x, y, to_x, to_y, volume_m3 in digs.pop(i):
+                yield i, stood @ (x, y), stood @ (to_x, to_y), volume_m3
+
+    def _impair(self, now: Impairment) -> None:
+        deciding = self.deciding
+        for i in deciding.down - now.down:
+            self.state.halted[i] = i in deciding.failed
+        deciding.down, deciding.lost = now.down, now.lost
+        self.state.halted[list(now.down)] = True
+        self.estimating.jumps = now.jumps
+        for bank in self.sensing.banks:
+            bank.degraded = now.degraded.get(bank.record, ())
+
+    def _give(self, order: Order, number: int) -> None:
+        self.deciding.post(NOTICE, order.notice(number))
+        give = getattr(self.tracker, "give", None)
+        if give is not None:
+            give(order)
 
     # -- the phases that touch everything -----------------------------------------------------------------------------
 

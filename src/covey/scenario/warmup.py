@@ -88,7 +88,7 @@ def move() -> None:
     for _ in range(2):
         sim.step()
     sim.scoring.maps(sim.world_state.changed)
-    sim.talking.network.links(sim.world_state, sim.state.pose, sim.radio_alive)
+    sim.talking.network.links(sim.world_state, sim.state.pose, sim.state.radio_alive)
     sim.deciding.close()
     sim._recorder.abandon("a rehearsal")
 

@@ -3,6 +3,7 @@
 The draws are a function of (key, sample, element), as those of the sensors; in NumPy, since few robots are spoiled.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,21 @@ import numpy as np
 from covey.random import normal2_numpy, uniform2_numpy
 
 _LOST, _NOISE = 1 << 34, 1 << 35  # elements that no sensor draws from
+
+
+@dataclass(frozen=True, eq=False)
+class Degradation:
+    """What makes a sensor of one robot worse; ``key``, ``range_m``, ``noise_m`` and ``dropout`` as in `spoil`."""
+
+    robot: int
+    key: Any
+    range_m: float
+    noise_m: float
+    dropout: float
+
+    def apply(self, readings: Any, row: int, sample: int) -> None:
+        """Make a row of readings worse, in place."""
+        spoil(readings, row, self.key, sample, self.range_m, self.noise_m, self.dropout)
 
 
 def spoil(readings: Any, i: int, key: Any, sample: int, range_m: float, noise_m: float, dropout: float) -> None:

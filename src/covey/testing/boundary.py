@@ -18,9 +18,10 @@ from covey.results.recorder import Recorder
 from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import Sensing
 from covey.runtime.simulation import Simulation
+from covey.world.state import GroundState, WorldState
 from covey.world.world import World
 
-TRUTH = (Simulation, World, TeamState, PlanarPhysics, Sensing, Recorder)
+TRUTH = (Simulation, World, WorldState, GroundState, TeamState, PlanarPhysics, Sensing, Recorder)
 _LEAVES = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, str, bytes, int, float, bool, type(None))
 
 
@@ -141,7 +142,7 @@ def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
 def _watched(sim: Simulation) -> dict[str, np.ndarray]:
     """Return the arrays that no controller may change, by what they are."""
     watched = {f"the true {name}": a for name, a in vars(sim.state).items() if isinstance(a, np.ndarray)}
-    watched |= {"the cells of the world": sim.world.grid.cells, "the estimated poses": sim.estimating.pose}
+    watched |= {"the cells of the world": sim.world_state.grid.cells, "the estimated poses": sim.estimating.pose}
     for bank in sim.sensing.banks:
         for name, value in vars(bank.readings).items() if bank.readings is not None else ():
             if isinstance(value, np.ndarray):

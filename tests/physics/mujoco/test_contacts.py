@@ -116,7 +116,7 @@ def test_a_halted_robot_brakes_and_one_that_flies_hovers():
 def test_what_has_vanished_stays_where_it_is_and_is_in_nobodys_way():
     models = [skid_steer(), skid_steer()]
     physics, state, _ = drive(World.empty(10, 10), models, [[0, 0, 0], [1.5, 0, 0]], [[0, 0, 0]] * 2, 5)
-    state.halted[1], physics._model.disc_count[1] = True, 0
+    state.halted[1] = state.vanished[1] = True
     before, rows = state.pose[1].copy(), 0
     for _ in range(40):
         rows += len(physics.step(state, np.array([[0.7, 0, 0], [0, 0, 0]]), 10))

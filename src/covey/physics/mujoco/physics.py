@@ -127,7 +127,7 @@ class TerrainPhysics:
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         self.place(state)
         self._keep_up(state)
-        self._vanish()
+        self._vanish(state.vanished)
         self._hold(state.halted)
         model, bodies, data, n = self._model, self._bodies, self._data, len(self._model)
         drives, controls = np.empty((substeps, n, 3)), np.empty((substeps, len(bodies.motor)))
@@ -201,10 +201,10 @@ class TerrainPhysics:
         free = (by_torque > 0) & ~halted[robots]
         self._engine.actuator_biasprm[self._bodies.motor, 2] = np.where(free, 0.0, -gain)
 
-    def _vanish(self) -> None:
+    def _vanish(self, vanished: np.ndarray) -> None:
         """Take what has vanished out of the way."""
         bodies, engine = self._bodies, self._engine
-        gone = (self._model.disc_count == 0) & (bodies.position >= 0)
+        gone = vanished & (bodies.position >= 0)
         if (gone == self._gone).all():
             return
         self._gone = gone

@@ -68,7 +68,7 @@ class PlanarPhysics:
             model.limits,
             self._delay,
             model.discs,
-            model.disc_count,
+            state.disc_count(model),
             self._past,
             self._clock,
             self._substep_s,

@@ -3,7 +3,7 @@
 The loop is the same wherever controllers run; a `Host` shows robots their inputs and brings the answers.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
@@ -81,8 +81,8 @@ class Deciding:
         self.requested = Requested()
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
         self.failed: set[int] = set()
-        self.down: set[int] = set()
-        self.lost: set[int] = set()
+        self.down: Set[int] = frozenset()
+        self.lost: Set[int] = frozenset()
         self._members = {group.name: range(first, first + len(group.start)) for group, first in self._parts()}
         self._banks_of = {
             group.name: [

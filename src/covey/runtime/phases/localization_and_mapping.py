@@ -1,6 +1,7 @@
 """Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +72,7 @@ class Estimating:
         self.pose = state.pose.copy()
         self.revision = np.zeros(len(self.pose), np.int64)
         self.carried = self.pose.copy()
-        self.jumps: dict[int, Pose] = {}
+        self.jumps: Mapping[int, Pose] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers = []
         first = 0

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.clock import due, samples_per_substep, substep_of
+from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
 from covey.world.state import WorldState
@@ -44,8 +45,8 @@ class SensorBank:
         late: samples that have been taken and will come, oldest first.
         pose: true poses of the whole team at the newest sample that was taken, shape (n, 3).
         substep: when that was.
-        spoiled: what makes readings of single robots worse; each is applied to every new sample.
-        unread: nobody but the scoring wants its readings; they are not taken then, but for what is spoiled.
+        degraded: what makes readings of single robots worse; each is applied to every new sample.
+        unread: nobody but the scoring wants its readings; they are not taken then, but for what is degraded.
     """
 
     record: Any
@@ -57,7 +58,7 @@ class SensorBank:
     late: deque[BankSample] = field(default_factory=deque)
     substep: int = -1
     row_of: dict[int, int] = field(default_factory=dict)
-    spoiled: list[Any] = field(default_factory=list)
+    degraded: Sequence[Degradation] = ()
     unread: bool = False
 
     @property
@@ -143,10 +144,10 @@ class Sensing:
         dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
         truth = truths[substep] = truths[substep].since(bank.pose, dt_s, bank.substep)
         readings = None
-        if not bank.unread or bank.spoiled:
+        if not bank.unread or bank.degraded:
             readings = bank.record.read(truth, bank.members, bank.keys, sample)
-        for spoiled in bank.spoiled:
-            spoiled.apply(readings, sample)
+        for degradation in bank.degraded:
+            degradation.apply(readings, bank.row_of[degradation.robot], sample)
         bank.late.append(BankSample(substep, truth.pose, readings))
         bank.pose, bank.substep = truth.pose, substep
 
@@ -158,7 +159,7 @@ class Sensing:
             pose_before=pose,
             twist=state.twist,
             discs=self.model.discs,
-            disc_count=self.model.disc_count,
+            disc_count=state.disc_count(self.model),
             felt=self._felt,
             felt_since=(substep, substep),
             identity=self._identity,
