@@ -90,6 +90,7 @@ def crater_costs():
     for what, centre in (("below all robots", (0.0, 0.0)), ("where nobody is", (80.0, 80.0))):
         world, times = WorldState(hills().world()), []
         ground = world.ground
+        assert ground is not None
         physics = TerrainPhysics(world, TeamModel.of([robots.get("skid_steer")()] * N))
         state = TeamState.at(start(2.0))
         physics.step(state, np.zeros((N, 3)), 10)

@@ -71,7 +71,8 @@ def drive(world: World) -> float:
     free = np.zeros((13, 14), np.uint8)
 
     def move() -> None:
-        patch = disc_patch(550.0, 520.0 + next(place) % 40, 5.0)
+        patch = disc_patch(550.0, 520.0 + next(place) % 40, 5.0, world.grid.shape)
+        assert patch is not None
         cells = free.copy()
         cells[1 : 1 + patch.mask.shape[0], 1 : 1 + patch.mask.shape[1]][patch.mask] = WALL
         changing.edit(patch.row - 1, patch.column - 1, cells)
