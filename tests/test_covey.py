@@ -1,8 +1,10 @@
 """The façade: quick to import, and every name leads somewhere."""
 
 import io
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ from PIL import Image
 
 import covey
 from covey.geometry.grid import Grid
+from covey.mapping.occupancy.frontiers import find_frontiers
+from covey.results import run as run_module
+from covey.scenario.load import parse_scenario
 
 HEAVY = ("numba", "scipy", "polars", "pyarrow", "numpy", "pydantic", "matplotlib")
 
@@ -79,3 +84,39 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_errors_share_one_base():
     assert all(issubclass(getattr(covey, n), covey.CoveyError) for n in covey.__all__ if n.endswith("Error"))
+
+
+def test_a_scenario_and_frontiers_are_shown_as_pictures_in_notebooks():
+    text = "world: {empty_m: [6, 3], resolution_m: 0.1}\nrobots: [{robot: disc, start: [[-2, 1, 0]]}]"
+    shown = Image.open(io.BytesIO(parse_scenario(text)._repr_png_()))
+    red = np.argwhere(np.asarray(shown)[:, :, 0].astype(int) - np.asarray(shown)[:, :, 2] > 100)
+    rows, columns = shown.height, shown.width
+    assert red.mean(axis=0) / (rows, columns) == pytest.approx((0.5 / 3, 1.0 / 6), abs=0.03)  # in the north-west
+
+    occupancy = np.full((5, 4), 100, np.int8)
+    occupancy[0, 0], occupancy[0, 1], occupancy[4, 3], occupancy[3, 3] = 0, -1, 0, -1
+    image = np.asarray(Image.open(io.BytesIO(find_frontiers(occupancy)._repr_png_())))
+    assert image.shape[0] / image.shape[1] == 5 / 4
+    coloured = (image < 250).any(axis=-1)
+    assert coloured.mean() == pytest.approx(2 / 20)
+    assert coloured[-1, 0]
+    assert coloured[0, -1]
+    assert tuple(image[-1, 0]) != tuple(image[0, -1])
+    assert Image.open(io.BytesIO(find_frontiers(np.zeros((2, 2), np.int8))._repr_png_())).size
+
+
+def test_a_plot_in_a_script_is_written_and_said_and_shown_where_there_is_a_display(tmp_path, monkeypatch, capsys):
+    opened = tmp_path / "opened"
+    for name in ("xdg-open", "open"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("DISPLAY", ":0")
+    run = covey.Simulation(covey.World.empty(4, 4), 1, "still", folder=tmp_path / "run").run(until_s=0.2)
+    run.plot()
+    path = capsys.readouterr().out.removeprefix("picture: ").strip()
+    with Image.open(path) as image:
+        assert image.size
+    run_module._VIEWERS[-1].wait()
+    assert opened.read_text().strip() == path
+    assert Path(path).parent == run.folder / "figures"

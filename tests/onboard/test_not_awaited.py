@@ -73,3 +73,14 @@ def test_what_is_right_is_not_warned_of(caplog):
     assert run(go).status == "reached"
     run(Bumps, until_s=0.5)
     assert caplog.text == ""
+
+
+def test_a_controller_that_returns_a_coroutine_instead_of_awaiting_it_is_stopped_and_told_so(caplog):
+    async def go(robot):
+        await robot.forward(1.0)
+
+    def forgets(robot):
+        return go(robot)
+
+    assert run(forgets).status == "failed"
+    assert "go(…), that nobody awaits; make it async def and await" in caplog.text

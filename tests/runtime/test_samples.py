@@ -16,8 +16,9 @@ from covey.robots.computer import Computer, Cost, Costs
 from covey.robots.model import RobotModel
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
-from covey.sensors import Bumper, Lidar, Neighbours, Odometry, Proximity
+from covey.sensors import Bumper, DepthCamera, Lidar, Lidar3D, Neighbours, Odometry, Proximity, Wedge
 from covey.sensors.odometry import GmappingNoise
+from covey.world.ground import Ground
 from covey.world.world import World
 
 
@@ -50,7 +51,8 @@ def watched(controller, *sensors, steps=10, start=(0.0, 0.0, 0.0), speed_m_s=1.0
     model = {"kinematics": "unicycle", "radius_m": 0.15, "max_speed_m_s": speed_m_s, "max_turn_rad_s": 20.0}
     robot = RobotModel(sensors=sensors, **model, **options.pop("robot", {}))
     group = Group("r", robot, [start], covey.Program(controller), **options.pop("group", {}))
-    sim = Simulation(World.empty(10, 4, 0.1), [group], **options)
+    world = World.empty(10, 4, 0.1).replace(ground=options.pop("ground", None))
+    sim = Simulation(world, [group], **options)
     for _ in range(steps):
         sim.step()
     sim.close()
@@ -279,7 +281,11 @@ def test_a_controller_whose_computer_was_busy_gets_all_readings_since_it_last_ac
     assert counts == [1, 15, 15, 15]  # at 0, 0.3, 0.6, 0.9 s
 
 
-@pytest.mark.parametrize("sensor", [Lidar, Proximity, Bumper, Odometry, Neighbours], ids=lambda s: s.__name__)
+@pytest.mark.parametrize(
+    "sensor",
+    [Lidar, Proximity, Bumper, Odometry, Neighbours, Wedge, Lidar3D, DepthCamera],
+    ids=lambda s: s.__name__,
+)
 @pytest.mark.parametrize(("rate_hz", "latency_s"), [(10, 0.0), (10, 0.15), (20, 0.1), (5, 0.33)])
 def test_a_reading_comes_at_the_first_step_after_its_latency(sensor, rate_hz, latency_s):
     come = []
@@ -287,7 +293,8 @@ def test_a_reading_comes_at_the_first_step_after_its_latency(sensor, rate_hz, la
     def look(robot):
         come.extend((round(robot.time, 3), round(s.time, 3)) for s in robot.samples(sensor(rate_hz=1).name))
 
-    watched(look, sensor(rate_hz=rate_hz, latency_s=latency_s), steps=11)
+    ground = Ground.of(np.zeros((41, 41)), 0.5) if sensor in (Wedge, Lidar3D, DepthCamera) else None
+    watched(look, sensor(rate_hz=rate_hz, latency_s=latency_s), steps=11, ground=ground)
     taken = [k / rate_hz for k in range(100)]
     expected = [(math.ceil((t + latency_s) * 10 - 1e-9) / 10, t) for t in taken]
     assert come == [(pytest.approx(c), pytest.approx(t)) for c, t in expected if c <= 1.0]

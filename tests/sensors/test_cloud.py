@@ -67,6 +67,20 @@ def test_points_lie_on_the_ground_whatever_the_tilt_and_no_nearer_than_a_plain_r
         assert cast_numpy(ground.altitude, ground.frame, at[0], way / length, 30.0) == pytest.approx(length, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", [Lidar3D, DepthCamera], ids=lambda kind: kind.__name__)
+def test_outliers_are_as_often_as_said_and_anywhere_in_the_range(make_truth, kind):
+    share, n = 0.1, 3
+    shape = {"rings": 50, "rays": 200} if kind is Lidar3D else {"width": 100, "height": 100}
+    truth = on(Ground.of(np.zeros((101, 101)), 1.0), make_truth, np.zeros((n, 3)))
+    options = {"range_m": 8.0, "min_range_m": 2.0, **shape, **EXACT}
+    exact = kind(**options).read(truth, np.arange(n), KEYS, 3).ranges
+    got = kind(outliers=share, **options).read(truth, np.arange(n), KEYS, 3).ranges
+    strange = got[got != exact]
+    rays = n * 10_000
+    assert strange.size == pytest.approx(share * rays, abs=4 * math.sqrt(share * (1 - share) * rays))
+    assert stats.kstest(strange, "uniform", (2.0, 6.0)).pvalue > 1e-3
+
+
 def test_walls_are_hit_below_their_top_and_seen_over_above_it(make_truth):
     ground = Ground.of(np.zeros((21, 21)), 0.5, origin=(0.0, 0.0))
     walls = np.zeros((100, 100), bool)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from functools import partial
+from inspect import iscoroutine
 from math import isfinite
 from typing import Any
 
@@ -67,7 +68,13 @@ class Reactive:
     def step(self, robot: Robot) -> None:
         if self._call is None:
             self._call = self._program.bound()
-        self._call(robot.face)
+        answer = self._call(robot.face)
+        if answer is not None and iscoroutine(answer):
+            answer.close()
+            name = answer.__qualname__
+            raise ControllerError(
+                f"it returned a coroutine, {name}(…), that nobody awaits; make it async def and await"
+            )
         robot._move()
 
     def close(self) -> None:

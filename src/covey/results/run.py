@@ -1,7 +1,10 @@
 """`Run`: a finished run, opened from its folder."""
 
 import html
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import weakref
 from functools import cached_property
@@ -13,7 +16,7 @@ import numpy as np
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.recent import Recent
 from covey.results.checked import Shape, read_json, reading
-from covey.results.folder import read_manifest
+from covey.results.folder import FIGURES, read_manifest
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 
@@ -210,10 +213,27 @@ class Run:
         return read_json(self._file("metrics.json"), Shape)
 
     def plot(self) -> "Picture":
-        """Return a picture of the run: the world with the robots' ways, and the explored share over time."""
+        """Return a picture of the run: the world with the robots' ways, and the explored share over time.
+
+        Notebooks show it. In a script it is written to ``overview.png`` too, in ``figures`` in the run folder, or
+        in the current folder when the run has none; where it is, is printed, and it is opened when there is a display.
+
+        Raises:
+            RunFolderError: the picture cannot be written.
+        """
         from covey.results.figures import overview
 
-        return overview(self)
+        picture = overview(self)
+        if "ipykernel" not in sys.modules:
+            path = (Path() if self._scratch else self.folder / FIGURES) / "overview.png"
+            try:
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(picture.to_bytes("png"))
+            except OSError as error:
+                raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+            print(f"picture: {path}")
+            _open(path)
+        return picture
 
     def animate(self, path: Path | str = "animation.gif") -> Path:
         """Write the run as a moving picture, and return its path.
@@ -254,7 +274,9 @@ class Run:
     def _repr_html_(self) -> str:
         import base64
 
-        picture = base64.b64encode(self.plot()._repr_png_()).decode()
+        from covey.results.figures import overview
+
+        picture = base64.b64encode(overview(self)._repr_png_()).decode()
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(_text(value))}</td></tr>"
             for name, value in self.metrics.items()
@@ -303,3 +325,13 @@ class Run:
 
 def _text(value: Any) -> str:
     return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _open(path: Path) -> None:
+    """Let the desktop show a file, where there is one."""
+    opener = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+    if opener and (sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        _VIEWERS.append(subprocess.Popen([opener, path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+
+_VIEWERS: list[subprocess.Popen[bytes]] = []

@@ -1,5 +1,6 @@
 """The records of a scenario: the world, the team, the radio and when the run ends."""
 
+import io
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -187,6 +188,29 @@ class Scenario(FromFile):
         return f"<Scenario {self.name or 'without a name'}: {team}, seed {self.seed}>"
 
     __str__ = __repr__
+
+    def _repr_png_(self) -> bytes:
+        """Return a picture of its world with its robots at their starts, for notebooks.
+
+        Raises:
+            ScenarioError: the world cannot be made, or the robots do not fit.
+        """
+        from PIL import ImageDraw
+
+        from covey.scenario.build import set_up
+
+        ready = set_up(self)
+        image = ready.world.plot().convert("RGB")
+        grid, draw = ready.world.grid, ImageDraw.Draw(image)
+        zoom = image.width / grid.shape[1]
+        for group, poses in zip(ready.groups, ready.poses, strict=True):
+            reach = max(3.0, zoom * group.robot.outer_radius_m / grid.resolution)
+            for row, column in grid.to_cells(poses[:, :2]):
+                x, y = zoom * (column + 0.5), image.height - zoom * (row + 0.5)
+                draw.ellipse((x - reach, y - reach, x + reach, y + reach), fill=(213, 94, 0))
+        buffer = io.BytesIO()
+        image.save(buffer, "PNG")
+        return buffer.getvalue()
 
     def __hash__(self) -> int:
         return hash((self.name, self.seed, len(self.robots)))

@@ -6,7 +6,9 @@ References:
     challenge, and of the frontier follower that comes with MAES.
 """
 
+import io
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +26,10 @@ DEFINITIONS = {"explore": 0, "m_explore": 1, "rescue": 2, "maes": 3}
 Cells outside the grid are neither unknown, free, nor occupied.
 """
 
+if TYPE_CHECKING:
+    from PIL import Image
+
+_COLOURS = np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0]], np.uint8)
 _ONES = np.uint64(0x0101010101010101)
 _SIGNS = np.uint64(0x8080808080808080)
 _LOW7 = np.uint64(0x7E7E7E7E7E7E7E7E)
@@ -53,6 +59,24 @@ class Frontiers:
 
     def __repr__(self) -> str:
         return f"<Frontiers: {len(self)} clusters, {len(self.cells)} cells>"
+
+    def plot(self) -> "Image.Image":
+        """Return a picture of the clusters, each in a colour of its own, +y on top; notebooks show it."""
+        from PIL import Image
+
+        low = self.cells.min(axis=0) if len(self.cells) else np.zeros(2, np.int64)
+        rows, columns = (self.cells.max(axis=0) - low + 1).tolist() if len(self.cells) else (1, 1)
+        shown = np.full((rows, columns, 3), 255, np.uint8)
+        where = self.cells - low
+        shown[where[:, 0], where[:, 1]] = _COLOURS[self.label % len(_COLOURS)]
+        zoom = max(1, round(300 / max(rows, columns)))
+        image = Image.fromarray(np.ascontiguousarray(shown[::-1]))
+        return image.resize((columns * zoom, rows * zoom), Image.Resampling.NEAREST)
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.plot().save(buffer, "PNG")
+        return buffer.getvalue()
 
     def of(self, cluster: int) -> np.ndarray:
         """Return the cells, int64 (size, 2), of one cluster."""
