@@ -48,42 +48,52 @@ ProtocolField = Annotated[SerializeAsAny[Protocol], BeforeValidator(_protocol), 
 class Radio(Record):
     """A radio that every robot of the team carries; ``preset`` names one of `PRESETS`, which other keys change."""
 
-    name: str = Field(default="radio", min_length=1, description="What robot.send(..., radio=...) calls it.")
+    name: str = Field(default="radio", min_length=1, description="Name of the radio, for robot.send(..., radio=...).")
     range_m: float | None = Field(
-        default=None, ge=0, description="Robots farther apart do not hear each other [m]; 200 m without links."
+        default=None,
+        ge=0,
+        description="Largest distance at which robots hear each other [m]; null: 200 m, unless there are `links`.",
     )
     links: tuple[Link, ...] = Field(
-        default=(), description="Models of who hears whom, see radio.md; what all of them let through is heard."
+        default=(), description="Link models, see radio.md. A packet must pass all of them."
     )
-    latency_s: float = Field(default=0.0, ge=0, le=3600, description="Delay besides waiting and transmission [s].")
-    jitter_s: float = Field(default=0.0, ge=0, le=3600, description="Delay on top, uniform from 0 to this [s].")
-    loss: float = Field(default=0.0, ge=0, le=1, description="Share of packets that get lost by chance.")
+    latency_s: float = Field(
+        default=0.0, ge=0, le=3600, description="Delay in addition to queueing and transmission [s]."
+    )
+    jitter_s: float = Field(
+        default=0.0, ge=0, le=3600, description="Additional random delay, uniform from 0 to this value [s]."
+    )
+    loss: float = Field(default=0.0, ge=0, le=1, description="Share of packets that are lost at random.")
     tx_power_dbm: float = Field(default=15.0, ge=-100, le=100, description="Transmit power, for power models [dBm].")
     receiver: Literal["threshold", "qpsk"] = Field(
         default="threshold",
-        description="What is decoded: all at sensitivity_dbm or above; or by the bit errors of QPSK above noise_dbm.",
+        description=(
+            "threshold: decodes packets at sensitivity_dbm or above; qpsk: has the bit errors of QPSK over noise_dbm."
+        ),
     )
     sensitivity_dbm: float = Field(default=-82.0, ge=-200, le=100, description="Weakest power that is decoded [dBm].")
     noise_dbm: float = Field(default=-90.0, ge=-200, le=100, description="Power of the noise at the receiver [dBm].")
     bandwidth_kbit_s: float | None = Field(
-        default=None, gt=0, description="What the transmitter of a robot carries [1000 bit/s]; null: any amount."
+        default=None, gt=0, description="Bandwidth of each transmitter [1000 bit/s]; null: unlimited."
     )
     channel: str = Field(default="1", min_length=1, description="Radios on the same channel can disturb each other.")
     interference: bool = Field(
-        default=False, description="Packets that are on a channel at the same time disturb each other."
+        default=False, description="Whether packets on the same channel at the same time disturb each other."
     )
     sinr_db: float = Field(
         default=10.0,
         ge=-100,
         le=100,
-        description="How far a packet must stand above noise and others, by threshold [dB].",
+        description="With receiver threshold: smallest ratio of a packet's power to noise and other packets [dB].",
     )
     protocol: ProtocolField = Field(
         default=Direct(),
-        description="Between mailbox and radio: direct, acknowledged, store_and_forward, …; see radio.md.",
+        description="Protocol: direct, acknowledged, store_and_forward, …; see radio.md.",
     )
     queue_bytes: int | None = Field(
-        default=None, ge=0, description="What may wait to be transmitted [bytes]; more is dropped; null: any amount."
+        default=None,
+        ge=0,
+        description="Size of the transmit queue [bytes]; a packet that does not fit is dropped; null: unlimited.",
     )
 
     @model_validator(mode="before")

@@ -14,8 +14,8 @@ from covey.records import Record
 class Tags(Record):
     """Tags that robots leave in the environment."""
 
-    range_m: float = Field(default=2.0, gt=0, description="A tag is read within this distance [m].")
-    blocked_by_walls: bool = Field(default=True, description="A wall between a robot and a tag hides it.")
+    range_m: float = Field(default=2.0, gt=0, description="Distance within which a robot reads a tag [m].")
+    blocked_by_walls: bool = Field(default=True, description="Whether a wall between a robot and a tag hides the tag.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

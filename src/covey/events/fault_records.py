@@ -16,9 +16,11 @@ class Fault(When):
     robot: str = Field(
         default="any",
         min_length=1,
-        description="Name of a robot; of a group: one of it at random; any: one of the team at random; all.",
+        description=(
+            "Name of a robot; name of a group: a random robot of it; any: a random robot of the team; all: every robot."
+        ),
     )
-    for_s: float | None = Field(default=None, gt=0, description="How long it lasts [s]; null: to the end.")
+    for_s: float | None = Field(default=None, gt=0, description="Duration [s]; null: to the end of the run.")
 
     @property
     def part(self) -> str:
@@ -30,7 +32,9 @@ class Dies(Fault):
     """The robot stands still, senses nothing, says nothing, and is in the way of others."""
 
     kind: Literal["dies"] = Field(default="dies", description="The name of this kind of fault.")
-    vanishes: bool = Field(default=False, description="The robot is gone altogether, and in nobody's way.")
+    vanishes: bool = Field(
+        default=False, description="Whether the robot disappears; false: it stands still and blocks others."
+    )
 
     @model_validator(mode="after")
     def _gone_for_good(self) -> "Dies":
@@ -49,14 +53,18 @@ class SensorFault(Fault):
     """A sensor gets worse, or drops out, as it does with the defaults."""
 
     kind: Literal["sensor"] = Field(default="sensor", description="The name of this kind of fault.")
-    sensor: str = Field(default="lidar", min_length=1, description="Which one, by its name or its kind.")
-    range_factor: float = Field(default=1.0, gt=0, le=1, description="What is left of its range (lidar, proximity …).")
-    noise_m: float = Field(default=0.0, ge=0, le=1000, description="Standard deviation of noise on top [m].")
+    sensor: str = Field(default="lidar", min_length=1, description="Name or kind of the sensor.")
+    range_factor: float = Field(
+        default=1.0, gt=0, le=1, description="Share of its range that is left (lidar, proximity …)."
+    )
+    noise_m: float = Field(default=0.0, ge=0, le=1000, description="Standard deviation of additional noise [m].")
     dropout: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="Share of its rays, neighbours or samples that is lost; null: all, when nothing else is given.",
+        description=(
+            "Share of its rays, neighbours or samples that is lost; null: all, if you set no other parameter."
+        ),
     )
 
     @property
@@ -76,7 +84,7 @@ class WheelSticks(Fault):
     """One wheel, or the wheels of one side, do not turn: the robot drives circles around it."""
 
     kind: Literal["wheel_sticks"] = Field(default="wheel_sticks", description="The name of this kind of fault.")
-    wheel: Literal["left", "right"] = Field(default="left", description="Which wheel.")
+    wheel: Literal["left", "right"] = Field(default="left", description="left or right.")
 
 
 class LocalizationJumps(Fault):
@@ -86,7 +94,7 @@ class LocalizationJumps(Fault):
         default="localization_jumps", description="The name of this kind of fault."
     )
     offset: tuple[float, float, float] | None = Field(
-        default=None, description="By x, y [m] and heading [deg]; null: by random amounts."
+        default=None, description="x, y [m] and heading [deg] of the jump; null: random."
     )
     sigma_m: float = Field(default=1.0, ge=0, le=1e5, description="Standard deviation of a random x and y [m].")
     sigma_deg: float = Field(default=10.0, ge=0, le=180, description="Standard deviation of a random heading [deg].")

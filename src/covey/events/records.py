@@ -22,18 +22,21 @@ Metres = Annotated[float, Field(gt=0, le=100_000)]
 class When(Record):
     """When something happens; without any of these at once."""
 
-    at_s: float | None = Field(default=None, ge=0, description="In the first step from this time on [s].")
-    at_step: int | None = Field(default=None, ge=0, description="In this control step; the first is 0.")
+    at_s: float | None = Field(default=None, ge=0, description="When: the first step at or after this time [s].")
+    at_step: int | None = Field(default=None, ge=0, description="When: this control step; the first is 0.")
     at_explored: float | None = Field(
-        default=None, gt=0, le=1, description="When the team has explored this share of what can be explored."
+        default=None, gt=0, le=1, description="When: the team has explored this share of what can be explored."
     )
-    every_s: float | None = Field(default=None, gt=0, description="Again and again with this period [s].")
+    every_s: float | None = Field(default=None, gt=0, description="When: repeatedly, with this period [s].")
     rate_per_min: float | None = Field(
-        default=None, gt=0, le=1e5, description="At random times (a Poisson process), so many per minute on average."
+        default=None,
+        gt=0,
+        le=1e5,
+        description="When: at random times (a Poisson process), this many per minute on average.",
     )
-    probability: float = Field(default=1.0, gt=0, le=1, description="With every_s: how probable it is each time.")
+    probability: float = Field(default=1.0, gt=0, le=1, description="With every_s: probability each time.")
     max_count: int | None = Field(
-        default=None, ge=1, description="With every_s and rate_per_min: how often it happens at most."
+        default=None, ge=1, description="With every_s and rate_per_min: largest number of times."
     )
 
     model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
@@ -58,8 +61,8 @@ class When(Record):
 class DoorEvent(When):
     """A door opens or closes."""
 
-    door: str = Field(min_length=1, description="Name of the door, or any: one at random.")
-    to: Literal["open", "closed", "toggle"] = Field(description="What it becomes; toggle: the other.")
+    door: str = Field(min_length=1, description="Name of the door, or any: a random door.")
+    to: Literal["open", "closed", "toggle"] = Field(description="open, closed, or toggle.")
 
 
 class Segment(Record):
@@ -67,8 +70,10 @@ class Segment(Record):
 
     from_: Point = Field(alias="from", description="x, y of one end [m].")
     to: Point = Field(description="x, y of the other end [m].")
-    thickness_m: Metres = Field(default=0.2, description="Thickness [m]; it also ends half of it beyond the ends.")
-    material: str | None = Field(default=None, min_length=1, description="What it is made of; null: as its floor.")
+    thickness_m: Metres = Field(default=0.2, description="Thickness [m]. The wall extends half of it beyond both ends.")
+    material: str | None = Field(
+        default=None, min_length=1, description="Material of the wall; null: as the cells that it fills."
+    )
 
     model_config = When.model_config
 
@@ -83,7 +88,9 @@ class Outline(Record):
     """A wall of any shape, a rectangle for one."""
 
     polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
-    material: str | None = Field(default=None, min_length=1, description="What it is made of; null: as its floor.")
+    material: str | None = Field(
+        default=None, min_length=1, description="Material of the wall; null: as the cells that it fills."
+    )
 
     def shape(self) -> Any:
         """Return the wall as a shapely polygon [m]."""
@@ -102,8 +109,8 @@ class WallEvent(When):
 
     wall: Annotated[
         Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
-    ] = Field(description="The wall: {from, to, thickness_m} or {polygon_m}.")
-    name: str = Field(default="", max_length=50, description="What remove calls it.")
+    ] = Field(description="Wall: {from, to, thickness_m} or {polygon_m}.")
+    name: str = Field(default="", max_length=50, description="Name, for `remove`.")
 
 
 class Track(Record):
@@ -111,13 +118,14 @@ class Track(Record):
 
     path_m: list[Point] = Field(min_length=1, description="Points [x, y] of the path of its centre [m].")
     speed_m_s: float = Field(default=0.5, ge=0, le=100, description="Speed [m/s].")
-    gap_m: float = Field(default=0.3, ge=0, le=100, description="How far before a robot it stops [m].")
+    gap_m: float = Field(default=0.3, ge=0, le=100, description="Distance at which it stops in front of a robot [m].")
     repeat: Repeat = Field(
-        default="back_and_forth", description="At the end of the path: loop to the first point, back_and_forth, once."
+        default="back_and_forth",
+        description="At the end of the path: loop (on to the first point), back_and_forth, or once.",
     )
-    radius_m: Metres | None = Field(default=None, description="Radius of a round one [m].")
+    radius_m: Metres | None = Field(default=None, description="Radius of a round obstacle [m].")
     size_m: tuple[Metres, Metres] | None = Field(
-        default=None, description="Length along its way and width of a rectangular one [m]."
+        default=None, description="Length along the path and width of a rectangular obstacle [m]."
     )
 
     @model_validator(mode="after")
@@ -130,8 +138,8 @@ class Track(Record):
 class ObstacleEvent(When):
     """An obstacle appears and moves."""
 
-    obstacle: Track = Field(description="What it is and how it moves.")
-    name: str = Field(default="", max_length=50, description="What remove calls it.")
+    obstacle: Track = Field(description="Shape and motion of the obstacle.")
+    name: str = Field(default="", max_length=50, description="Name, for `remove`.")
 
 
 class Region(Record):
@@ -144,15 +152,15 @@ class RemoveEvent(When):
     """Walls are torn down, or an obstacle goes away."""
 
     remove: str | Region = Field(
-        description="Name of a wall or obstacle that was put up, or a region in which the world's own walls fall."
+        description="Name of an added wall or obstacle, or a region in which the world's own walls are removed."
     )
 
 
 class GroundEvent(When):
     """The ground changes."""
 
-    altitude: SetAltitude | None = Field(default=None, description="Vertices get an altitude: {box_m, to_m}.")
-    shift: ShiftAltitude | None = Field(default=None, description="Vertices rise or fall: {polygon_m, by_m}.")
+    altitude: SetAltitude | None = Field(default=None, description="Sets the altitude of vertices: {box_m, to_m}.")
+    shift: ShiftAltitude | None = Field(default=None, description="Raises or lowers vertices: {polygon_m, by_m}.")
     crater: Crater | None = Field(default=None, description="A bowl: {centre_m, depth_m, radius_m}.")
     mound: Mound | None = Field(default=None, description="A heap of earth: {centre_m, height_m, radius_m}.")
     trench: Trench | None = Field(default=None, description="A ditch: {from, to, width_m, depth_m}.")
@@ -175,8 +183,8 @@ class SaveGroundEvent(When):
     """The ground, as it is then, is written into the folder of the run."""
 
     save_ground: str = Field(
-        description="Name of the file in `grounds` of the run's folder: letters, digits, _ and -, and .npz, .npy, "
-        ".png, .pgm, .asc or .tif."
+        description="Name of the file in the folder `grounds` of the run: letters, digits, _ and -, and .npz, "
+        ".npy, .png, .pgm, .asc or .tif."
     )
 
     @field_validator("save_ground")
@@ -193,7 +201,7 @@ class SaveGroundEvent(When):
 class OrderEvent(When):
     """The team is told to go somewhere else, or to stand there otherwise."""
 
-    order: Order = Field(description="What stands on the notice board from then on: {objective_m, formation, …}.")
+    order: Order = Field(description="New order on the notice board: {objective_m, formation, …}.")
 
 
 def _kind(value: Any) -> str | None:

@@ -26,27 +26,39 @@ class Mapping(Record):
     kind: ClassVar[str] = "occupancy"
     resolution_m: float = Field(default=0.1, ge=0.001, le=10, description="Side of a cell of the map [m].")
     hit_log_odds: float = Field(
-        default=0.85, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam that ends [-]."
+        default=0.85,
+        ge=EVIDENCE_STEP,
+        le=_LARGEST,
+        description="Log-odds that a beam adds to the cell in which it ends [-].",
     )
     miss_log_odds: float = Field(
-        default=0.4, ge=EVIDENCE_STEP, le=_LARGEST, description="Evidence of a beam passing [-]."
+        default=0.4,
+        ge=EVIDENCE_STEP,
+        le=_LARGEST,
+        description="Log-odds that a beam subtracts from a cell that it passes [-].",
     )
     lowest_log_odds: float = Field(
-        default=-2.0, ge=-_LARGEST, le=-EVIDENCE_STEP, description="Bound of one robot's no [-]."
+        default=-2.0, ge=-_LARGEST, le=-EVIDENCE_STEP, description="Lower bound of the log-odds of one robot [-]."
     )
     highest_log_odds: float = Field(
-        default=3.5, ge=EVIDENCE_STEP, le=_LARGEST, description="Bound of one robot's yes [-]."
+        default=3.5, ge=EVIDENCE_STEP, le=_LARGEST, description="Upper bound of the log-odds of one robot [-]."
     )
     max_range_m: float | None = Field(
-        default=None, gt=0, description="Returns beyond this only clear the way up to it [m]; none: the sensor's range."
+        default=None,
+        gt=0,
+        description="A return beyond this distance only clears the cells up to it [m]; null: the sensor's range.",
     )
     max_free_m: float | None = Field(
-        default=None, gt=0, description="A beam without a return clears the way up to this [m]; none: as max_range_m."
+        default=None,
+        gt=0,
+        description="A beam without a return clears the cells up to this distance [m]; null: as max_range_m.",
     )
     min_motion_m: float = Field(
-        default=0.0, ge=0, description="A scan is used after at least this much driving [m] ..."
+        default=0.0, ge=0, description="The robot uses a scan after it has driven at least this far [m] ..."
     )
-    min_turn_deg: float = Field(default=0.0, ge=0, le=180, description="... or this much turning [deg]; 0: every scan.")
+    min_turn_deg: float = Field(
+        default=0.0, ge=0, le=180, description="... or turned at least this far [degrees]; 0: it uses every scan."
+    )
 
     @model_validator(mode="after")
     def _whole_steps(self) -> Self:
@@ -81,24 +93,26 @@ class ElevationMapping(Record):
     kind: Literal["elevation"] = "elevation"
     change_test: Literal["innovation", "paper", "none"] = Field(
         default="innovation",
-        description="When a vertex is found changed: when the mean of five measurements is 4 standard deviations off "
-        "what is to be measured; or outside the 95 % interval of the believed altitude alone (paper: wrong after a few "
-        "sights); or never.",
+        description="Test that finds a vertex changed, on the mean of five measurements. innovation: it is 4 "
+        "standard deviations off the expected measurement; paper: it is outside the 95 % interval "
+        "of the believed altitude alone, which is wrong after a few sights; none: no test.",
     )
     max_step_m: float = Field(
         default=0.4,
         gt=0,
-        description="Largest difference between neighbours 1 m apart that counts as drivable [m]; in proportion at "
+        description="Largest drivable difference between neighbours that are 1 m apart [m]; in proportion at "
         "other spacings.",
     )
     below_m: float = Field(
-        default=5.0, ge=0, description="How far below its nearest measured neighbour a drop is believed to lie [m]."
+        default=5.0,
+        ge=0,
+        description="Distance of a drop below its nearest measured neighbour, as the robot believes it [m].",
     )
     below_interval_m: float = Field(
         default=1.0, gt=0, description="Half the 95 % interval of the altitude of a drop or of an obstacle [m]."
     )
     spacing_m: float | None = Field(
-        default=None, gt=0, description="Distance between vertices of the belief [m]; none: as those of the ground."
+        default=None, gt=0, description="Distance between vertices of the belief [m]; null: as those of the ground."
     )
 
 

@@ -25,7 +25,7 @@ class Formation(Order):
     robots: int | None = Field(
         default=None,
         ge=1,
-        description="How many robots are to form up, the first ones of the team; null: all but those that fly.",
+        description="Number of robots that form up, the first ones of the team; null: all that do not fly.",
     )
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "FormationTracker":

@@ -25,19 +25,20 @@ class Patrolling(Record):
     kind: ClassVar[str] = "patrolling"
 
     waypoints_m: tuple[Point, ...] | None = Field(
-        default=None, description="x, y of each waypoint [m]; null: so chosen that together they see the whole world."
+        default=None, description="x, y of each waypoint [m]; null: waypoints that together see the whole world."
     )
     edges: Literal["nearest", "relative", "all", "tour"] | tuple[tuple[int, int], ...] = Field(
         default="nearest",
-        description="Which waypoints are neighbours: each with its nearest and islands joined; relative: two between "
-        "which no third lies; all; along a tour; or a list of pairs of numbers from 0.",
+        description="Which waypoints are neighbours. nearest: each waypoint and its nearest one, with islands "
+        "joined; relative: two waypoints without a third one between them; all: all waypoints; "
+        "tour: along a tour; or a list of pairs of waypoint numbers, counted from 0.",
     )
     sight_m: float | None = Field(
-        default=25.0, gt=0, description="How far one sees from a generated waypoint [m]; null: without limit."
+        default=25.0, gt=0, description="Range of sight from a generated waypoint [m]; null: unlimited."
     )
     spacing_m: float = Field(default=1.0, gt=0, description="Side of the tiles that generated waypoints see [m].")
     visit_within_m: float = Field(
-        default=1.0, gt=0, description="A robot visits a waypoint when its centre is this near [m]."
+        default=1.0, gt=0, description="A robot visits a waypoint when its centre is within this distance [m]."
     )
 
     def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "IdlenessTracker":

@@ -19,7 +19,7 @@ class PatrollingMission(Record):
 class FormationMission(Record):
     """Come to an objective and stand around it as ordered."""
 
-    formation: Formation = Field(description="The order that stands on the notice board from the start.")
+    formation: Formation = Field(description="Order that is on the notice board from the start.")
 
 
 def _form(value: Any) -> str | None:

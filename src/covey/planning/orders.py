@@ -25,24 +25,32 @@ class Order(Record):
     objective_m: tuple[float, float] = Field(description="x, y of the objective [m].")
     formation: FormationName = Field(
         default="hexagon",
-        description="On arrival: hexagon around the objective, pentagon with one robot on it, or a single rank.",
+        description="hexagon around the objective, pentagon with one robot on the objective, or a single rank.",
     )
     spacing_m: float = Field(
-        default=2.0, gt=0, le=1000, description="Radius of hexagon and pentagon, distance of neighbours in a rank [m]."
+        default=2.0,
+        gt=0,
+        le=1000,
+        description="Radius of a hexagon or pentagon, or distance between neighbours in a rank [m].",
     )
     spacing_of: SpacingOf = Field(
-        default="radius", description="neighbours: in a pentagon spacing_m is the distance of neighbours, too."
+        default="radius",
+        description=(
+            "Meaning of spacing_m on a ring. radius: the radius; neighbours: the distance between neighbours."
+        ),
     )
     facing_deg: float = Field(
-        default=0.0, description="Where the formation and each robot of it look [degrees from east, counter-clockwise]."
+        default=0.0, description="Facing of the formation and of each robot [degrees from east, counter-clockwise]."
     )
     mode: Mode = Field(
         default="leap_of_faith",
-        description="leap_of_faith: drive on what was mapped at any time; look_before_leap: only on what is seen now.",
+        description=(
+            "leap_of_faith: drive over everything that was ever mapped; look_before_leap: only over what is seen now."
+        ),
     )
 
     within_m: float = Field(
-        default=1.0, gt=0, description="A robot has arrived when its centre is this near to its place [m]."
+        default=1.0, gt=0, description="A robot has arrived when its centre is within this distance of its place [m]."
     )
 
     @property

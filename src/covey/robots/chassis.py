@@ -20,13 +20,14 @@ Control = Literal["twist", "torque"]
 class Wheel(Record):
     """A driven wheel that touches the level ground, its axle along y; left of the middle it is one of the left side."""
 
-    x_m: float = Field(description="Place of its middle, forward of the robot's origin [m].")
-    y_m: float = Field(description="Place of its middle, to the left of the robot's origin [m]; not 0.")
+    x_m: float = Field(description="Position of its centre ahead of the robot's origin [m].")
+    y_m: float = Field(description="Position of its centre to the left of the robot's origin [m]; not 0.")
     radius_m: float = Field(gt=0, description="Radius [m].")
     width_m: float = Field(gt=0, description="Width [m].")
     mass_kg: float = Field(gt=0, description="Mass [kg].")
     tyre: Literal["flat", "round"] = Field(
-        default="round", description="round: it touches level ground in its middle; flat: over its whole width."
+        default="round",
+        description="round: it touches level ground in its middle; flat: it touches over its whole width.",
     )
 
     @model_validator(mode="after")
@@ -39,8 +40,8 @@ class Wheel(Record):
 class Caster(Record):
     """A ball that slides without friction and touches the level ground."""
 
-    x_m: float = Field(description="Place, forward of the robot's origin [m].")
-    y_m: float = Field(default=0.0, description="Place, to the left of the robot's origin [m].")
+    x_m: float = Field(description="Position ahead of the robot's origin [m].")
+    y_m: float = Field(default=0.0, description="Position to the left of the robot's origin [m].")
     radius_m: float = Field(gt=0, description="Radius [m].")
 
 
@@ -49,14 +50,16 @@ class Driven(Record):
 
     control: Control = Field(
         default="twist",
-        description="twist: the sides turn as a commanded speed and turn rate ask for; torque: a command is the torque "
-        "of the left and of the right side [N m].",
+        description="twist: a command is a speed and a turn rate; torque: a command is the torque of the left "
+        "and of the right side [N m].",
     )
     max_torque_n_m: float = Field(gt=0, description="Largest torque of one side, shared equally by its wheels [N m].")
     width_factor: float = Field(
         default=1.0,
         ge=1,
-        description="How much wider than it is the robot's track acts when it turns, because its wheels slip sideways.",
+        description=(
+            "Ratio of the effective track width to the true one when the robot turns, because its wheels slip sideways."
+        ),
     )
 
 
@@ -65,11 +68,11 @@ class WheeledChassis(Driven):
 
     kind: Literal["wheels"] = Field(default="wheels", description="A box on wheels, or on tracks.")
     box_m: Point = Field(description="Length, width and height of the box [m].")
-    box_at_m: Point = Field(description="x, y, z of its middle; z is above the level ground [m].")
+    box_at_m: Point = Field(description="x, y, z of its centre; z is above level ground [m].")
     mass_kg: float = Field(gt=0, description="Mass of the box [kg].")
-    wheels: tuple[Wheel, ...] = Field(min_length=2, description="The driven wheels.")
-    casters: tuple[Caster, ...] = Field(default=(), description="What else it stands on.")
-    friction: float = Field(default=0.8, gt=0, description="Coefficient of friction of its wheels on the ground.")
+    wheels: tuple[Wheel, ...] = Field(min_length=2, description="Driven wheels.")
+    casters: tuple[Caster, ...] = Field(default=(), description="Casters: further points on which the robot stands.")
+    friction: float = Field(default=0.8, gt=0, description="Coefficient of friction between wheels and ground.")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -91,9 +94,9 @@ class FileChassis(Driven):
     """Any body, from a file of MuJoCo (MJCF) or a URDF."""
 
     kind: Literal["file"] = Field(description="A body from a file.")
-    file: str = Field(min_length=1, description="The MJCF or URDF file, relative to the file that names it.")
-    left: tuple[str, ...] = Field(min_length=1, description="The joints that turn the left wheels.")
-    right: tuple[str, ...] = Field(min_length=1, description="The joints that turn the right wheels.")
+    file: str = Field(min_length=1, description="MJCF or URDF file, relative to the file that names it.")
+    left: tuple[str, ...] = Field(min_length=1, description="Joints that turn the left wheels.")
+    right: tuple[str, ...] = Field(min_length=1, description="Joints that turn the right wheels.")
     wheel_radius_m: float = Field(gt=0, description="Radius of the wheels [m].")
     half_track_m: float = Field(gt=0, description="Half the distance between left and right wheels [m].")
 

@@ -13,18 +13,20 @@ from covey.records import Record
 class Computer(Record):
     """The emulated computer of a robot, like one of the virtual machines of Yan et al., Robotics 6(3):21, 2017."""
 
-    cpus: int = Field(default=2, ge=1, le=1024, description="Processors.")
+    cpus: int = Field(default=2, ge=1, le=1024, description="Number of processors.")
     speed: float = Field(
-        default=1.0, gt=0, description="Speed of each processor; 1: that for which `execution.costs` are declared."
+        default=1.0,
+        gt=0,
+        description="Speed of each processor, relative to the one for which `execution.costs` are declared.",
     )
     ram_mib: float = Field(default=2048.0, gt=0, description="Memory [MiB].")
     when_ram_full: Literal["slow", "kill"] = Field(
-        default="slow", description="Software that takes more memory is slowed down (it swaps), or killed."
+        default="slow", description="If the software needs more memory: slow (it swaps) or kill."
     )
     hold_s: float = Field(
         default=0.5,
         ge=0,
-        description="While no command comes the base goes on for so long after one was due, then it stands [s].",
+        description="If a command is late, the base continues for this long, then it stops [s].",
     )
 
 
@@ -33,7 +35,10 @@ class Cost(Record):
 
     seconds: float = Field(ge=0, description="Time on one processor of speed 1 [s].")
     parallel: float = Field(
-        default=0.5, ge=0, le=1, description="Share of it that several processors do side by side (Amdahl's law)."
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of the work that runs in parallel on several processors (Amdahl's law).",
     )
 
     def duration_s(self, computer: Computer) -> float:
@@ -59,23 +64,25 @@ class Costs(Record):
 
     scan_match: Cost = Field(
         default=Cost(seconds=0.04),
-        description="Matching one scan against the map, by every robot that localizes otherwise than by truth or "
-        "odometry: noise stands for gmapping.",
+        description="Matching one scan against the map. Charged to robots whose localization is neither truth "
+        "nor odometry; noise stands for gmapping.",
     )
-    map_update: Cost = Field(default=Cost(seconds=0.00003), description="Entering one scan in the map.")
+    map_update: Cost = Field(default=Cost(seconds=0.00003), description="Adding one scan to the map.")
     frontiers: Cost = Field(default=Cost(seconds=0.0008), description="Finding frontiers in a million cells of map.")
     search: Cost = Field(
         default=Cost(seconds=0.05),
-        description="Searching ways, for a million entries of the queue: one or two per cell.",
+        description="Searching paths, for a million entries of the queue (one or two per cell).",
     )
-    view: Cost = Field(default=Cost(seconds=0.00002), description="Reckoning what would be seen from one place.")
+    view: Cost = Field(default=Cost(seconds=0.00002), description="Computing what a robot would see from one place.")
     control: Cost = Field(
-        default=Cost(seconds=0.00008), description="One command of the local planner, on the way to a goal."
+        default=Cost(seconds=0.00008), description="One command of the local planner, while driving to a goal."
     )
-    base_mib: float = Field(default=680.0, ge=0, description="Memory of system and software without a map [MiB].")
+    base_mib: float = Field(
+        default=680.0, ge=0, description="Memory of the system and the software without a map [MiB]."
+    )
     cell_bytes: float = Field(default=480.0, ge=0, description="Memory for each known cell of the map [bytes].")
     swap_factor: float = Field(
-        default=10.0, ge=1, description="Work takes so many times as long while the memory does not suffice."
+        default=10.0, ge=1, description="Factor by which work takes longer while memory is short."
     )
 
 

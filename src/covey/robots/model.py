@@ -25,44 +25,50 @@ Disc = tuple[float, float, float]
 class RobotModel(Record):
     """A kind of robot. The body is one disc (`radius_m`), several (`discs_m`), or a footprint that discs then cover."""
 
-    name: str = Field(default="robot", min_length=1, description="What the model is called.")
+    name: str = Field(default="robot", min_length=1, description="Name of the model.")
     kinematics: Kinematics = Field(
         default="differential",
         description="differential or unicycle (forward speed, turn rate), holonomic (vx, vy, turn rate).",
     )
     radius_m: float | None = Field(
-        default=None, gt=0, description="Radius of a body that is one disc around the centre [m]."
+        default=None, gt=0, description="Radius of a body that is a single disc around the centre [m]."
     )
     discs_m: tuple[Disc, ...] | None = Field(
-        default=None, min_length=1, description="Body as discs: x, y of the centre in the body frame, radius [m]."
+        default=None,
+        min_length=1,
+        description="Body as discs: x and y of each centre in the body frame, and the radius [m].",
     )
     footprint_m: tuple[Point, ...] | None = Field(
-        default=None, min_length=3, description="Body as a simple polygon: its vertices x, y in the body frame [m]."
+        default=None, min_length=3, description="Body as a simple polygon: vertices x, y in the body frame [m]."
     )
     footprint_excess_m: float = Field(
-        default=0.035, gt=0, description="How far the discs that cover a footprint may reach beyond it [m]."
+        default=0.035,
+        gt=0,
+        description="Distance by which the discs that cover a footprint may extend beyond it [m].",
     )
     max_speed_m_s: float = Field(default=1.0, gt=0, description="Largest speed [m/s].")
     max_turn_rad_s: float = Field(default=3.0, ge=0, description="Largest turn rate [rad/s].")
     max_wheel_speed_m_s: float | None = Field(
         default=None,
         gt=0,
-        description="Differential: largest |v| + |turn rate| x wheel semi-axis [m/s]; none: no limit.",
+        description="Differential: largest |v| + |turn rate| x wheel semi-axis [m/s]; null: no limit.",
     )
     max_wheel_speed_turning_m_s: float | None = Field(
-        default=None, gt=0, description="Differential: the same while the wheels differ by more than 1 % of it [m/s]."
+        default=None,
+        gt=0,
+        description="Differential: the same limit while the wheel speeds differ by more than 1 % of it [m/s].",
     )
     wheel_semi_axis_m: float = Field(
         default=0.0, ge=0, description="Differential: half the distance between the wheels [m]."
     )
     acceleration_m_s2: float | None = Field(
-        default=None, gt=0, description="Largest acceleration [m/s2]; none: no limit."
+        default=None, gt=0, description="Largest acceleration [m/s2]; null: no limit."
     )
     deceleration_m_s2: float | None = Field(
-        default=None, gt=0, description="Largest deceleration [m/s2]; none: as the acceleration."
+        default=None, gt=0, description="Largest deceleration [m/s2]; null: as the acceleration."
     )
     turn_acceleration_rad_s2: float | None = Field(
-        default=None, gt=0, description="Largest angular acceleration [rad/s2]; none: no limit."
+        default=None, gt=0, description="Largest angular acceleration [rad/s2]; null: no limit."
     )
     speed_lag_s: float = Field(
         default=0.0, ge=0, description="Time constant of the first-order response of the speed [s]."
@@ -72,22 +78,24 @@ class RobotModel(Record):
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
     idle_power_w: float = Field(
-        default=10.0, ge=0, description="Power of computer and sensors [W]; a plain assumption, set your robot's."
+        default=10.0,
+        ge=0,
+        description="Power of computer and sensors [W]. The default is an assumption: set the value of your robot.",
     )
     drive_energy_j_m: float = Field(
-        default=10.0, ge=0, description="Energy per metre driven [J/m]; a plain assumption, set your robot's."
+        default=10.0,
+        ge=0,
+        description="Energy per metre driven [J/m]. The default is an assumption: set the value of your robot.",
     )
-    sensors: tuple[Sensor, ...] = Field(default=(), description="The sensors that the robot carries.")
-    mapping: AnyMapping | None = Field(default=None, description="How the robot maps; none: it does not.")
+    sensors: tuple[Sensor, ...] = Field(default=(), description="Sensors of the robot.")
+    mapping: AnyMapping | None = Field(default=None, description="How the robot maps; null: it does not.")
     chassis: Chassis | None = Field(
         default=None,
-        description="Masses and wheels, for physics: terrain, see docs/terrain.md; none: two wheels below the body.",
+        description="Masses and wheels for physics: terrain, see docs/terrain.md; null: two wheels below the body.",
     )
-    digger: Digger | None = Field(
-        default=None, description="The tool with which it moves ground, see docs/terrain.md; none: it has none."
-    )
+    digger: Digger | None = Field(default=None, description="Tool that moves ground, see docs/terrain.md; null: none.")
     computer: Computer | None = Field(
-        default=None, description="The onboard computer, see docs/computers.md; null: it is infinitely fast."
+        default=None, description="Onboard computer, see docs/computers.md; null: infinitely fast."
     )
 
     @model_validator(mode="after")

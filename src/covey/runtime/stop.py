@@ -20,10 +20,11 @@ class Stop(Record):
     )
     of: Literal["union", "any_robot", "all_robots", "one_map"] = Field(
         default="union",
-        description="Whose explored share counts: of the team together, of any one robot, of each robot; or one_map: "
-        "of the team together, when the map of one robot holds it too.",
+        description="Whose explored share counts. union: of the team together; any_robot: of any one robot; "
+        "all_robots: of each robot; one_map: of the team together, once the map of one robot holds "
+        "it too.",
     )
-    done: bool = Field(default=False, description="Goal: every controller has come to its end.")
+    done: bool = Field(default=False, description="Goal: every controller has finished.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
 
     @property

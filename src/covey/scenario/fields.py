@@ -59,7 +59,7 @@ def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
 
 def _meaning(field: FieldInfo) -> str:
     is_tag = typing.get_origin(field.annotation) is typing.Literal and len(typing.get_args(field.annotation)) == 1
-    return (field.description or ("Says which kind this is." if is_tag else "")).replace("|", "\\|")
+    return (field.description or ("Selects this kind." if is_tag else "")).replace("|", "\\|")
 
 
 def _default(field: FieldInfo) -> str:

@@ -47,16 +47,16 @@ class RobotGroup(Record):
         default="robot",
         pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
         max_length=50,
-        description="Name of the group; its robots are scout0, scout1, ... for a group named scout.",
+        description="Name of the group. The robots of a group named scout are scout0, scout1, ...",
     )
     robot: Annotated[RobotModel, BeforeValidator(resolve_robot, json_schema_input_type=str | RobotModel)] = Field(
         default="disc",  # pyright: ignore[reportAssignmentType] (validated into a model)
-        description="A name of the catalogue, a model, or {base: name, ...changes}.",
+        description="A name from `covey list robots`, a model, or {base: name, ...changes}.",
     )
     count: int = Field(default=1, ge=1, le=MAX_ROBOTS, description="Number of robots.")
     start: Start = Field(
         default_factory=lambda: TogetherStart.model_validate({"together": {}}),
-        description="Where the robots stand at time 0.",
+        description="Poses of the robots at time 0.",
     )
     localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = (
         Field(
@@ -66,13 +66,17 @@ class RobotGroup(Record):
     )
     controller: ControllerReference = Field(
         default="still",  # pyright: ignore[reportAssignmentType]
-        description="What decides: a registered name, ./mine.py:Name, or {name: ..., parameter: ...}.",
+        description=(
+            "Controller: a name from `covey list controllers`, ./mine.py:Name, or {name: ..., parameter: ...}."
+        ),
     )
 
-    known_map: bool = Field(default=False, description="The robots start with the true map of the world as theirs.")
-    control_every: int = Field(default=1, ge=1, le=10_000, description="Control period in steps.")
+    known_map: bool = Field(default=False, description="Whether the robots start with the true map of the world.")
+    control_every: int = Field(default=1, ge=1, le=10_000, description="The controller acts every so many steps.")
     control_phase: int = Field(
-        default=0, ge=0, description="The controller acts in steps k with k modulo control_every equal to this."
+        default=0,
+        ge=0,
+        description="The controller acts in the steps k for which k modulo control_every is this number.",
     )
 
     @model_validator(mode="after")
@@ -91,9 +95,9 @@ class RobotGroup(Record):
 class DeclaredDoor(Record):
     """A door that the world itself does not have; where it is, there is floor while it is open."""
 
-    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Its name, for events.")
-    box_m: tuple[float, float, float, float] = Field(description="West, south, east, north edge [m].")
-    open: bool = Field(default=True, description="Whether it is open at the start.")
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Name of the door, for events.")
+    box_m: tuple[float, float, float, float] = Field(description="West, south, east and north edge [m].")
+    open: bool = Field(default=True, description="Whether the door is open at the start.")
 
     @model_validator(mode="after")
     def _is_door(self) -> "DeclaredDoor":
@@ -113,14 +117,20 @@ class Execution(Record):
         default=0.01, gt=0, le=60, description="Period of the physics [s]; at least step_s / 10000."
     )
     on_controller_error: Literal["stop_robot", "end_run"] = Field(
-        default="stop_robot", description="What a controller that raises or returns nonsense leads to."
+        default="stop_robot",
+        description=(
+            "What happens if a controller raises an exception or returns an invalid command. "
+            "stop_robot: its robot stops; end_run: the run ends."
+        ),
     )
-    pose_every: int = Field(default=1, ge=1, description="Poses are recorded at every so many steps.")
+    pose_every: int = Field(default=1, ge=1, description="Poses are recorded every this many steps.")
     links_every_s: float = Field(
-        default=1.0, gt=0, description="Links and traffic are recorded this often [s], once somebody sent something."
+        default=1.0,
+        gt=0,
+        description="Links and traffic are recorded at this interval [s], from the first message on.",
     )
     log_messages: Literal["none", "drops", "all"] = Field(
-        default="none", description="Which single packets are recorded in messages.parquet."
+        default="none", description="Packets that are recorded in messages.parquet: none, drops (lost packets), or all."
     )
     step_budget_s: float = Field(
         default=10.0,
@@ -129,16 +139,16 @@ class Execution(Record):
     )
     compute: Literal["modelled", "measured"] = Field(
         default="modelled",
-        description="How long robots with a computer are busy: as `costs` declare, or as long as this machine really "
-        "takes (the run is then not repeatable).",
+        description="How long robots with a computer are busy. modelled: as `costs` declare; measured: as long "
+        "as this machine takes, so the run is not repeatable.",
     )
-    costs: Costs = Field(default=Costs(), description="What the software of robots with a computer takes of it.")
+    costs: Costs = Field(default=Costs(), description="Costs of the software of robots with a computer.")
     controllers: Literal["in_process", "processes"] = Field(
         default="in_process",
-        description="Where controllers run, with their mapping and planning: in the simulator's process, or each in a "
-        "process of its own.",
+        description="Where controllers run, with mapping and planning. in_process: in the simulator's process; "
+        "processes: each in its own process.",
     )
-    processes: Processes = Field(default=Processes(), description="With controllers: processes: how they run.")
+    processes: Processes = Field(default=Processes(), description="Settings for controllers: processes.")
 
     @model_validator(mode="after")
     def _divides(self) -> "Execution":
@@ -160,28 +170,30 @@ class Scenario(FromFile):
     """A world, a team and a goal: everything about a run except where it is written."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
-    name: str = Field(default="", max_length=100, description="Title; names the folder of runs.")
-    description: str = Field(default="", max_length=10_000, description="What the scenario shows, for readers.")
-    world: WorldRecord = Field(description="The place: a terrain, a map file, an empty room, polygons, or generated.")
-    doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors besides those of the world.")
-    robots: tuple[RobotGroup, ...] = Field(min_length=1, description="The groups of the team.")
+    name: str = Field(default="", max_length=100, description="Name of the scenario and of the folder of its runs.")
+    description: str = Field(default="", max_length=10_000, description="What the scenario shows.")
+    world: WorldRecord = Field(
+        description="World: a terrain, a map file, an empty room, polygons, or a generated world."
+    )
+    doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors in addition to those of the world.")
+    robots: tuple[RobotGroup, ...] = Field(min_length=1, description="Groups of the team.")
     physics: Literal["planar", "terrain"] | None = Field(
         default=None,
         description="planar: discs in the plane; terrain: bodies in three dimensions, with masses and wheels (needs "
         "the extra terrain); null: terrain in a world with ground, else planar.",
     )
-    radio: Radios = Field(default=Radio(), description="Who hears whom: a radio, or a list of several.")
-    share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots keep theirs.")
-    tags: Tags = Field(default=Tags(), description="What robots leave behind for others to read.")
+    radio: Radios = Field(default=Radio(), description="A radio, or a list of radios.")
+    share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")
+    tags: Tags = Field(default=Tags(), description="Tags that robots leave for others to read.")
     mission: MissionRecord = Field(
         default="exploration",
-        description="What the run is about: exploration, coverage, {patrolling: {...}}, or {formation: {...}}.",
+        description="Task of the team: exploration, coverage, {patrolling: {...}}, or {formation: {...}}.",
     )
-    events: tuple[WorldEvent, ...] = Field(default=(), description="How the world changes while it runs.")
-    faults: tuple[AnyFault, ...] = Field(default=(), description="What goes wrong with robots.")
-    stop: Stop = Field(default=Stop(), description="When the run ends.")
+    events: tuple[WorldEvent, ...] = Field(default=(), description="Changes of the world during the run.")
+    faults: tuple[AnyFault, ...] = Field(default=(), description="Faults of robots.")
+    stop: Stop = Field(default=Stop(), description="Goal and timeout of the run.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
-    seed: int = Field(default=0, ge=0, lt=2**63, description="Root of all random numbers of the run.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="Seed of all random numbers of the run.")
 
     def __repr__(self) -> str:
         team = ", ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.robots)

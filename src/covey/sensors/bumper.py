@@ -49,7 +49,10 @@ class Bumper(SensorRecord):
     kind: Literal["bumper"] = "bumper"
     name: str = Field(default="bumper", min_length=1, description="Name of the sensor, unique on its robot.")
     fov_deg: float = Field(
-        default=360.0, gt=0, le=360, description="Part of the rim that feels, centred ahead [degrees]."
+        default=360.0,
+        gt=0,
+        le=360,
+        description="Part of the rim that senses contact, centred straight ahead [degrees].",
     )
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> BumperReadings:

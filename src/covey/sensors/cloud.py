@@ -66,22 +66,24 @@ class CloudReadings(Readings):
 class CloudSensor(SensorRecord):
     """Base of the sensors that measure the distance to the ground, or to a wall, along many rays; blind to robots."""
 
-    range_m: float = Field(default=20.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
-    min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
+    range_m: float = Field(default=20.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
+    min_range_m: float = Field(
+        default=0.0, ge=0, description="Smallest distance [m]; closer obstacles read this value."
+    )
     sigma_m: float = Field(default=0.02, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
     dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a ray measures nothing.")
     outliers: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Probability that a ray reads anything, uniform from min_range_m to range_m.",
+        description="Probability that a ray reads a random distance, uniform from min_range_m to range_m.",
     )
     height_m: float = Field(default=0.5, ge=0, description="Height of the sensor above the ground [m].")
-    mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
-    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    mount_x_m: float = Field(default=0.0, description="Position of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Position of the sensor to the left of the robot's centre [m].")
     mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
     mount_pitch_deg: float = Field(
-        default=0.0, ge=-90, le=90, description="How far the sensor looks down, 90: straight down [degrees]."
+        default=0.0, ge=-90, le=90, description="Angle by which the sensor looks down; 90: straight down [degrees]."
     )
 
     @property

@@ -19,14 +19,16 @@ class DepthCamera(CloudSensor):
 
     kind: Literal["depth_camera"] = "depth_camera"
     name: str = Field(default="depth_camera", min_length=1, description="Name of the sensor, unique on its robot.")
-    fov_deg: float = Field(default=87.0, gt=0, lt=180, description="From the left to the right edge [degrees].")
-    width: int = Field(default=80, ge=1, le=2000, description="Pixels from left to right; they are square.")
-    height: int = Field(default=48, ge=1, le=2000, description="Pixels from top to bottom.")
-    range_m: float = Field(default=6.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
+    fov_deg: float = Field(
+        default=87.0, gt=0, lt=180, description="Angle between the left and the right edge [degrees]."
+    )
+    width: int = Field(default=80, ge=1, le=2000, description="Number of pixels from left to right; pixels are square.")
+    height: int = Field(default=48, ge=1, le=2000, description="Number of pixels from top to bottom.")
+    range_m: float = Field(default=6.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
     height_m: float = Field(default=0.3, ge=0, description="Height of the sensor above the ground [m].")
-    mount_x_m: float = Field(default=0.15, description="Place of the sensor ahead of the robot's centre [m].")
+    mount_x_m: float = Field(default=0.15, description="Position of the sensor ahead of the robot's centre [m].")
     mount_pitch_deg: float = Field(
-        default=20.0, ge=-90, le=90, description="How far the sensor looks down, 90: straight down [degrees]."
+        default=20.0, ge=-90, le=90, description="Angle by which the sensor looks down; 90: straight down [degrees]."
     )
     rate_hz: float = Field(default=5.0, gt=0, le=1e6, description="Samples per second [Hz].")
 

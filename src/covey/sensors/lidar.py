@@ -69,8 +69,10 @@ class Lidar(SensorRecord):
 
     kind: Literal["lidar"] = "lidar"
     name: str = Field(default="lidar", min_length=1, description="Name of the sensor, unique on its robot.")
-    range_m: float = Field(default=10.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
-    min_range_m: float = Field(default=0.0, ge=0, description="What nearer obstacles read [m].")
+    range_m: float = Field(default=10.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
+    min_range_m: float = Field(
+        default=0.0, ge=0, description="Smallest distance [m]; closer obstacles read this value."
+    )
     fov_deg: float = Field(default=360.0, gt=0, le=360, description="Field of view, centred straight ahead [degrees].")
     rays: int = Field(default=360, ge=1, le=10_000, description="Number of rays, evenly spread over the field of view.")
     sigma_m: float = Field(default=0.0, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
@@ -79,11 +81,11 @@ class Lidar(SensorRecord):
         default=0.0,
         ge=0,
         le=1,
-        description="Probability that a ray reads anything, uniform from min_range_m to range_m.",
+        description="Probability that a ray reads a random distance, uniform from min_range_m to range_m.",
     )
-    sees_robots: bool = Field(default=True, description="Whether other robots are seen, or walls only.")
-    mount_x_m: float = Field(default=0.0, description="Place of the sensor ahead of the robot's centre [m].")
-    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    sees_robots: bool = Field(default=True, description="Whether the sensor sees other robots; false: only walls.")
+    mount_x_m: float = Field(default=0.0, description="Position of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Position of the sensor to the left of the robot's centre [m].")
     mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
 
     @model_validator(mode="after")

@@ -20,11 +20,19 @@ class Lidar3D(CloudSensor):
 
     kind: Literal["lidar3d"] = "lidar3d"
     name: str = Field(default="lidar3d", min_length=1, description="Name of the sensor, unique on its robot.")
-    rings: int = Field(default=16, ge=1, le=256, description="Rings, evenly spread from the lower edge to the upper.")
-    rays: int = Field(default=180, ge=1, le=10_000, description="Rays of a ring, evenly spread over the field of view.")
+    rings: int = Field(
+        default=16, ge=1, le=256, description="Number of rings, evenly spread from the lower to the upper edge."
+    )
+    rays: int = Field(
+        default=180, ge=1, le=10_000, description="Number of rays in a ring, evenly spread over the field of view."
+    )
     fov_deg: float = Field(default=360.0, gt=0, le=360, description="Field of view, centred straight ahead [degrees].")
-    elevation_deg: float = Field(default=15.0, ge=-90, le=90, description="Upper edge above straight ahead [degrees].")
-    declination_deg: float = Field(default=15.0, ge=-90, le=90, description="Lower edge below straight ahead [deg].")
+    elevation_deg: float = Field(
+        default=15.0, ge=-90, le=90, description="Angle of the upper edge above straight ahead [degrees]."
+    )
+    declination_deg: float = Field(
+        default=15.0, ge=-90, le=90, description="Angle of the lower edge below straight ahead [degrees]."
+    )
 
     @model_validator(mode="after")
     def _spread(self) -> "Lidar3D":

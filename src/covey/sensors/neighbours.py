@@ -81,13 +81,16 @@ class Neighbours(SensorRecord):
     kind: Literal["neighbours"] = "neighbours"
     name: str = Field(default="neighbours", min_length=1, description="Name of the sensor, unique on its robot.")
     range_m: float = Field(
-        default=10.0, gt=0, le=1e6, description="Farthest robot that is sensed, centre to centre [m]."
+        default=10.0, gt=0, le=1e6, description="Largest distance between centres at which a robot is sensed [m]."
     )
     line_of_sight: bool = Field(default=True, description="Whether walls hide other robots.")
-    identity: bool = Field(default=True, description="Whether the sensor tells who a neighbour is.")
-    heading: bool = Field(default=False, description="Whether the sensor tells the heading of a neighbour.")
+    identity: bool = Field(default=True, description="Whether the sensor reports the identity of a neighbour.")
+    heading: bool = Field(default=False, description="Whether the sensor reports the heading of a neighbour.")
     max_count: int = Field(
-        default=32, ge=1, le=10_000, description="How many neighbours are reported at most, the nearest."
+        default=32,
+        ge=1,
+        le=10_000,
+        description="Largest number of neighbours in a reading; the nearest ones are reported.",
     )
     range_sigma_m: float = Field(
         default=0.0, ge=0, le=1000, description="Standard deviation of the noise of a range [m]."

@@ -38,7 +38,7 @@ class GmappingNoise(Record):
         default=0.2, ge=0, le=10, description="Error of the heading per metre driven (srt) [rad/m]."
     )
     m_per_rad: float = Field(
-        default=0.1, ge=0, le=10, description="Error of the place per radian turned (str) [m/rad]."
+        default=0.1, ge=0, le=10, description="Error of the position per radian turned (str) [m/rad]."
     )
     rad_per_rad: float = Field(
         default=0.2, ge=0, le=10, description="Error of the heading per radian turned (stt) [rad/rad]."
@@ -61,7 +61,7 @@ class VelocityNoise(Record):
     model: Literal["velocity"] = "velocity"
     alpha: tuple[Variance, Variance, Variance, Variance, Variance, Variance] = Field(
         default=(0.2, 0.2, 0.2, 0.2, 0.2, 0.2),
-        description="a1 ... a6; a1, a4 and a6 have no unit, the others mix m and rad.",
+        description="Parameters a1 ... a6. a1, a4 and a6 have no unit; the units of the others combine m and rad.",
     )
 
 
@@ -100,7 +100,8 @@ class Odometry(SensorRecord):
     kind: Literal["odometry"] = "odometry"
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")
     noise: OdometryNoise = Field(
-        default_factory=NoNoise, description="none, gmapping or velocity, by name or with its parameters."
+        default_factory=NoNoise,
+        description="Noise model: none, gmapping or velocity, by name or with its parameters.",
     )
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> OdometryReadings:

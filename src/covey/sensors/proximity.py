@@ -65,9 +65,9 @@ class Proximity(SensorRecord):
     kind: Literal["proximity"] = "proximity"
     name: str = Field(default="proximity", min_length=1, description="Name of the sensor, unique on its robot.")
     sectors: int = Field(default=12, ge=1, le=1000, description="Number of sectors around the robot.")
-    range_m: float = Field(default=2.0, gt=0, le=1e4, description="Farthest distance that is sensed [m].")
+    range_m: float = Field(default=2.0, gt=0, le=1e4, description="Largest distance that is sensed [m].")
     rays_per_sector: int = Field(
-        default=1, ge=1, le=1000, description="Rays in a sector, evenly spread; the nearest counts."
+        default=1, ge=1, le=1000, description="Number of rays in a sector, evenly spread; the shortest counts."
     )
     ring_radius_m: float = Field(
         default=0.0,
@@ -78,9 +78,12 @@ class Proximity(SensorRecord):
     sigma_m: float = Field(default=0.0, ge=0, le=100, description="Standard deviation of the noise of a distance [m].")
     dropout: float = Field(default=0.0, ge=0, le=1, description="Probability that a sector senses nothing.")
     outliers: float = Field(
-        default=0.0, ge=0, le=1, description="Probability that a sector reads anything, uniform from 0 to range_m."
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Probability that a sector reads a random distance, uniform from 0 to range_m.",
     )
-    sees_robots: bool = Field(default=True, description="Whether other robots are sensed, or walls only.")
+    sees_robots: bool = Field(default=True, description="Whether the sensor senses other robots; false: only walls.")
 
     @model_validator(mode="after")
     def _check_rays(self) -> "Proximity":

@@ -53,7 +53,7 @@ class SensorRecord(Record, ABC):
 
     name: str = Field(default="sensor", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=10.0, gt=0, le=1e6, description="Samples per second [Hz].")
-    latency_s: float = Field(default=0.0, ge=0, le=60, description="How late a reading comes [s].")
+    latency_s: float = Field(default=0.0, ge=0, le=60, description="Delay of a reading [s].")
 
     @abstractmethod
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> Readings:

@@ -130,25 +130,34 @@ class Wedge(SensorRecord):
 
     kind: Literal["wedge"] = "wedge"
     name: str = Field(default="wedge", min_length=1, description="Name of the sensor, unique on its robot.")
-    fov_deg: float = Field(default=120.0, gt=0, le=360, description="From the left to the right edge [degrees].")
-    elevation_deg: float = Field(default=30.0, ge=0, le=90, description="Upper edge above straight ahead [degrees].")
-    declination_deg: float = Field(default=30.0, ge=0, le=90, description="Lower edge below straight ahead [degrees].")
-    range_m: float = Field(default=5.0, gt=0, le=1e4, description="Farthest distance that is measured [m].")
+    fov_deg: float = Field(
+        default=120.0, gt=0, le=360, description="Angle between the left and the right edge [degrees]."
+    )
+    elevation_deg: float = Field(
+        default=30.0, ge=0, le=90, description="Angle of the upper edge above straight ahead [degrees]."
+    )
+    declination_deg: float = Field(
+        default=30.0, ge=0, le=90, description="Angle of the lower edge below straight ahead [degrees]."
+    )
+    range_m: float = Field(default=5.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
     sigma_m: float = Field(default=0.02, ge=0, le=100, description="Standard deviation of a measured altitude [m].")
     occlusion: bool = Field(
-        default=True, description="Whether the ground hides what is behind it; false: all inside the wedge is seen."
+        default=True,
+        description=(
+            "Whether the ground hides what is behind it; false: the sensor sees every vertex in its field of view."
+        ),
     )
-    level: bool = Field(default=False, description="Whether the sensor stays level, or tilts with the body.")
+    level: bool = Field(default=False, description="Whether the sensor stays level; false: it tilts with the body.")
     height_m: float = Field(default=0.2, ge=0, description="Height of the sensor above the ground [m].")
-    mount_x_m: float = Field(default=0.15, description="Place of the sensor ahead of the robot's centre [m].")
-    mount_y_m: float = Field(default=0.0, description="Place of the sensor to the left of the robot's centre [m].")
+    mount_x_m: float = Field(default=0.15, description="Position of the sensor ahead of the robot's centre [m].")
+    mount_y_m: float = Field(default=0.0, description="Position of the sensor to the left of the robot's centre [m].")
     mount_heading_deg: float = Field(default=0.0, description="Direction of the sensor, counter-clockwise [degrees].")
     mount_pitch_deg: float = Field(
         default=0.0,
         ge=-90,
         le=90,
-        description="How far the sensor looks down, 90: straight down [degrees]; other than 0, nothing is told of what "
-        "lies below or above the wedge.",
+        description="Angle by which the sensor looks down; 90: straight down [degrees]. If it is not 0, the "
+        "sensor reports nothing about vertices below or above its field of view.",
     )
 
     @model_validator(mode="after")

@@ -13,28 +13,33 @@ class ShareMaps(Record):
 
     policy: Literal["every", "continuous", "on_meeting", "on_request"] = Field(
         default="every",
-        description="When a robot asks who hears it for news: every every_s; in each step in which its map changed; "
-        "when it meets another; or only when its controller says so, which it always can.",
+        description="When a robot asks the robots that hear it for newer tiles. every: at intervals of every_s; "
+        "continuous: in each step in which its map changed; on_meeting: when it meets another "
+        "robot; on_request: only when its controller calls for it, which it always can.",
     )
-    every_s: float = Field(default=1.0, gt=0, description="Policy every: time between two exchanges [s].")
+    every_s: float = Field(default=1.0, gt=0, description="With policy every: time between two exchanges [s].")
     apart_s: float = Field(
-        default=5.0, ge=0, description="Policy on_meeting: robots meet that did not hear each other for so long [s]."
+        default=5.0,
+        ge=0,
+        description="With policy on_meeting: two robots meet if they have not heard each other for this long [s].",
     )
     rule: Rule = Field(
         default="probabilistic",
-        description="How evidence becomes a map: log-odds of each robot's own add (Burgard 2000); only unknown cells "
-        "are filled from others (map_merging); or occupied before free before unknown (multirobot_map_merge).",
+        description="How evidence becomes a map. probabilistic: the log-odds of all robots add up (Burgard "
+        "2000); greedy_fill: others fill only unknown cells (map_merging); maximum: occupied wins "
+        "over free, and free over unknown (multirobot_map_merge).",
     )
     start_poses: Literal["known", "unknown"] = Field(
         default="known",
-        description="Whether the robots know where all of them started. Unknown: each maps in the frame of its own "
-        "start, and takes another's evidence into its map once it has found out from both where the other started.",
+        description="Whether the robots know all start poses. unknown: each robot maps in the frame of its own "
+        "start. It uses another robot's evidence after it has found the other's start pose from "
+        "both maps.",
     )
     align_every_s: float = Field(
         default=10.0,
         gt=0,
-        description="Start poses unknown: how often a robot tries to align its map with those it has heard of, as far "
-        "as either knows 10 % more than at the last attempt [s].",
+        description="With unknown start poses: time between a robot's attempts to align its map with another "
+        "one, if either has grown by 10 % since the last attempt [s].",
     )
 
     @model_validator(mode="after")

@@ -12,19 +12,21 @@ class Processes(Record):
 
     pace: Literal["lock_step", "real_time"] = Field(
         default="lock_step",
-        description="lock_step: each step waits for every controller, and the run repeats; real_time: a step lasts "
-        "step_s of wall time, and who is late misses it.",
+        description="lock_step: each step waits for every controller, and the run is repeatable; real_time: a "
+        "step lasts step_s of wall time, and a late command takes effect in a later step.",
     )
     nodes: str = Field(
         default="local",
-        description="Where the processes run: local; the address of a Dask scheduler, such as tcp://10.0.0.1:8786; or "
-        "join: each is started by hand with `covey robot ADDRESS --name NAME`.",
+        description="Where the processes run: local; the address of a Dask scheduler, such as "
+        "tcp://10.0.0.1:8786; or join: you start each with `covey robot ADDRESS --name NAME`.",
     )
-    robots_per_node: int = Field(default=4, ge=1, description="Processes on each worker of a Dask cluster, at most.")
+    robots_per_node: int = Field(
+        default=4, ge=1, description="Largest number of processes on each worker of a Dask cluster."
+    )
     address: str = Field(
         default="127.0.0.1:0",
         pattern=r"^[^:]+:\d+$",
-        description="Where the simulator listens for the processes, host:port; port 0 takes a free one.",
+        description="Address on which the simulator listens for the processes, host:port; port 0: a free port.",
     )
 
     @field_validator("address")

@@ -22,7 +22,7 @@ class GeneratedMaze(Record):
     road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
     opening: float = Field(
-        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: perfect."
+        default=0.0, ge=0, le=1, description="Probability that a cell loses its four walls; 0: a perfect maze."
     )
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
@@ -40,7 +40,7 @@ class GeneratedOffice(Record):
     generate: Literal["office"]
     size_m: tuple[Metres, Metres] = Field((30.0, 15.0), description="Width and height [m].")
     corridor_m: Metres = Field(default=2.0, description="Width of the corridors [m].")
-    room_m: tuple[Metres, Metres] = Field((3.5, 6.5), description="Least and largest width of a room [m].")
+    room_m: tuple[Metres, Metres] = Field((3.5, 6.5), description="Smallest and largest width of a room [m].")
     door_m: Metres = Field(default=1.0, description="Width of the doors [m].")
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
     furniture: bool = Field(default=True, description="Whether rooms have desks and pillars.")
@@ -59,24 +59,30 @@ class GeneratedCave(Record):
 
     generate: Literal["cave"]
     size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
-    tile_m: Metres = Field(default=1.0, description="Side of the squares on which the cave grows [m].")
-    fill: Share = Field(default=0.45, description="Probability with which a tile is wall in the beginning.")
-    smoothing_runs: int = Field(default=4, ge=0, le=100, description="How often the cellular automaton runs.")
+    tile_m: Metres = Field(default=1.0, description="Side of a tile of the generator [m].")
+    fill: Share = Field(default=0.45, description="Probability that a tile is wall at first.")
+    smoothing_runs: int = Field(default=4, ge=0, le=100, description="Number of runs of the cellular automaton.")
     neighbour_walls: int = Field(
-        default=4, ge=0, le=8, description="More walls than this among 8 neighbours make a tile wall, fewer free it."
+        default=4,
+        ge=0,
+        le=8,
+        description=(
+            "A tile with more wall tiles than this among its 8 neighbours becomes wall, with fewer it becomes free."
+        ),
     )
     min_wall_m2: float = Field(default=10.0, ge=0, description="Walls of a smaller area [m²] become free.")
     min_room_m2: float = Field(default=10.0, ge=0, description="Rooms of a smaller area [m²] become wall.")
     connection_m: float = Field(
-        default=4.0, ge=0, le=100_000, description="Radius of the discs with which rooms are connected [m]."
+        default=4.0, ge=0, le=100_000, description="Radius of the discs that connect rooms [m]."
     )
     border_m: Metres = Field(default=2.0, description="Thickness of the wall all around [m].")
     passage_m: Metres = Field(default=2.0, description="Width of the narrowest passage [m], rounded up to tiles.")
-    rounded: bool = Field(default=True, description="Whether corners are cut at 45 degrees; else walls are squares.")
+    rounded: bool = Field(default=True, description="Whether corners are cut at 45 degrees; false: walls are squares.")
     resolution_m: Resolution = 0.25
     wall_height_m: WallHeight = 2.0
     material: Annotated[
-        AnyMaterial | None, Field(description="What the walls are made of; random: in patches; null leaves it unsaid.")
+        AnyMaterial | None,
+        Field(description="Material of the walls; random: patches of random materials; null: none."),
     ] = None
     seed: OwnSeed = None
 
@@ -91,14 +97,14 @@ class GeneratedBuilding(Record):
     generate: Literal["building"]
     size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
     tile_m: Metres = Field(default=1.0, description="All lengths of the building are multiples of this [m].")
-    hall_share: Share = Field(default=0.2, description="Halls are laid until they take this share of the area.")
+    hall_share: Share = Field(default=0.2, description="Share of the area that halls take.")
     hall_m: Metres = Field(default=4.0, description="Width of the halls [m].")
     min_room_m: Metres = Field(default=6.0, description="The sides of all rooms are longer than this [m].")
     door_m: Metres = Field(default=2.0, description="Width of the doors, the narrowest passages [m].")
-    door_padding_m: float = Field(default=2.0, ge=0, description="Least piece of wall beside a door [m].")
-    room_split: Share = Field(default=0.85, description="Probability with which a part of an area is split again.")
+    door_padding_m: float = Field(default=2.0, ge=0, description="Smallest length of wall beside a door [m].")
+    room_split: Share = Field(default=0.85, description="Probability that a part of an area is split again.")
     wall_m: Metres = Field(default=1.0, description="Thickness of the walls [m].")
-    border_m: float = Field(default=1.0, ge=0, le=100_000, description="What is added to the outer walls [m].")
+    border_m: float = Field(default=1.0, ge=0, le=100_000, description="Additional thickness of the outer walls [m].")
     resolution_m: Resolution = 0.25
     wall_height_m: WallHeight = 2.0
     material: DrawnMaterial = None
@@ -116,7 +122,9 @@ class GeneratedRooms(Record):
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of room_m.")
     room_m: Metres = Field(default=6.0, description="Pitch of the rooms [m].")
     door_m: Metres = Field(default=1.0, description="Width of the doors, the narrowest passages [m].")
-    extra_doors: Share = Field(default=0.3, description="Share of doors beyond those that connect all rooms.")
+    extra_doors: Share = Field(
+        default=0.3, description="Probability of a door between two neighbouring rooms that need none."
+    )
     wall_m: Metres = Field(default=0.2, description="Thickness of the walls [m].")
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
@@ -134,13 +142,13 @@ class GeneratedRubble(Record):
     generate: Literal["rubble"]
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m] within the wall.")
     density: float = Field(default=0.15, ge=0, lt=1, description="Share of the field that blocks cover.")
-    block_m: tuple[Metres, Metres] = Field((0.5, 2.0), description="Least and largest width of a block [m].")
+    block_m: tuple[Metres, Metres] = Field((0.5, 2.0), description="Smallest and largest width of a block [m].")
     passage_m: Metres = Field(default=1.0, description="Width of the narrowest passage [m].")
     resolution_m: Resolution = 0.1
     wall_height_m: WallHeight = 2.0
     material: Annotated[
         AnyMaterial | None,
-        Field(description="What all is made of; random: drawn for each block; null leaves it unsaid."),
+        Field(description="Material of the walls and blocks; random: a random one for each block; null: none."),
     ] = None
     seed: OwnSeed = None
 

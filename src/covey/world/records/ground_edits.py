@@ -16,12 +16,14 @@ Offset = Annotated[float, Field(ge=-100_000, le=100_000)]
 class _Place(Record):
     """A part of the ground: vertices by point, box, polygon or disc."""
 
-    point_m: Point | None = Field(default=None, description="x, y [m]: the vertex that is nearest.")
+    point_m: Point | None = Field(default=None, description="x, y [m]: changes the nearest vertex.")
     box_m: tuple[float, float, float, float] | None = Field(
-        default=None, description="left, bottom, right, top [m]: the vertices in this rectangle."
+        default=None, description="left, bottom, right, top [m]: changes the vertices in this rectangle."
     )
-    polygon_m: SimplePolygon | None = Field(default=None, description="Vertices [x, y] [m]: what lies inside.")
-    centre_m: Point | None = Field(default=None, description="x, y [m] of the middle of a disc, with radius_m.")
+    polygon_m: SimplePolygon | None = Field(
+        default=None, description="Vertices [x, y] of a polygon [m]: changes what lies inside."
+    )
+    centre_m: Point | None = Field(default=None, description="x, y of the centre of a disc [m], with radius_m.")
     radius_m: Metres | None = Field(default=None, description="Radius of the disc [m].")
 
     @model_validator(mode="after")
@@ -41,7 +43,7 @@ class _Place(Record):
 class SetAltitude(_Place):
     """Vertices get an altitude."""
 
-    to_m: Offset = Field(description="The altitude that they get [m].")
+    to_m: Offset = Field(description="New altitude [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
         """Return what it does."""
@@ -51,7 +53,7 @@ class SetAltitude(_Place):
 class ShiftAltitude(_Place):
     """Vertices rise or fall."""
 
-    by_m: Offset = Field(description="How far they rise, or fall when negative [m].")
+    by_m: Offset = Field(description="Change of the altitude [m]; negative: down.")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
         """Return what it does."""
@@ -61,11 +63,12 @@ class ShiftAltitude(_Place):
 class Crater(Record):
     """A bowl, a paraboloid."""
 
-    centre_m: Point = Field(description="x, y of its middle [m].")
-    depth_m: Metres = Field(default=1.0, description="Depth in the middle [m].")
+    centre_m: Point = Field(description="x, y of its centre [m].")
+    depth_m: Metres = Field(default=1.0, description="Depth at the centre [m].")
     radius_m: Metres = Field(default=5.0, description="Radius of its rim [m].")
     ejecta: bool = Field(
-        default=False, description="What is removed flies as rocks and stays where they fall; else it vanishes."
+        default=False,
+        description="Whether the removed ground flies as rocks and stays where they fall; false: it vanishes.",
     )
 
     def edit(self, ground: Heightfield) -> GroundEdit:
@@ -76,8 +79,8 @@ class Crater(Record):
 class Mound(Record):
     """A heap of earth, a crater upside down."""
 
-    centre_m: Point = Field(description="x, y of its middle [m].")
-    height_m: Metres = Field(default=1.0, description="Height in the middle [m].")
+    centre_m: Point = Field(description="x, y of its centre [m].")
+    height_m: Metres = Field(default=1.0, description="Height at the centre [m].")
     radius_m: Metres = Field(default=5.0, description="Radius of its foot [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
@@ -104,7 +107,7 @@ class _Strip(Record):
 class Trench(_Strip):
     """A ditch along a straight line."""
 
-    depth_m: Metres = Field(default=1.0, description="How deep it is below what was there [m].")
+    depth_m: Metres = Field(default=1.0, description="Depth below the previous ground [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
         """Return what it does."""
@@ -114,7 +117,7 @@ class Trench(_Strip):
 class Bank(_Strip):
     """A wall of earth along a straight line."""
 
-    height_m: Metres = Field(default=1.0, description="How high it is above what was there [m].")
+    height_m: Metres = Field(default=1.0, description="Height above the previous ground [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
         """Return what it does."""

@@ -14,7 +14,7 @@ from covey.world.world import World
 GENERATED_GROUNDS = ("hills", "ridges", "boulders", "flat")
 """What else can stand behind ``generate:``."""
 
-Spacing = Annotated[Resolution, Field(description="Between neighbouring vertices of the ground [m].")]
+Spacing = Annotated[Resolution, Field(description="Distance between neighbouring vertices of the ground [m].")]
 Size = tuple[Metres, Metres]
 
 
@@ -22,10 +22,11 @@ class _Landscape(Record):
     """A ground, and what stands on it."""
 
     range_m: tuple[float, float] | None = Field(
-        default=None, description="Lowest and highest altitude that events may ask for [m]; null: 10 m beyond all."
+        default=None,
+        description="Lowest and highest altitude that the ground may ever have [m]; null: 10 m beyond its own.",
     )
     walls: PlanarWorld | None = Field(
-        default=None, description="What stands on the ground: a world of walls, with the fields of such a world."
+        default=None, description="Walls on the ground: a world of walls, with its fields."
     )
 
     def _world(self, ground: Ground, folder: Path, seed: int) -> World:
@@ -39,17 +40,22 @@ class HeightMapWorld(_Landscape):
         min_length=1, description="Path of a .png, .pgm, .npy, .npz, .asc or .tif, relative to the file that names it."
     )
     spacing_m: Spacing | None = Field(
-        default=None, description="Between pixels [m]; without it what the file says, else 1."
+        default=None, description="Distance between pixels [m]; null: as the file says, else 1."
     )
     m_per_step: float | None = Field(
-        default=None, description="Altitude of a gray level [m]; without it what the file says, else 0.1; of numbers 1."
+        default=None,
+        description=(
+            "Altitude of one gray level [m]; null: as the file says, else 0.1. For a file of numbers the default is 1."
+        ),
     )
     zero_m: float | None = Field(
-        default=None, description="Altitude of the value 0 [m]; without it what the file says, else 0."
+        default=None, description="Altitude of the value 0 [m]; null: as the file says, else 0."
     )
-    resample_m: Spacing | None = Field(default=None, description="Resample the surface with this spacing [m].")
-    fill_m: float | None = Field(default=None, description="Altitude of holes [m]; without it holes are refused.")
-    key: str | None = Field(default=None, description="Which array of a .npz, needed when it holds several.")
+    resample_m: Spacing | None = Field(
+        default=None, description="Spacing at which the surface is resampled [m]; null: it is not."
+    )
+    fill_m: float | None = Field(default=None, description="Altitude that fills holes [m]; null: holes are refused.")
+    key: str | None = Field(default=None, description="Name of the array in a .npz; needed if the file holds several.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
@@ -63,9 +69,9 @@ class GeneratedHills(_Landscape):
     generate: Literal["hills"]
     size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
     spacing_m: Spacing = 1.0
-    height_m: Metres = Field(default=8.0, description="From the lowest to the highest vertex [m].")
+    height_m: Metres = Field(default=8.0, description="Difference between the highest and the lowest vertex [m].")
     roughness: Share = Field(default=0.1, description="0 (smooth) to 1 (rugged).")
-    wavelength_m: Metres = Field(default=80.0, description="About the distance from one hill to the next [m].")
+    wavelength_m: Metres = Field(default=80.0, description="Approximate distance from one hill to the next [m].")
     seed: OwnSeed = None
 
     def build(self, folder: Path, seed: int) -> World:
@@ -79,9 +85,11 @@ class GeneratedRidges(_Landscape):
     generate: Literal["ridges"]
     size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
     spacing_m: Spacing = 1.0
-    height_m: Metres = Field(default=6.0, description="From the lowest to the highest vertex [m].")
+    height_m: Metres = Field(default=6.0, description="Difference between the highest and the lowest vertex [m].")
     roughness: Share = Field(default=0.1, description="0 (smooth) to 1 (rugged).")
-    wavelength_m: Metres = Field(default=100.0, description="About twice the distance from one ridge to the next [m].")
+    wavelength_m: Metres = Field(
+        default=100.0, description="Approximately twice the distance from one ridge to the next [m]."
+    )
     seed: OwnSeed = None
 
     def build(self, folder: Path, seed: int) -> World:
@@ -95,9 +103,11 @@ class GeneratedBoulders(_Landscape):
     generate: Literal["boulders"]
     size_m: Size = Field((100.0, 100.0), description="Width and height [m].")
     spacing_m: Spacing = 0.5
-    height_m: Metres = Field(default=1.0, description="From the lowest to the highest altitude of the plain [m].")
+    height_m: Metres = Field(
+        default=1.0, description="Difference between the highest and the lowest altitude of the plain [m]."
+    )
     density: float = Field(default=0.05, ge=0, lt=1, description="Share of the plain that boulders cover.")
-    boulder_m: tuple[Metres, Metres] = Field((1.0, 4.0), description="Least and largest width of a boulder [m].")
+    boulder_m: tuple[Metres, Metres] = Field((1.0, 4.0), description="Smallest and largest width of a boulder [m].")
     seed: OwnSeed = None
 
     def build(self, folder: Path, seed: int) -> World:

@@ -10,8 +10,9 @@ Metres = Annotated[float, Field(gt=0, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Resolution = Annotated[float, Field(ge=0.001, le=100, description="Side of a grid cell [m].")]
 WallHeight = Annotated[float, Field(gt=0, le=1000, description="Height of the walls [m].")]
-WallMaterial = Annotated[Material | None, Field(description="What the walls are made of; null leaves it unsaid.")]
+WallMaterial = Annotated[Material | None, Field(description="Material of the walls; null: none.")]
 DrawnMaterial = Annotated[
-    AnyMaterial | None, Field(description="What the walls are made of; random: one for all; null leaves it unsaid.")
+    AnyMaterial | None,
+    Field(description="Material of the walls; random: one for all walls, chosen at random; null: none."),
 ]
-OwnSeed = Annotated[int | None, Field(description="Seed of the world; without it the seed of the run.")]
+OwnSeed = Annotated[int | None, Field(description="Seed of the world; null: the seed of the run.")]

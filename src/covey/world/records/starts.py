@@ -13,7 +13,7 @@ class Line(Record):
     """A row of poses."""
 
     from_: Point = Field(alias="from", description="x, y of the first robot [m].")
-    step: Point = Field(description="x, y from each robot to the next [m].")
+    step: Point = Field(description="x, y of the step from each robot to the next [m].")
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
     model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
@@ -22,14 +22,14 @@ class Line(Record):
 class LineStart(Record):
     """Robots in a row."""
 
-    line: Line = Field(description="The row.")
+    line: Line = Field(description="A row of robots.")
 
 
 class Together(Record):
     """A flock around a point."""
 
     around: Point | Literal["random"] | None = Field(
-        default=None, description="x, y [m], or random: anywhere; without it the most open place of the world."
+        default=None, description="x, y [m], or random: anywhere; null: the most open place of the world."
     )
     gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
@@ -38,13 +38,13 @@ class Together(Record):
 class TogetherStart(Record):
     """Robots side by side, filling the free cells around a point outwards."""
 
-    together: Together = Field(description="The flock.")
+    together: Together = Field(description="Robots side by side.")
 
 
 class RoomStart(Record):
     """Robots side by side in a room."""
 
-    room: Annotated[str, Field(pattern="^largest$")] = Field(description="Which room: largest.")
+    room: Annotated[str, Field(pattern="^largest$")] = Field(description="The room: largest.")
     order: Literal["outwards", "x_then_y"] = Field(
         default="outwards",
         description="outwards from its most open place, or x_then_y: from its west side, northwards.",
@@ -57,20 +57,20 @@ class Spread(Record):
     """Far from each other."""
 
     gap_m: float = Field(default=0.1, ge=0, le=100, description="Free space between two robots [m].")
-    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; without it random ones.")
+    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; null: random headings.")
 
 
 class SpreadStart(Record):
     """Robots as far from each other as the world allows, from a random first one."""
 
-    spread: Spread = Field(description="The spread.")
+    spread: Spread = Field(description="Robots as far apart as possible.")
 
 
 class Apart(Record):
     """Anywhere."""
 
-    gap_m: float = Field(default=0.1, ge=0, le=100, description="Least free space between two robots [m].")
-    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; without it random ones.")
+    gap_m: float = Field(default=0.1, ge=0, le=100, description="Smallest free space between two robots [m].")
+    heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; null: random headings.")
 
 
 class ApartStart(Record):

@@ -35,7 +35,7 @@ SimplePolygon = Annotated[list[Point], Field(min_length=3), AfterValidator(_simp
 class TerrainWorld(Record):
     """One of the four terrains on which exploration is compared."""
 
-    terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Which terrain.")
+    terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Name of the terrain.")
     size_m: Metres = Field(
         default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number."
     )
@@ -57,20 +57,21 @@ class FileWorld(Record):
 
     file: str = Field(min_length=1, description="Path of the file, relative to the file that names it.")
     resolution_m: Annotated[float, Field(ge=0.001, le=100)] | None = Field(
-        default=None, description="Side of a pixel [m]; for a bare image only."
+        default=None, description="Side of a pixel [m]; only for a bare image."
     )
     wall_below: Annotated[float, Field(ge=0, le=256)] | None = Field(
         default=None,
-        description="For a bare image: gray values (0 to 255) below this are walls; without it only black ones.",
+        description="For a bare image: gray values (0 to 255) below this are walls; null: only black is wall.",
     )
     bare_thresholds: bool = Field(
-        default=False, description="For a ROS map: take gray 205 by the thresholds alone, not as unknown."
+        default=False,
+        description="For a ROS map: judge gray 205 by the thresholds like any other value; false: it means unknown.",
     )
-    border: Border | None = Field(default=None, description="wall or open; without it what the file says, else wall.")
-    wall_height_m: WallHeight | None = Field(default=None, description="Height of the walls [m]; without it 2 m.")
-    material: Material | None = Field(
-        default=None, description="What all walls are made of; without it what the file says."
+    border: Border | None = Field(default=None, description="wall or open; null: as the file says, else wall.")
+    wall_height_m: WallHeight | None = Field(
+        default=None, description="Height of the walls [m]; null: as the file says, else 2 m."
     )
+    material: Material | None = Field(default=None, description="Material of all walls; null: as the file says.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
@@ -82,7 +83,7 @@ class EmptyWorld(Record):
     """An empty rectangle, centred on the origin."""
 
     empty_m: tuple[Metres, Metres] = Field(description="Width and height [m].")
-    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
+    border: Border = Field(default="wall", description="wall, or open: robots can leave the world, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
     material: WallMaterial = None
@@ -102,12 +103,12 @@ class WorkspaceWorld(Record):
         [], description="Points [x, y] along each wall [m]."
     )
     wall_m: Metres = Field(default=0.1, description="Thickness of these walls [m].")
-    border: Border = Field(default="wall", description="wall, or open: robots may leave, which is an event.")
+    border: Border = Field(default="wall", description="wall, or open: robots can leave the world, which is an event.")
     resolution_m: Resolution = 0.05
     wall_height_m: WallHeight = 2.0
     material: WallMaterial = None
-    obstacle_materials: list[Material] = Field([], description="One for each obstacle; without it material.")
-    wall_materials: list[Material] = Field([], description="One for each wall; without it material.")
+    obstacle_materials: list[Material] = Field([], description="Material of each obstacle; empty: `material`.")
+    wall_materials: list[Material] = Field([], description="Material of each wall; empty: `material`.")
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world."""
