@@ -1,11 +1,16 @@
 """The state of a world while a simulation runs, and the worlds that it hands out."""
 
+import dataclasses
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 import covey
 from covey.geometry.raycast import skip_field
 from covey.world.clearance import clearance
+from covey.world.editing.doors import Door
 from covey.world.editing.ground_edits import crater
 from covey.world.ground import Ground
 from covey.world.state import WorldState
@@ -90,3 +95,34 @@ def test_a_world_kept_from_a_simulation_stays_as_it_was():
     assert before.grid.cells.max() == 1
     assert np.count_nonzero(before.grid.cells == WALL) == 4 * 61
     assert sim.world.free_area_m2 < 35.5
+
+
+def test_all_else_of_a_world_is_handed_on():
+    ground = Ground.of(np.zeros((8, 8)), name="moor", range_m=(-3, 4), origin=(-3.0, -4.0))
+    door = Door("d", -1.0, -1.0, 1.0, 1.0)
+    made = np.zeros((8, 8), np.uint8)
+    hall = (-2.0, -2.0, 2.0, 2.0)
+    world = ground.world().replace(
+        name="moor", wall_height_m=3.0, doors=(door,), halls=(hall,), materials=made, material_names=("brick",)
+    )
+    state = WorldState(world)
+    state.edit(3, 3, np.array([[WALL]], np.uint8))
+    state.ground.apply(crater(state.ground, (0.0, 0.0), 1.0, 2.0))
+    now = state.world
+    for field in dataclasses.fields(World):
+        if field.name not in ("grid", "ground", "materials", "version"):
+            assert getattr(now, field.name) == getattr(world, field.name), field.name
+    np.testing.assert_array_equal(now.materials, made)
+    assert (now.grid.resolution, now.grid.origin) == (world.grid.resolution, world.grid.origin)
+    for field in dataclasses.fields(Ground):
+        if field.name not in ("altitude", "version"):
+            assert getattr(now.ground, field.name) == getattr(ground, field.name), field.name
+
+
+def test_the_first_world_is_let_go_once_it_has_been_edited():
+    world = World.empty(4, 4, resolution_m=1.0)
+    state, kept = WorldState(world), weakref.ref(world)
+    del world
+    state.edit(1, 1, np.array([[WALL]], np.uint8))
+    gc.collect()
+    assert kept() is None

@@ -13,7 +13,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.raycast import update_skip
 from covey.world.clearance import clearance, update_clearance
 from covey.world.ground import Ground, GroundEdit, Heightfield
-from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
+from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World
 
 Window = tuple[int, int, int, int]
 """First row, last row + 1, first column, last column + 1."""
@@ -39,7 +39,7 @@ class WorldState:
 
     Attributes:
         grid, free, solid, skip, materials, material_names, version: as of a `World`.
-        doors, border, wall_height_m: the same; these stay.
+        name, border, wall_height_m, doors, halls: the same; these stay.
         ground: None where the world has none.
         step: stamped on edits.
         log: all edits of cells so far.
@@ -47,10 +47,15 @@ class WorldState:
 
     def __init__(self, world: World):
         self._world: World | None = world
-        self._first = world
         self.grid, self.free, self.solid, self.skip = world.grid, world.free, world.solid, world.skip
         self.materials, self.material_names, self.version = world.materials, world.material_names, world.version
-        self.doors, self.border, self.wall_height_m = world.doors, world.border, world.wall_height_m
+        self.border: Border = world.border
+        self.name, self.wall_height_m, self.doors, self.halls = (
+            world.name,
+            world.wall_height_m,
+            world.doors,
+            world.halls,
+        )
         self.ground = None if world.ground is None else GroundState(world.ground)
         self._clearance: np.ndarray | None = vars(world).get("clearance")
         self._stale: Window | None = None  # around all that changed since the clearance was right
@@ -72,12 +77,17 @@ class WorldState:
         """The world as it is now."""
         ground = None if self.ground is None else self.ground.ground
         if self._world is None or self._world.ground is not ground:
-            self._world = self._first.replace(
-                grid=self.grid,
-                materials=self.materials,
-                material_names=self.material_names,
-                version=self.version,
-                ground=ground,
+            self._world = World(
+                self.grid,
+                self.name,
+                self.border,
+                self.wall_height_m,
+                self.materials,
+                self.material_names,
+                self.version,
+                self.doors,
+                self.halls,
+                ground,
             )
             known = {} if self._clearance is None else {"clearance": self.clearance}
             vars(self._world).update(known, free=self.free, solid=self.solid, skip=self.skip)  # need not be computed
@@ -151,17 +161,14 @@ class GroundState(Heightfield):
 
     def __init__(self, ground: Ground):
         self._ground: Ground | None = ground
-        self._first = ground
-        self.altitude, self.spacing_m, self.origin, self.range_m = (
-            ground.altitude, ground.spacing_m, ground.origin, ground.range_m
-        )  # fmt: skip
-        self.name, self.version = ground.name, ground.version
+        self.altitude, self.spacing_m, self.origin = ground.altitude, ground.spacing_m, ground.origin
+        self.range_m, self.name, self.version = ground.range_m, ground.name, ground.version
 
     @property
     def ground(self) -> Ground:
         """The ground as it is now."""
         if self._ground is None:
-            self._ground = self._first.replace(altitude=self.altitude, version=self.version)
+            self._ground = Ground(self.altitude, self.spacing_m, self.origin, self.range_m, self.name, self.version)
         return self._ground
 
     def apply(self, edit: GroundEdit) -> None:
