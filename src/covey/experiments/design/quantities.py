@@ -25,42 +25,50 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {
     "pose": Quantity("robot", ("x_m", "y_m", "heading_rad"), "true pose in the world frame [m, m, rad]"),
-    "position": Quantity("robot", ("x_m", "y_m"), "true position; of an event, where it happened [m, m]"),
+    "position": Quantity("robot", ("x_m", "y_m"), "true position; for an event, where it happened [m, m]"),
     "estimate": Quantity(
-        "robot", ("estimate_x_m", "estimate_y_m", "estimate_heading_rad"), "the pose as the robot knows it [m, m, rad]"
+        "robot",
+        ("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
+        ("the robot's own estimate of its pose [m, m, rad]"),
     ),
     "twist": Quantity("robot", ("vx_m_s", "vy_m_s", "omega_rad_s"), "true velocity in the body frame [m/s, rad/s]"),
-    "command": Quantity(
-        "robot", ("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"), "what the controller asked for"
-    ),
-    "distance": Quantity("robot", ("distance_m",), "way travelled since the start [m]"),
+    "command": Quantity("robot", ("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"), "commanded velocity"),
+    "distance": Quantity("robot", ("distance_m",), "distance travelled since the start [m]"),
     "energy": Quantity("robot", ("energy_j",), "energy used since the start [J]"),
-    "collisions": Quantity("robot", ("collisions_robot", "collisions_wall"), "contacts begun since the start"),
-    "explored_share": Quantity("robot", ("explored_share",), "share of what can be explored that its beams crossed"),
-    "known_share": Quantity("robot", ("known_share",), "share of what can be explored that its map knows"),
-    "kbytes_received": Quantity(
-        "robot", ("kbytes_received_per_s",), "received by radio, or by its process [kB/s] (Yan et al. 2017)"
+    "collisions": Quantity("robot", ("collisions_robot", "collisions_wall"), "number of contacts since the start"),
+    "explored_share": Quantity(
+        "robot", ("explored_share",), ("share of what can be explored that the robot's beams have crossed")
     ),
-    "kbytes_sent": Quantity("robot", ("kbytes_sent_per_s",), "sent by radio, or by its process [kB/s] (Yan et al.)"),
+    "known_share": Quantity("robot", ("known_share",), "share of what can be explored that the robot's map knows"),
+    "kbytes_received": Quantity(
+        "robot", ("kbytes_received_per_s",), ("data received by its radio, or by its process [kB/s] (Yan et al. 2017)")
+    ),
+    "kbytes_sent": Quantity(
+        "robot", ("kbytes_sent_per_s",), ("data sent by its radio, or by its process [kB/s] (Yan et al. 2017)")
+    ),
     "cpu_percent": Quantity(
-        "robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (Yan et al.)"
+        "robot", ("cpu_percent",), "processor use of the robot's computer or process [%] (Yan et al. 2017)"
     ),
     "ram_percent": Quantity(
-        "robot", ("ram_percent",), "memory of the robot's computer or process in use [%] (Yan et al.)"
+        "robot", ("ram_percent",), "memory use of the robot's computer or process [%] (Yan et al. 2017)"
     ),
-    "explored_area": Quantity("team", ("explored_area_m2",), "area that the team has explored [m2]"),
-    "explored_share_union": Quantity("team", ("explored_share_union",), "share that the team has explored"),
+    "explored_area": Quantity("team", ("explored_area_m2",), "explored area [m2]"),
+    "explored_share_union": Quantity("team", ("explored_share_union",), "explored share"),
     "known_share_union": Quantity("team", ("known_share_union",), "share that the union of the maps knows"),
     "covered_share": Quantity("team", ("covered_share",), "share of the floor that bodies have passed over"),
     "min_separation": Quantity("team", ("min_separation_m",), "smallest distance between two robots [m]"),
     "host_cpu_percent": Quantity("team", ("host_cpu_percent",), "processor time of the simulating process [%]"),
     "host_rss_mib": Quantity("team", ("host_rss_mib",), "resident memory of the simulating process [MiB]"),
-    "graph_idleness": Quantity("team", ("graph_idleness_s",), "of a patrol: mean over the waypoints [s]"),
-    "worst_graph_idleness": Quantity("team", ("worst_graph_idleness_s",), "of a patrol: of the worst waypoint [s]"),
-    "completed_cycles": Quantity("team", ("completed_cycles",), "of a patrol: visits of the waypoint visited least"),
-    "visits": Quantity("team", ("visits",), "of a patrol: visits of all waypoints"),
-    "robots": Quantity("event", ("robot", "other"), "names of the robot and of whom or what it met"),
-    "text": Quantity("event", ("text",), "details for a reader"),
+    "graph_idleness": Quantity("team", ("graph_idleness_s",), "on a patrol: mean idleness of the waypoints [s]"),
+    "worst_graph_idleness": Quantity(
+        "team", ("worst_graph_idleness_s",), ("on a patrol: idleness of the worst waypoint [s]")
+    ),
+    "completed_cycles": Quantity(
+        "team", ("completed_cycles",), ("on a patrol: number of visits of the least visited waypoint")
+    ),
+    "visits": Quantity("team", ("visits",), "on a patrol: number of visits of all waypoints"),
+    "robots": Quantity("event", ("robot", "other"), "names of the robot and of what it met"),
+    "text": Quantity("event", ("text",), "details in words"),
 }
 """Every name that ``record`` of a measurement can hold."""
 

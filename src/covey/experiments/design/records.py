@@ -32,7 +32,7 @@ class Limits(Record):
 
 
 class LatinHypercube(Record):
-    """Vectors that spread over the ranges of all parameters: each range is divided in n, and each part is met once."""
+    """Vectors that spread over the ranges: each range is divided into n parts, and each part is used once."""
 
     size: int = Field(alias="latin hypercube", ge=1, le=MAX_VECTORS, description="Number of vectors.")
 
@@ -55,8 +55,8 @@ class Measurement(Record):
     """What is kept of each run, and when it is sampled."""
 
     every: Literal["step"] | None = Field(default=None, description="step: at every control step.")
-    every_s: float | None = Field(default=None, gt=0, description="Every so much simulated time [s].")
-    when: str | None = Field(default=None, description="At every event of this kind, as collision.")
+    every_s: float | None = Field(default=None, gt=0, description="At this interval of simulated time [s].")
+    when: str | None = Field(default=None, description="At every event of this kind, for example collision.")
     record: tuple[str, ...] = Field(min_length=1, description="Names of quantities; see designs.md.")
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class ReportSection(Record):
     x: str | None = Field(default=None, description="Parameter along the axis.")
     line: str | None = Field(default=None, description="Parameter with a line for each of its values.")
     facet: str | None = Field(default=None, description="Parameter with a panel or colour for each of its values.")
-    y: tuple[str, ...] = Field(default=(), description="Metrics that get a figure; default, those of the design.")
+    y: tuple[str, ...] = Field(default=(), description="Metrics that get a figure. Default: the metrics of the design.")
 
     @field_validator("y", mode="before")
     @classmethod
@@ -150,42 +150,43 @@ class Design(FromFile):
     """A declared set of runs: one scenario, the parameters that vary, and what is measured."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
-    design: str = Field(min_length=1, max_length=100, description="Title; names the folder of results.")
-    description: str = Field(default="", max_length=10_000, description="What the design is to show, for readers.")
-    source: str = Field(default="", max_length=10_000, description="Where the design was published.")
-    published: str = Field(default="", max_length=10_000, description="The published outcome, to compare with.")
+    design: str = Field(min_length=1, max_length=100, description="Name of the design and of its results folder.")
+    description: str = Field(default="", max_length=10_000, description="What the design shows.")
+    source: str = Field(default="", max_length=10_000, description="Publication of the design.")
+    published: str = Field(default="", max_length=10_000, description="Published outcome.")
     scenario: Annotated[str | dict[str, Any], BeforeValidator(_scenario)] = Field(
-        description="Name of a shipped scenario, path of a file, or a scenario."
+        description="Name of a scenario that ships with Covey, path of a file, or a scenario."
     )
     parameters: dict[str, Parameter] = Field(
         default={},
-        description="Values of each parameter, by dotted path: a list, {from, to, step}, or one value; a value may "
-        "have a label: {label, value}, or stand for several changes: {label, set: {path: value}}.",
+        description="Values of each parameter, by dotted path: a list, {from, to, step}, or one value. A value "
+        "can have a label, {label, value}, or make several changes, {label, set: {path: value}}.",
     )
     vectors: Annotated[str | LatinHypercube | Sobol | Listed, BeforeValidator(_vectors)] = Field(
         default="full factorial",
         description="Which combinations are run: full factorial, {latin hypercube: n}, {sobol: n}, {list: vectors.csv} "
         "or ./vectors.py:make.",
     )
-    iterations: int = Field(default=5, ge=1, le=100_000, description="Runs of each vector.")
+    iterations: int = Field(default=5, ge=1, le=100_000, description="Number of runs of each vector.")
     seed: int = Field(
         default=0,
         ge=0,
         lt=2**63,
-        description="Root of the seeds of the iterations; equal iterations of all vectors have equal seeds.",
+        description="Seed of the seeds of all iterations. Iteration k of every vector has the same seed.",
     )
-    stop: Stop | None = Field(default=None, description="When each run ends; default, as the scenario says.")
+    stop: Stop | None = Field(default=None, description="Goal and timeout of each run. Default: those of the scenario.")
     measurements: tuple[Measurement, ...] = Field(
-        default=(), description="What is kept of each run, each in a table of its own."
+        default=(), description="What each run records. Each measurement becomes a table."
     )
-    metrics: tuple[str, ...] = Field(default=(), description="Metrics that tables and reports show; default, all.")
+    metrics: tuple[str, ...] = Field(default=(), description="Metrics in tables and reports. Default: all.")
     report: ReportSection = Field(default=ReportSection(), description="Axes of the figures.")
     keep: Literal["measurements", "pictures", "everything"] = Field(
         default="pictures",
-        description="What is left of the recording of a run, besides its metrics: only the measurements; also what "
-        "its pictures need, a row a second; or everything.",
+        description="What is kept of the recording of a run, besides its metrics. measurements: only the "
+        "measurements; pictures: also what its pictures need, one row per second; everything: all "
+        "of it.",
     )
-    limits: Limits = Field(default=Limits(), description="What a run may take before it is ended.")
+    limits: Limits = Field(default=Limits(), description="Limits of a run; a run that exceeds one is stopped.")
 
     _trusted_only: bool = PrivateAttr(default=False)
 
