@@ -318,16 +318,19 @@ def compare(
     format: Literal["table", "latex"] = "table",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Compare the results of two designs, or of one design under two versions, with a test for each setting.
+    """Compare two runs, or the results of two designs (or of one under two versions) with a test for each setting.
+
+    All settings that differ are printed first.
 
     Parameters
     ----------
     a
-        A design, or a results folder.
+        A run folder, a design, or a results folder.
     b
-        Another design or results folder.
+        Another of the same kind.
     metrics
-        Metric to compare. You can repeat this option. Default: the metrics of the first design.
+        Metric to compare. You can repeat this option. Default: the metrics of the first design; for two runs, those
+        that covey run prints.
     format
         Format of the output.
     """

@@ -18,6 +18,8 @@ from covey.experiments.run import Results, design_folder, parse_shard, run_desig
 from covey.experiments.workers.cluster import job_script, open_cluster
 from covey.experiments.workers.folder import RESULTS, RUNS, read_rows, refuse_others
 from covey.registry import Looking, looking
+from covey.results.run import Run
+from covey.scenario.load import parse_scenario
 
 _FAILURES_SHOWN = 5
 
@@ -101,19 +103,32 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
 
 
 def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"], *, trusted_only: bool) -> None:
-    """Print what differs between two sets of results."""
-    from covey.experiments.analysis.compare import compare_results, differences
+    """Print what differs between two runs, or between the results of two designs."""
+    from covey.experiments.analysis.compare import compare_results, compare_runs, differences, run_differences
 
-    first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))
-    print(
-        f"A = {first.folder}, B = {second.folder}\n"
-        if form == "table"
-        else f"% A = {first.folder}, B = {second.folder}"
-    )
+    single = [(Path(source) / "manifest.json").is_file() for source in (a, b)]
+    if single[0] != single[1]:
+        one, other = (a, b) if single[0] else (b, a)
+        raise InvalidValueError(f"{one} is one run and {other} is not; give two runs, or the results of two designs")
+    if all(single):
+        first, second = Run(a), Run(b)
+        for run in (first, second) if trusted_only else ():
+            with looking():
+                parse_scenario(run.manifest["scenario"], file=str(run.folder), trusted_only=True)
+        found, sheets = run_differences(first, second), [compare_runs(first, second, metrics)]
+    else:
+        first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))
+        found, sheets = differences(first, second), compare_results(first, second, metrics)
     mark = "% " if form == "latex" else ""
-    for path, one, other in differences(first, second):
+    print(f"{mark}A = {first.folder}, B = {second.folder}" + ("" if mark else "\n"))
+    for run in (first, second):
+        if isinstance(run, Run) and not run.manifest["scenario"]:
+            print(f"{mark}{run.folder} was made in Python, without a scenario; its settings are not recorded")
+    for path, one, other in found:
         print(printable(f"{mark}A and B differ in {path}: {one} / {other}"))
-    for sheet in compare_results(first, second, metrics):
+    if len(found) > 1:
+        print(f"{mark}{len(found)} settings differ, so no difference below can be put down to one of them")
+    for sheet in sheets:
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 
 

@@ -1,16 +1,19 @@
-"""`compare_results`: two designs, or one design under two versions, side by side with tests."""
+"""`compare_results`: two designs, or one under two versions, side by side with tests; `compare_runs`: two runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, stratified
 from covey.experiments.design.axes import parameters
 from covey.experiments.design.describe import short
-from covey.experiments.report.report_tables import Sheet
+from covey.experiments.report.report_tables import Sheet, text
 from covey.experiments.run import Results
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS
+from covey.results.metrics.headlines import of_interest
+from covey.results.run import Run
 from covey.scenario.yaml12 import parse_yaml
 
 if TYPE_CHECKING:
@@ -52,12 +55,58 @@ def differences(a: Results, b: Results) -> list[tuple[str, str, str]]:
     """
     _, shared = _common(a, b)
     mine, theirs = ({_setting(row, shared): row for row in reversed(r.rows)} for r in (a, b))
-    both = [setting for setting in mine if setting in theirs]
+    texts = ((m["scenario"], theirs[setting]["scenario"]) for setting, m in mine.items() if setting in theirs)
+    return [found for found in _unlike(texts) if found[0] != "seed"]
+
+
+def compare_runs(a: Run, b: Run, metrics: Sequence[str] = ()) -> Sheet:
+    """Return metrics of two single runs side by side, by default those that runs of their missions are judged by.
+
+    Raises:
+        InvalidValueError: none of the runs has such a metric.
+    """
+    known = {**a.metrics, **b.metrics}
+    for name in metrics:
+        if name not in known:
+            raise InvalidValueError(f"no metric {name!r} in these runs{did_you_mean(name, known)}")
+    meaning = {name: said for run in (b, a) for name, (_, said) in of_interest(run).items()}
+    rows = []
+    for name in metrics or {**of_interest(a), **of_interest(b)}:
+        one, other = a.metrics.get(name), b.metrics.get(name)
+        apart = text(one - other) if isinstance(one, int | float) and isinstance(other, int | float) else ""
+        rows.append((name, text(one), text(other), apart, meaning.get(name, "")))
+    caption = "One run each, so nothing is tested; another seed gives other numbers. To repeat both, write a design."
+    return Sheet("", ("metric", "A", "B", "A - B", ""), tuple(rows), (False, True, True, True, False), caption)
+
+
+def run_differences(a: Run, b: Run) -> list[tuple[str, str, str]]:
+    """Return what is otherwise in two runs: a setting, and its values in A and in B.
+
+    The settings are those of the scenario, the seed, the contents of the files that it names, and Covey's version. Of a
+    run that was made in Python, without a scenario, only the seed and the number of robots are known.
+    """
+    scenarios = [run.manifest["scenario"] for run in (a, b)]
+    found = _unlike([scenarios] if all(scenarios) else [])
+    one, other = (_beside(run, with_robots=not all(scenarios)) for run in (a, b))
+    return [item for item in found if item[0] not in ("seed", "name", "description")] + [
+        (name, value, other[name]) for name, value in one.items() if other.get(name, value) != value
+    ]
+
+
+def _beside(run: Run, with_robots: bool) -> dict[str, str]:
+    """Return what of the settings of a run does not stand in its scenario."""
+    known = {f"contents of {Path(read['path']).name}": read["sha256"][:8] for read in run.manifest["inputs"]}
+    known |= {"robots": str(len(run.manifest["robots"]))} if with_robots else {}
+    return known | {"seed": str(run.manifest["seed"]), "version of covey": str(run.manifest["versions"]["covey"])}
+
+
+def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
+    """Return the paths at which scenarios differ, pair by pair, and the values of the first and the second ones."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for setting in both:
-        one, other = (dict(_leaves(parse_yaml(rows[setting]["scenario"], "").data)) for rows in (mine, theirs))
+    for pair in pairs:
+        one, other = (dict(_leaves(parse_yaml(scenario, "").data)) for scenario in pair)
         for path in {**one, **other}:
-            if path != "seed" and one.get(path) != other.get(path):
+            if one.get(path) != other.get(path):
                 values = found.setdefault(path, ({}, {}))
                 for said, leaves in zip(values, (one, other), strict=True):
                     said[short(leaves[path]) if path in leaves else "not given"] = None
