@@ -126,10 +126,10 @@ def control_s(sim: Any, robot: Any) -> float:
     while len(times) < 200:
         sim.step()
         if robot.status == "going":
-            plans, begun = robot._navigator._plan_time, time.thread_time()
+            plans, begun = robot._navigator.plan.made_s, time.thread_time()
             robot._navigate()
             spent = time.thread_time() - begun
-            if robot._navigator._plan_time == plans:
+            if robot._navigator.plan.made_s == plans:
                 times.append(spent)
     return statistics.median(times)
 
@@ -153,13 +153,13 @@ def main() -> None:
     print(f"map_update  {1e3 * entered:8.3f} per scan")
     print(f"frontiers   {1e3 * median_s(lambda: robot.frontiers('explore', 8)) / cells:8.2f} per million cells")
     starts = np.repeat([robot.pose[:2]], 8, axis=0)
-    x, y, heading = robot.pose
-    robot._navigator.start(unknown)
+    navigator = robot._navigator
+    navigator.start(unknown)
     print("search      per million entries of the queue:")
     for what, call in (
         ("all ways", robot.travel_cost),
         ("the nearest cell", lambda: robot.nearest(frontiers.cells)),
-        ("one way", lambda: robot._navigator._plan(robot.map, x, y, heading, sim.time)),
+        ("one way", lambda: navigator.plan.make(robot.map, robot.pose, navigator.robots, sim.time)),
         ("the ways of 8 robots", lambda: robot.travel_from(starts, frontiers.cells)),
     ):
         spent, before = median_s(call), searched()

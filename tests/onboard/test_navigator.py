@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from covey.geometry import Grid
-from covey.onboard.driving import DriveLimits, Driving, approach_speed
+from covey.onboard.driving import DriveLimits
 from covey.onboard.navigator import Navigator
-from covey.onboard.right_of_way import GO, RETREAT, WAIT, may_enter, point_on, project, waiting_place
-from covey.onboard.route import Route, is_blocked, plan
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.catalogue import robots
 from covey.robots.model import RobotModel
@@ -150,36 +148,6 @@ def test_forward_stops_before_a_wall():
     assert 2.4 < pose[0] < 3.0
 
 
-def test_a_route_is_planned_again_when_a_wall_appears_on_it():
-    cells = np.zeros((40, 60), np.int8)
-    grid = Grid(cells, 0.1)
-    route = plan(grid, (0.5, 2.0), (5.5, 2.0), 0.3, Driving(), NOBODY, 0.1)
-    assert isinstance(route, Route)
-    place = (0.0, 0.0, 0.1, 0.2, 6.0)
-    assert not is_blocked(route.line, 0, 0.5, 2.0, cells, *place)
-    cells[10:, 30] = 100
-    assert is_blocked(route.line, 0, 0.5, 2.0, cells, *place)
-    around = plan(grid, (0.5, 2.0), (5.5, 2.0), 0.3, Driving(), NOBODY, 0.1)
-    assert isinstance(around, Route)
-    assert around.line[:, 1].min() < 0.9
-    assert not is_blocked(around.line, 0, 0.5, 2.0, cells, *place)
-
-
-def test_a_robot_that_the_map_shows_in_a_doorway_does_not_close_it():
-    grid = Known(two_rooms()).grid
-    ends = ((-3.0, -2.0), (3.0, -2.0))
-    columns, rows = np.meshgrid(np.arange(grid.shape[1]), np.arange(grid.shape[0]))
-    centres = grid.to_world(np.stack((rows, columns), -1))
-    robot = np.hypot(centres[..., 0], centres[..., 1] - 2.0) < 0.34
-    jammed = grid.with_cells(np.where(robot, 100, grid.cells).astype(np.int8))
-    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1) == "no way"
-    assert plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(3.0, 1.0)])) == "no way"
-    assert isinstance(plan(jammed, *ends, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(0.0, 2.0)])), Route)
-    there = ((-3.0, -2.0), (0.0, 2.0))  # the goal is where the map shows the robot, at one with the wall
-    assert plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1) == "wall"
-    assert isinstance(plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(0.0, 2.0)])), Route)
-
-
 def beside(distance, time_s):
     """Return what a robot reads of one neighbour straight ahead that rocks to and fro, so that it is not parked."""
     ranges = np.array([distance + 0.1 * math.sin(3.0 * time_s)])
@@ -213,74 +181,6 @@ def test_a_robot_waits_longer_for_one_that_still_moves_than_for_one_that_stands(
         _, state = navigator.command((0.0, 0.0, 0.0), (0, 0, 0), None, None, near, 0.1 * step)
     assert state == "stuck"
     assert least_s <= 0.1 * step <= most_s
-
-
-def test_a_doorway_is_a_narrow_stretch_and_a_corridor_for_two_is_not():
-    world = two_rooms()
-    route = plan(Known(world).grid, (-3.0, -2.0), (3.0, -2.0), 0.29, Driving(), NOBODY, 0.1)
-    assert isinstance(route, Route)
-    assert len(route.narrow) == 1
-    begin, end = route.narrow[0]
-    assert point_on(route.line, 0.5 * (begin + end))[:2] == pytest.approx((0.0, 1.9), abs=0.25)
-    cells = np.full((40, 100), 100, np.int8)
-    cells[12:28, 2:-2] = 0  # 1.6 m wide
-    wide = plan(Grid(cells, 0.1), (0.6, 2.0), (9.4, 2.0), 0.29, Driving(), NOBODY, 0.1)
-    assert isinstance(wide, Route)
-    assert len(wide.narrow) == 0
-
-
-LINE = np.array([[0.0, 0.0], [10.0, 0.0]])  # with a doorway from 4.9 to 5.1 m
-
-
-@pytest.mark.parametrize(
-    ("x", "heading", "identity", "still", "expected"),
-    [
-        (5.0, math.pi, 9, 0.0, WAIT),  # comes through the door
-        (5.0, 0.0, 1, 0.0, GO),  # goes through ahead of us
-        (6.0, math.pi, 1, 0.0, WAIT),  # wants in from beyond, and is first
-        (6.0, math.pi, 9, 0.0, GO),  # wants in from beyond, and is not
-        (6.0, math.pi, 1, 9.0, GO),  # stands beyond for long: parked
-        (6.0, 0.0, 1, 0.0, GO),  # goes away
-        (4.0, math.pi, 9, 0.0, WAIT),  # has come out and is in front of us
-    ],
-)
-def test_right_of_way_at_a_doorway(x, heading, identity, still, expected):
-    others = np.array([[x, 0.0, heading, identity, still]])
-    assert may_enter(LINE, 4.9, 5.1, 3.0, others, 5, 0.0) == expected
-
-
-def test_of_two_inside_the_one_with_the_larger_identity_comes_back_out():
-    others = np.array([[5.6, 0.0, math.pi, 1.0, 0.0]])
-    assert may_enter(LINE, 4.0, 6.0, 4.8, others, 5, 2.0) == RETREAT
-    assert may_enter(LINE, 4.0, 6.0, 4.8, others, 0, 2.0) == GO
-
-
-def test_the_waiting_place_is_on_the_right_of_the_way_and_free():
-    cells = np.zeros((80, 100), np.int8)
-    cells[:36, 50] = cells[44:, 50] = 100
-    line = np.array([[1.0, 4.0], [9.0, 4.0]])
-    place = (cells, 0.0, 0.0, 0.1, 0.33, 0.68)
-    x, y, found = waiting_place(line, 4.0, 3.5, 4.0, np.empty((0, 5)), *place)
-    assert found
-    assert x < 4.2
-    assert y < 4.0 - 0.68
-    taken = np.array([[x, y, 0.0, 1.0, 0.0]])
-    other_x, other_y, found = waiting_place(line, 4.0, 3.5, 4.0, taken, *place)
-    assert found
-    assert math.hypot(other_x - x, other_y - y) >= 0.68
-
-
-def test_project_gives_the_place_on_a_line_and_its_side():
-    line = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 3.0]])
-    assert project(line, 1.0, 0.5) == pytest.approx((1.0, 0.5, 0.0))
-    assert project(line, 2.5, 2.0) == pytest.approx((4.0, -0.5, math.pi / 2))
-    assert project(line, -1.0, 0.0) == pytest.approx((-1.0, 0.0, 0.0))
-
-
-@pytest.mark.parametrize("distance", [0.01, 0.5, 30.0])
-def test_approach_speed_stops_in_the_distance(distance):
-    v = approach_speed(distance, 1.5, 0.3)
-    assert v * 0.3 + v * v / 3.0 == pytest.approx(distance)
 
 
 def _crossing():

@@ -41,6 +41,10 @@ class Driving(Record):
         default=40.0, gt=0, description="... and without any for so long, it gives up: stuck [s]."
     )
 
+    def gaps(self, radius: float) -> tuple[float, float]:
+        """Return the distances that a body keeps from walls, and from the centres of its like [m]."""
+        return radius + self.wall_margin_m, 2.0 * (radius + self.robot_margin_m) + 0.04
+
 
 @dataclass(frozen=True)
 class DriveLimits:
@@ -87,6 +91,16 @@ class DriveLimits:
             straight_angle=0.06 if model.max_wheel_speed_turning_m_s else 0.0,
         )
 
+    @property
+    def braking(self) -> float:
+        """The finite deceleration to count on [m/s2]."""
+        return min(self.deceleration, _MANY)
+
+    @property
+    def lead_s(self) -> float:
+        """Time until a command acts, the control period included [s]."""
+        return self.period + self.reaction
+
     def window(self, radius: float, driving: Driving) -> np.ndarray:
         """Return the array of limits that `covey.planning.dynamic_window` takes, for a body radius [m]."""
         wheel = self.max_wheel if math.isfinite(self.max_wheel) else 0.0
@@ -96,7 +110,7 @@ class DriveLimits:
                 self.max_speed,
                 self.max_turn,
                 min(self.acceleration, _MANY),
-                min(self.deceleration, _MANY),
+                self.braking,
                 min(self.turn_acceleration, _MANY),
                 self.period,
                 self.reaction,

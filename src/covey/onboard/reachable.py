@@ -5,7 +5,7 @@ import numpy as np
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.onboard.driving import Driving
-from covey.onboard.route import passage
+from covey.onboard.navigation.route import passage
 
 
 def reachable(

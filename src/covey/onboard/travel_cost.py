@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.onboard.driving import Driving
-from covey.onboard.route import ground, lethal_clearance, passage
+from covey.onboard.navigation.route import ground, lethal_clearance, passage
 from covey.planning.costs import soften
 from covey.planning.dijkstra import Field, cheapest, costs_ahead, costs_to, dijkstra
 

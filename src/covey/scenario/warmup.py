@@ -100,7 +100,7 @@ def meet() -> None:
     from covey.mapping.occupancy.belief import Beliefs
     from covey.mapping.occupancy.compare import KnownShare, ground_truth
     from covey.mapping.occupancy.team_mates import hide_team_mates
-    from covey.onboard import right_of_way, route
+    from covey.onboard.navigation import right_of_way, route
     from covey.robots.catalogue import pioneer3dx
 
     model = pioneer3dx()

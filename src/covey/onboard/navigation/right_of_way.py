@@ -5,6 +5,7 @@ want in from both sides, the one with the smaller identity goes; who waits stand
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ BEYOND_M = 2.5
 PATIENCE_S = 4.0
 """A robot that has stood for longer than this is not taken for one that wants to go [s]."""
 GO, WAIT, RETREAT = 0, 1, 2
+Aside = tuple[tuple[float, float], float] | None
+"""Where to be instead of driving on [m], and for how long at least [s]."""
+_RETREAT_S = 4.0
 
 
 @kernel
@@ -183,6 +187,39 @@ def way_out(course, points, count, tracks, wall_radius, keep):
         if score > best:
             best, best_angle = score, angle
     return best_angle
+
+
+class RightOfWay:
+    """Says where a robot waits for others before narrow stretches, so far from walls and from them.
+
+    Attributes:
+        place: where it waits; None: it does not.
+    """
+
+    def __init__(self, identity: int, wall_m: float, robot_m: float):
+        self._identity, self._wall, self._robot = identity, wall_m, robot_m
+        self.place: tuple[float, float] | None = None
+
+    def wait_at(self, plan: Any, s: float, pose: Any, tracks: np.ndarray, belief: Any, stalled_s: float) -> Aside:
+        """Return where to wait at a length ``s`` [m] of a plan (with `line` and `narrow`); None: the way is free."""
+        x, y, _ = pose
+        for begin, end in plan.narrow:
+            if s > end or begin - s > AHEAD_M:
+                continue
+            others = others_of(tracks, *pose)
+            if not len(others):
+                break
+            decision = may_enter(plan.line, begin, end, s, others, self._identity, stalled_s)
+            if decision == GO:
+                break
+            if self.place is None or decision == RETREAT or stalled_s > 3.0:
+                x0, y0, _ = belief.grid.origin
+                grid = belief.occupancy(), x0, y0, belief.grid.resolution
+                px, py, found = waiting_place(plan.line, begin, x, y, others, *grid, self._wall, self._robot)
+                self.place = (px, py) if found else (x, y)
+            return self.place, _RETREAT_S if decision == RETREAT else 0.0
+        self.place = None
+        return None
 
 
 def others_of(tracks: np.ndarray, x: float, y: float, heading: float) -> np.ndarray:

@@ -1,12 +1,18 @@
-"""Balking: what a robot does before ground that it does not know to be good."""
+"""Recovery: what a robot does where it does not get on: balks before doubtful ground, backs off from a jam."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from covey.onboard.navigation.obstacle_view import ObstacleView
+from covey.onboard.navigation.right_of_way import Aside, point_on, way_out
+from covey.onboard.navigation.robots_in_sight import RobotsInSight
+
 _STANDS_S, _AT_FIRST_S = 2.5, 0.5  # so long a robot stands before such ground, and where it has never looked around
 _HERE_M = 0.3
+_JAM_S, _LONG_JAM_S = 2.0, 8.0  # so long it stands before it lets others go first, and all others
+_BACK_M, _GOLDEN = 0.8, 0.618034
 
 
 class Balking:
@@ -47,3 +53,24 @@ class Balking:
             return "gives up"
         self._looked, self.turning, self._heading = (x, y), math.tau, heading
         return "turns"
+
+
+class BackOff:
+    """Backs off where robots stand in each other's way, for a time of its own: no two keep the same rhythm."""
+
+    def __init__(self, identity: int, radius: float, wall_m: float, robot_m: float):
+        self._identity, self._near, self._keep, self.jams = identity, 4.0 * radius, (wall_m, robot_m), 0
+
+    def step(
+        self, line: np.ndarray, s: float, pose: Any, view: ObstacleView, robots: RobotsInSight, stalled_s: float
+    ) -> Aside:
+        """Return where to back off to at a length ``s`` [m] of a line; None: no jam, or others do."""
+        first = self._identity if stalled_s <= _LONG_JAM_S else math.inf
+        if stalled_s <= _JAM_S or not robots.any_before(first, self._near):
+            return None
+        x, y, heading = pose
+        course = point_on(line, s)[2] - heading
+        angle = heading + way_out(course, view.points, view.count, robots.tracks, *self._keep)
+        self.jams += 1
+        pause_s = 1.3 + 1.7 * (_GOLDEN * (self._identity + 1) * self.jams % 1.0)
+        return (x + _BACK_M * math.cos(angle), y + _BACK_M * math.sin(angle)), pause_s

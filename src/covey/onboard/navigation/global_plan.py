@@ -1,0 +1,86 @@
+"""Global plan: the way over the map to a goal, and when a new one is needed."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from covey.onboard.driving import Driving
+from covey.onboard.navigation import route
+from covey.onboard.navigation.robots_in_sight import RobotsInSight
+from covey.planning.follow import lookahead
+
+_REPLAN_S = 1.0
+
+
+class GlobalPlan:
+    """The way to a goal; without a map it leads straight on.
+
+    Attributes:
+        goal, tolerance_m: where to [m].
+        line, length, narrow: the way, float64 (m, 2), its length, and the stretches too narrow for two [m].
+        off_m: how far from the line the robot is [m].
+        problem: why there is no way; empty: there is one.
+        lost_s: since when there has been none [s].
+        made_s: when it was looked for last [s].
+    """
+
+    def __init__(self, radius: float, driving: Driving):
+        self._radius, self._driving = radius, driving
+        self.line, self.problem = np.zeros((1, 2)), ""
+
+    def start(self, goal: tuple[float, float], tolerance_m: float) -> None:
+        """Take another goal [m]; there is no way to it yet."""
+        self.goal, self.tolerance_m = goal, tolerance_m
+        self.narrow: list[list[float]] = []
+        self.length, self.off_m, self.made_s, self.lost_s = 0.0, 0.0, -math.inf, math.inf
+        self._segment, self._checked_version, self._made = 0, -1, False
+        self._short = self._doubted = False
+
+    def doubt(self) -> None:
+        """Look for another way soon."""
+        self._doubted = True
+
+    def is_due(self, belief: Any, grid: Any, x: float, y: float, time_s: float, stalled_s: float) -> bool:
+        """Return whether to look for a way now: there is none yet, it is blocked, or the robot does not get on."""
+        if self.made_s == -math.inf:
+            return True
+        if belief is None or time_s - self.made_s < _REPLAN_S:
+            return False
+        stands = self._short or self._doubted or stalled_s > 3.0
+        if not self._made or self.off_m > 1.0 or (stands and time_s - self.made_s > 3.0 * _REPLAN_S):
+            return True
+        version = belief.version
+        if version == self._checked_version:
+            return False
+        self._checked_version = version
+        x0, y0, _ = grid.origin
+        lethal = route.lethal_clearance(self._radius, grid.resolution)
+        place = belief.occupancy(), x0, y0, grid.resolution
+        return route.is_blocked(self.line, self._segment, x, y, *place, lethal, 6.0)
+
+    def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float) -> None:
+        """Look for the way from here, around the robots in sight."""
+        start = pose[0], pose[1]
+        self._segment, self.off_m, self.made_s, self._doubted = 0, 0.0, time_s, False
+        if belief is None:
+            found = route.straight(start, self.goal)
+        else:
+            self._checked_version = belief.version
+            around = np.array(others.places(*pose), float).reshape(-1, 2)
+            found = route.plan(
+                belief.grid, start, self.goal, self._radius, self._driving, around, self.tolerance_m, others.been_at
+            )
+        self._made = not isinstance(found, str)
+        if isinstance(found, str):
+            self.problem, self.lost_s = found, min(self.lost_s, time_s)
+            return
+        self.problem, self.lost_s, self.line, self.narrow = "", math.inf, found.line, found.narrow.tolist()
+        self.length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
+        self._short = belief is not None and math.dist(self.goal, self.line[-1]) > self.tolerance_m
+
+    def ahead(self, x: float, y: float, v: float) -> tuple[float, float, float]:
+        """Return the point to steer to, x and y, and the length of way that is left [m]."""
+        reach = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
+        tx, ty, self._segment, left, self.off_m = lookahead(self.line, self._segment, x, y, reach)
+        return tx, ty, left
