@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.experiments.design.describe import FAMILIES
+from covey.experiments.design.describe import FAMILIES, table
 from covey.experiments.design.fields import renew
 from covey.experiments.design.load import design_summaries, load_design, parse_design
 from covey.experiments.design.plan import plan, scenarios
@@ -67,7 +67,7 @@ def test_table_4_is_that_of_the_paper():
 
 
 def test_table_4_prints_as_the_paper_prints_it():
-    rows = load_design("table4").table()
+    rows = table(load_design("table4"))
     assert [row.family for row in rows if row.element == "parameters"] == sorted(
         (row.family for row in rows if row.element == "parameters"), key=FAMILIES.index
     )

@@ -7,10 +7,9 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, REACHED
 from covey.current_folder import ignore_settings
 
-REACHED, FAILED, BAD_INPUT, NOT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes: goal reached; error; bad input; ended without reaching the goal; Ctrl-C."""
 _LAST_S = 2.0  # for threads that still run at the end
 
 

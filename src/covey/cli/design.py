@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
 
-from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.design_progress import DesignProgress
+from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.errors import InvalidValueError, printable
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
 from covey.experiments.design.load import load_design, load_kept_design

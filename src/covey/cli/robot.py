@@ -2,7 +2,7 @@
 
 import sys
 
-from covey.cli import BAD_INPUT, FAILED, REACHED
+from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
 from covey.runtime.remote.serving import be_robot
 from covey.runtime.transport.transport import WireError
 

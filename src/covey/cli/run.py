@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from covey.cli import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.bar import TextBar
 from covey.cli.commands import Commands
+from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError

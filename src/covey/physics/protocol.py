@@ -6,9 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from covey.errors import InvalidValueError
-from covey.robots.team import TeamModel, TeamState
-from covey.world.state import AnyWorld
+from covey.robots.team import TeamState
 
 WALL_CONTACT, ROBOT_CONTACT = 0, 1
 
@@ -78,25 +76,3 @@ class Physics(Protocol):
             wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
         """
         ...
-
-
-def physics_of(name: str, world: AnyWorld, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
-    """Return the physics ``planar`` or ``terrain`` for a team, and let ``state`` stand as it stands there.
-
-    Raises:
-        InvalidValueError: it is none of these, or a robot cannot be there.
-        CoveyError: terrain needs MuJoCo, and it is not installed.
-    """
-    if name == "planar":
-        from covey.physics.planar.physics import PlanarPhysics
-        from covey.physics.planar.standing import stand
-
-        stand(world.ground, state.pose, state.altitude_roll_pitch)
-        return PlanarPhysics(world, model, substep_s)
-    if name != "terrain":
-        raise InvalidValueError(f"physics is {name!r}; give planar or terrain")
-    from covey.physics.mujoco.physics import TerrainPhysics
-
-    physics = TerrainPhysics(world, model, substep_s)
-    physics.place(state)
-    return physics

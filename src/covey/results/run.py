@@ -245,7 +245,7 @@ class Run:
             InvalidValueError: it ends otherwise.
             RunFolderError: the run kept no maps or poses, the file cannot be written, or there is no ffmpeg for it.
         """
-        from covey.results.figures import save_animation
+        from covey.results.figures.animation import save_animation
 
         target = Path(path)
         if target.suffix.lower() not in (".gif", ".mp4"):

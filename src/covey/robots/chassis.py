@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from covey.errors import InvalidValueError
 from covey.records import Record
-
-if TYPE_CHECKING:
-    from covey.robots.model import RobotModel
 
 Point = tuple[float, float, float]
 Control = Literal["twist", "torque"]
@@ -176,22 +172,3 @@ def plain_chassis(inscribed_m: float, half_track_m: float) -> WheeledChassis:
         casters=tuple(Caster(x_m=x, radius_m=0.15 * r) for x in (0.8 * r, -0.8 * r)),
         max_torque_n_m=4.0 * mass * radius,
     )
-
-
-def chassis_of(model: "RobotModel") -> WheeledChassis | FlyingChassis | FileChassis:
-    """Return the chassis of a robot model: its own, or a plain one as large as its body.
-
-    Raises:
-        InvalidValueError: it has none and moves as no wheels do.
-    """
-    if model.kinematics == "holonomic" and not isinstance(model.chassis, FlyingChassis):
-        raise InvalidValueError(
-            f"robot {model.name!r} is holonomic, and wheels are not; in physics: terrain give it a chassis of kind "
-            "flying, or other kinematics"
-        )
-    if model.chassis is not None:
-        return model.chassis
-    from covey.robots.model import inscribed_radius
-
-    discs = np.array(model.body_discs)
-    return plain_chassis(inscribed_radius(discs) or float(discs[:, 2].min()), model.wheel_semi_axis_m)

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError
 from covey.mapping.records import AnyMapping
 from covey.records import Record
-from covey.robots.chassis import Chassis
+from covey.robots.chassis import Chassis, FileChassis, FlyingChassis, WheeledChassis, plain_chassis
 from covey.robots.computer import Computer
 from covey.robots.digger import Digger
 from covey.sensors.catalogue import Sensor
@@ -240,3 +240,20 @@ def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 def _side(a: Point, b: Point, p: Point) -> float:
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+
+
+def chassis_of(model: RobotModel) -> WheeledChassis | FlyingChassis | FileChassis:
+    """Return the chassis of a robot model: its own, or a plain one as large as its body.
+
+    Raises:
+        InvalidValueError: it has none and moves as no wheels do.
+    """
+    if model.kinematics == "holonomic" and not isinstance(model.chassis, FlyingChassis):
+        raise InvalidValueError(
+            f"robot {model.name!r} is holonomic, and wheels are not; in physics: terrain give it a chassis of kind "
+            "flying, or other kinematics"
+        )
+    if model.chassis is not None:
+        return model.chassis
+    discs = np.array(model.body_discs)
+    return plain_chassis(inscribed_radius(discs) or float(discs[:, 2].min()), model.wheel_semi_axis_m)

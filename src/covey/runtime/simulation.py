@@ -19,8 +19,8 @@ from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
 from covey.missions.protocol import Mission
 from covey.onboard.group import Group
+from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
-from covey.physics.protocol import physics_of
 from covey.planning.orders import NOTICE, Order
 from covey.results.folder import GROUNDS
 from covey.results.frame import Event, Frame

@@ -19,7 +19,6 @@ from covey.registry import code_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import load_scenario
-from covey.scenario.records import RobotGroup, Scenario
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of
 from covey.world.placement.placing import place
@@ -27,6 +26,7 @@ from covey.world.world import World
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
+    from covey.scenario.records import RobotGroup, Scenario
 
 
 _WORLDS: Recent[World] = Recent(6e6, lambda world: world.grid.cells.size)  # at most 66 MB with what belongs to them
@@ -43,7 +43,7 @@ class SetUp:
     """
 
     world: World
-    groups: tuple[RobotGroup, ...]
+    groups: tuple["RobotGroup", ...]
     poses: tuple[np.ndarray, ...]
 
     def summary(self) -> str:
@@ -68,7 +68,7 @@ def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = N
 
 
 def build(
-    scenario: Scenario, *, folder: Path | str | None = None, overwrite: bool = False, observers: Iterable[Any] = ()
+    scenario: "Scenario", *, folder: Path | str | None = None, overwrite: bool = False, observers: Iterable[Any] = ()
 ) -> "Simulation":
     """Return a simulation of the scenario, ready for its first step.
 
@@ -84,7 +84,7 @@ def build(
     return _begun(scenario, set_up(scenario), folder=folder, overwrite=overwrite, observers=tuple(observers))
 
 
-def try_out(scenario: Scenario) -> SetUp:
+def try_out(scenario: "Scenario") -> SetUp:
     """Set a scenario up and build its simulation as `build` does, but with robots that stand still, and let it go.
 
     No controller is called, no process starts, and nothing is left.
@@ -102,7 +102,7 @@ def try_out(scenario: Scenario) -> SetUp:
     return ready
 
 
-def _begun(scenario: Scenario, ready: SetUp, **recorded: Any) -> "Simulation":
+def _begun(scenario: "Scenario", ready: SetUp, **recorded: Any) -> "Simulation":
     execution = scenario.execution
     from covey.onboard.group import Group  # after the checks, since these load the kernels
     from covey.runtime.simulation import Simulation
@@ -152,7 +152,7 @@ def _begun(scenario: Scenario, ready: SetUp, **recorded: Any) -> "Simulation":
         raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None
 
 
-def set_up(scenario: Scenario) -> SetUp:
+def set_up(scenario: "Scenario") -> SetUp:
     """Build the world of a scenario and place its robots.
 
     Raises:
@@ -184,7 +184,7 @@ def set_up(scenario: Scenario) -> SetUp:
     return SetUp(world, scenario.robots, tuple(poses))
 
 
-def _world(scenario: Scenario) -> World:
+def _world(scenario: "Scenario") -> World:
     """Return the world of a scenario, the one of an earlier run where that was the same."""
     record = scenario.world
     if _map_files(record):  # a file may be another one by now
@@ -193,7 +193,7 @@ def _world(scenario: Scenario) -> World:
     return _WORLDS.get(key, lambda: record.build(scenario.folder, scenario.seed))
 
 
-def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
+def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
     """Yield what is wrong with the doors, events and faults of a scenario."""
     known = {door.name for door in world.doors}
     doors = list(world.doors)
@@ -221,7 +221,7 @@ def _events_found(scenario: Scenario, world: World) -> Iterator[Problem]:
                 yield scenario.document.problem(f"{key}[{i}].{'.'.join(path)}: {message}", place)
 
 
-def inputs(scenario: Scenario) -> list[Path]:
+def inputs(scenario: "Scenario") -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
     code += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
@@ -237,7 +237,7 @@ def _map_files(record: Any) -> list[str]:
     return [name for name in found if name]
 
 
-def _text(scenario: Scenario) -> str:
+def _text(scenario: "Scenario") -> str:
     """Return the scenario as text for the manifest; empty when it holds an object that no file can name."""
     try:
         return to_yaml(scenario, full=True)

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
 import yaml
 from pydantic import BaseModel
@@ -11,11 +11,13 @@ from covey.comms.named import Named
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference
-from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import parse_scalar
 
+if TYPE_CHECKING:
+    from covey.scenario.records import Scenario
 
-def to_yaml(scenario: Scenario, *, full: bool = False) -> str:
+
+def to_yaml(scenario: "Scenario", *, full: bool = False) -> str:
     """Return the text of a file that loads into an equal scenario.
 
     Args:

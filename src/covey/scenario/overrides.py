@@ -1,7 +1,7 @@
 """Change single values of a scenario by their dotted path: ``robots.scout.count=20``."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -9,13 +9,15 @@ from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
 from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.messages import coercions, problems_of
-from covey.scenario.records import Scenario
 from covey.scenario.yaml12 import Document, parse_yaml
+
+if TYPE_CHECKING:
+    from covey.scenario.records import Scenario
 
 Changes = dict[tuple[str, ...], Any]
 
 
-def override(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
+def override(scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: bool = False) -> "Scenario":
     """Return a copy of ``scenario`` with the value at each dotted path replaced.
 
     Raises:

@@ -11,8 +11,8 @@ from covey.errors import InvalidValueError
 from covey.onboard.group import Group
 from covey.physics.mujoco.physics import TerrainPhysics
 from covey.robots.catalogue import robots, skid_steer
-from covey.robots.chassis import FileChassis, FlyingChassis, WheeledChassis, chassis_of, skid_width_factor
-from covey.robots.model import RobotModel
+from covey.robots.chassis import FileChassis, FlyingChassis, WheeledChassis, skid_width_factor
+from covey.robots.model import RobotModel, chassis_of
 from covey.robots.team import TeamModel, TeamState
 from covey.world.ground import Ground
 from covey.world.world import World

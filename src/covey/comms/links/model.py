@@ -28,9 +28,7 @@ class LinkModel(Named):
     @classmethod
     def of_function(cls, function: Any, reference: str) -> "LinkModel":
         """Return the model of a function of distance and length of wall, see `WallLength`."""
-        from covey.comms.links.wall_length import WallLength
-
-        return WallLength.of_function(function, reference)
+        return links.get("wall_length").of_function(function, reference)
 
     def reach_m(self) -> float:
         """Return a distance [m] beyond which the model lets nothing through; infinite when there is none."""

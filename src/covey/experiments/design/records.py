@@ -5,7 +5,7 @@ References:
     6(3):21, 2017, section 3 (the six elements of an experimental design).
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
@@ -19,9 +19,6 @@ from covey.scenario.dump import plain
 from covey.scenario.from_file import FromFile
 from covey.scenario.messages import Located, located
 from covey.scenario.records import Scenario
-
-if TYPE_CHECKING:
-    from covey.experiments.design.describe import TableRow
 
 
 class Limits(Record):
@@ -258,12 +255,6 @@ class Design(FromFile):
     def trusted_only(self) -> bool:
         """Whether code that a file names is refused."""
         return self._trusted_only
-
-    def table(self) -> "list[TableRow]":
-        """Return the design as lines, as in Table 4 of the paper; see `covey.experiments.design.describe`."""
-        from covey.experiments.design.describe import table
-
-        return table(self)
 
     def to_yaml(self) -> str:
         """Return the text of a design file that loads into an equal design."""

@@ -12,8 +12,8 @@ from covey.physics.motion import MAX_SPEED, MAX_TURN, MAX_WHEEL
 from covey.physics.mujoco.drives import TORQUE
 from covey.physics.mujoco.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
 from covey.physics.mujoco.trial import read, try_out
-from covey.robots.chassis import Driven, FileChassis, FlyingChassis, WheeledChassis, chassis_of
-from covey.robots.model import RobotModel
+from covey.robots.chassis import Driven, FileChassis, FlyingChassis, WheeledChassis
+from covey.robots.model import RobotModel, chassis_of
 from covey.robots.team import TeamModel
 from covey.world.io.images import is_file
 

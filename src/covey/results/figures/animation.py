@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import font_manager
@@ -16,7 +17,9 @@ from covey.results.figures.trajectories import view_of
 from covey.results.folder import part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.metrics.headlines import measured
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
 _COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
@@ -32,7 +35,7 @@ _NOTES, _NOTE_HEIGHT = 12, 18
 """How many robots' notes are shown under the picture, in two columns if they are many; height of a line [pixel]."""
 
 
-def animation_gif(run: Run, frames: int = FRAMES, per_second: float = 12.0) -> bytes | None:
+def animation_gif(run: "Run", frames: int = FRAMES, per_second: float = 12.0) -> bytes | None:
     """Return the run as an animated GIF; None when it kept no maps or no poses."""
     return gif_of(list(animation_images(run, frames)), per_second)
 
@@ -47,7 +50,7 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
     return buffer.getvalue()
 
 
-def save_animation(run: Run, path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
+def save_animation(run: "Run", path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
     """Write the animation to a ``.gif`` or ``.mp4`` file, as a whole, and return its path.
 
     Returns None, and writes nothing, when the run kept no maps or poses, or for MP4 when there is no ``ffmpeg`` that
@@ -84,7 +87,7 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
     return path
 
 
-def animation_images(run: Run, count: int = FRAMES) -> Iterator[Image.Image]:
+def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
     """Yield images of at most ``count`` instants, evenly spread from the start to the end, sharing one palette."""
     maps = run.maps
     if maps is None or not len(run.pose_times):
@@ -130,7 +133,7 @@ def animation_images(run: Run, count: int = FRAMES) -> Iterator[Image.Image]:
         yield image
 
 
-def _measure(run: Run) -> Callable[[int], list[str]]:
+def _measure(run: "Run") -> Callable[[int], list[str]]:
     """Return what says, by the row of the team's table, what the run is about, the most important first."""
     kind = run.mission["kind"]
     if kind in ("formation", "patrolling"):
@@ -158,7 +161,7 @@ def shortened(text: str, most: float, font: ImageFont.FreeTypeFont) -> str:
     return text.rstrip() + "…"
 
 
-def links_at(run: Run, time_s: float) -> set[tuple[int, int]]:
+def links_at(run: "Run", time_s: float) -> set[tuple[int, int]]:
     """Return which robots, by index, could hear each other by radio at a time [s]; none when nobody sent anything."""
     if run.links is None:
         return set()
@@ -170,7 +173,7 @@ def links_at(run: Run, time_s: float) -> set[tuple[int, int]]:
     return up
 
 
-def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:
+def _notes(run: "Run") -> dict[int, list[tuple[float, str]]]:
     """Return what the first robots that said anything said, and when [s], by their index in the team."""
     events = run.events
     said: dict[int, list[tuple[float, str]]] = {}
@@ -179,7 +182,7 @@ def _notes(run: Run) -> dict[int, list[tuple[float, str]]]:
     return {robot: said[robot] for robot in sorted(said)[:_NOTES]}
 
 
-def _tags(run: Run, left: float, top: float, pixel_m: float) -> list[tuple[float, float, float]]:
+def _tags(run: "Run", left: float, top: float, pixel_m: float) -> list[tuple[float, float, float]]:
     """Return when [s] and where [pixel] tags were left."""
     return [
         (time_s, (x - left) / pixel_m, (top - y) / pixel_m + _HEADER)

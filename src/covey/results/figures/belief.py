@@ -1,13 +1,16 @@
 """What the robots hold to be true: the union of their maps, and each one's."""
 
 import math
+from typing import TYPE_CHECKING
 
 from covey.results.figures import ground, layout, style
 from covey.results.figures.trajectories import view_of
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
-def union_map(run: Run) -> style.Picture | None:
+def union_map(run: "Run") -> style.Picture | None:
     """Return the union of all robots' maps at the end; None when the run has none."""
     if run.maps is None or run.maps.union is None:
         return None
@@ -19,7 +22,7 @@ def union_map(run: Run) -> style.Picture | None:
     return picture
 
 
-def robot_maps(run: Run) -> style.Picture | None:
+def robot_maps(run: "Run") -> style.Picture | None:
     """Return each robot's own map at the end, side by side across the page; None when the run has none."""
     if run.maps is None or not any(run.maps.robots):
         return None
@@ -69,7 +72,7 @@ def _above(picture: style.Picture, axes, title: float, width: float, columns: in
     layout.scale_bar(header, (right - left) / 5)
 
 
-def _entries(run: Run) -> list:
+def _entries(run: "Run") -> list:
     return [
         layout.patch(style.WALL_COLOR, "occupied" if run.landscape is None else "not drivable"),
         layout.patch(style.FREE_COLOR, "free"),

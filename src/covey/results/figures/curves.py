@@ -1,17 +1,21 @@
 """The explored share over time."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from covey.results.figures import layout, style
 from covey.results.metrics.exploration import exploration_time_s, goal_share
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _POINTS = 1500
 
 
-def explored_curve(run: Run) -> style.Picture:
+def explored_curve(run: "Run") -> style.Picture:
     """Return the explored share over time: of the team together, and of what each robot's own beams have crossed."""
     picture = style.Picture(style.COLUMN_IN, 2.4)
     axes = layout.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.62, 2.4 - 0.36 - 0.24)
@@ -19,7 +23,7 @@ def explored_curve(run: Run) -> style.Picture:
     return picture
 
 
-def draw_explored(axes: Axes, run: Run) -> None:
+def draw_explored(axes: Axes, run: "Run") -> None:
     """Draw the curves, their names, the goal and the time at which it was reached."""
     times, n = np.append(0.0, run.times), len(run.names)
     union = np.append(0.0, run.series("explored_share_union")) * 100
@@ -56,7 +60,7 @@ def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:
     return [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)]
 
 
-def _ends(run: Run, last: np.ndarray) -> list[tuple[str, float, str]]:
+def _ends(run: "Run", last: np.ndarray) -> list[tuple[str, float, str]]:
     n = len(run.names)
     return [(run.names[i], float(last[i]), style.robot_color(i, n)) for i in range(n)]
 

@@ -3,6 +3,8 @@
 Blue is the start of the run, or four minutes before its end if it was longer.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -12,7 +14,9 @@ from matplotlib.ticker import MaxNLocator
 from covey.results.figures import ground, layout, style
 from covey.results.figures.trajectories import view_of
 from covey.results.maps import FREE, WALL
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 OLD_S = 240.0
 """Age at which a place is as blue as it gets, in runs that are longer [s] (MAES: 2400 ticks)."""
@@ -21,19 +25,19 @@ AGES = LinearSegmentedColormap.from_list("age", ["#E8402A", "#C2357B", "#7B3FA0"
 """Red to blue, the lightness falling all the way: it can be read without colours, too."""
 
 
-def exploration_heat(run: Run) -> style.Picture | None:
+def exploration_heat(run: "Run") -> style.Picture | None:
     """Return when each cell was last crossed by a beam of any robot; None without maps, or when nobody can see."""
     if run.maps is None or not run.maps.explorable.any():
         return None
     return _heat(run, run.maps.last_explored, "last seen")
 
 
-def coverage_heat(run: Run) -> style.Picture | None:
+def coverage_heat(run: "Run") -> style.Picture | None:
     """Return when a body was last over each cell; None when the run kept no maps."""
     return None if run.maps is None else _heat(run, run.maps.last_covered, "last covered")
 
 
-def age_s(run: Run, last_step: np.ndarray) -> np.ndarray:
+def age_s(run: "Run", last_step: np.ndarray) -> np.ndarray:
     """Return how long before the end of the run each cell's step was [s]; NaN where it is -1 (never)."""
     if not len(run.times):
         return np.full(last_step.shape, np.nan)
@@ -41,7 +45,7 @@ def age_s(run: Run, last_step: np.ndarray) -> np.ndarray:
     return np.where(last_step < 0, np.nan, (run.steps[-1] - last_step) * period)
 
 
-def _heat(run: Run, last_step: np.ndarray, what: str) -> style.Picture:
+def _heat(run: "Run", last_step: np.ndarray, what: str) -> style.Picture:
     maps = run.maps
     assert maps is not None
     age = age_s(run, last_step)

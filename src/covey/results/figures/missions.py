@@ -1,5 +1,7 @@
 """What a run is about, over time: the explored share, the covered share, or the idleness of a patrol; and its graph."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -8,19 +10,21 @@ from matplotlib.lines import Line2D
 from covey.results.figures import layout, style
 from covey.results.figures.curves import draw_explored
 from covey.results.metrics.exploration import time_to_share
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _POINTS = 1500
 WORST_COLOR = "#D55E00"
 
 
-def draw_progress(axes: Axes, run: Run) -> None:
+def draw_progress(axes: Axes, run: "Run") -> None:
     """Draw the curve of the run's mission: of a mission without one, the explored share."""
     kinds = {"coverage": draw_covered, "patrolling": draw_idleness, "formation": draw_formation}
     kinds.get(run.mission["kind"], draw_explored)(axes, run)
 
 
-def draw_covered(axes: Axes, run: Run) -> None:
+def draw_covered(axes: Axes, run: "Run") -> None:
     """Draw the covered share, the goal and the time at which it was reached."""
     times, share = np.append(0.0, run.times), np.append(0.0, run.series("covered_share")) * 100
     goal = 100 * float(run.goal.get("covered_share") or 0.99)
@@ -38,7 +42,7 @@ def draw_covered(axes: Axes, run: Run) -> None:
     layout.legend(axes, [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)])
 
 
-def draw_idleness(axes: Axes, run: Run) -> None:
+def draw_idleness(axes: Axes, run: "Run") -> None:
     """Draw the mean and the largest idleness of the waypoints."""
     times = np.append(0.0, run.times)
     mean, worst = (np.append(0.0, run.series(c)) for c in ("graph_idleness_s", "worst_graph_idleness_s"))
@@ -50,7 +54,7 @@ def draw_idleness(axes: Axes, run: Run) -> None:
     layout.legend(axes, [Line2D([], [], color=c, lw=w, label=text) for c, w, text in names], handle_length=1.8)
 
 
-def draw_formation(axes: Axes, run: Run) -> None:
+def draw_formation(axes: Axes, run: "Run") -> None:
     """Draw how far the robots are from their places in the formation, and when they were ordered into another one."""
     times, events = run.times, run.events
     mean, worst = (run.series(c) for c in ("formation_error_m", "worst_formation_error_m"))
@@ -71,7 +75,7 @@ def draw_formation(axes: Axes, run: Run) -> None:
     layout.legend(axes, entries, handle_length=1.8)
 
 
-def draw_graph(axes: Axes, run: Run) -> None:
+def draw_graph(axes: Axes, run: "Run") -> None:
     """Draw the waypoints of a patrol as small dots and its edges as thin lines; nothing for other missions."""
     points = np.array(run.mission.get("waypoints_m", []), float).reshape(-1, 2)
     if not len(points):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -11,13 +12,15 @@ from covey.results.figures import landscape, style
 from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
 from covey.results.figures.scene import Bodies, Dots, still
 from covey.results.landscape import Believed, Landscape
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _MEASURED = 1
 _SIZE = (1280, 720)
 
 
-def belief_maps(run: Run) -> style.Picture | None:
+def belief_maps(run: "Run") -> style.Picture | None:
     """Return truth, belief, error and interval of the robot that has measured most; None without such beliefs."""
     found = _most(run)
     if found is None:
@@ -27,7 +30,7 @@ def belief_maps(run: Run) -> style.Picture | None:
     return landscape.landscape_page(ground.truth, _frame(ground), believed, ways)
 
 
-def belief_curve(run: Run) -> style.Picture | None:
+def belief_curve(run: "Run") -> style.Picture | None:
     """Return the measured share and the error of the beliefs over time; None without such beliefs."""
     found = _most(run)
     if found is None:
@@ -37,7 +40,7 @@ def belief_curve(run: Run) -> style.Picture | None:
     return landscape.knowledge_curve(run.times, share, rmse, ["mean of the robots"], sorted(changes))
 
 
-def perspective(run: Run) -> Image.Image | None:
+def perspective(run: "Run") -> Image.Image | None:
     """Return the ground, the robots and their ways as they are at the end, with what one robot believes as markers.
 
     The markers stand at the believed altitudes of the robot that has measured most. None without ground or poses.
@@ -55,13 +58,13 @@ def perspective(run: Run) -> Image.Image | None:
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=[robots_at(run, -1)], dots=dots))
 
 
-def robots_at(run: Run, k: int) -> Bodies:
+def robots_at(run: "Run", k: int) -> Bodies:
     """Return the bodies of the robots at one of the recorded poses, -1 the last, for `scene.still`."""
     n = len(run.names)
     return Bodies(_poses(run)[k], _size(run), [style.robot_color(i, n) for i in range(n)])
 
 
-def film(run: Run, frames: int = 60) -> Iterator[Image.Image]:
+def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:
     """Yield the images of a film in perspective that follows the robots, at most so many; none without ground.
 
     Markers stand where the team has seen the ground by then; once it has changed for the last time, at the altitudes
@@ -77,7 +80,7 @@ def film(run: Run, frames: int = 60) -> Iterator[Image.Image]:
         )  # fmt: skip
 
 
-def _mapped_by(run: Run, last: int, step: int) -> list[Dots]:
+def _mapped_by(run: "Run", last: int, step: int) -> list[Dots]:
     """Return a marker for each vertex that was mapped by a step."""
     found, maps = _most(run), run.maps
     assert found is not None
@@ -98,7 +101,7 @@ def _mapped_by(run: Run, last: int, step: int) -> list[Dots]:
     return [landscape.markers(known, truth, frame)]
 
 
-def _most(run: Run) -> tuple[Landscape, str, Believed] | None:
+def _most(run: "Run") -> tuple[Landscape, str, Believed] | None:
     """Return the ground, and the name and belief of the robot that has measured most; None without one."""
     ground = run.landscape
     if ground is None or not ground.beliefs:
@@ -112,14 +115,14 @@ def _frame(ground: Landscape) -> np.ndarray:
     return np.array([*ground.frame[:2], ground.spacing_m])
 
 
-def _poses(run: Run) -> np.ndarray:
+def _poses(run: "Run") -> np.ndarray:
     """Return x, y, z [m], roll, pitch, yaw [rad] over time, (t, n, 6)."""
     plane = run.poses
     columns = [run.series(name)[run._has_pose] for name in ("altitude_m", "roll_rad", "pitch_rad")]
     return np.stack((plane[..., 0], plane[..., 1], *columns, plane[..., 2]), axis=-1)
 
 
-def _size(run: Run) -> tuple[float, float, float]:
+def _size(run: "Run") -> tuple[float, float, float]:
     """Return length, width and height of a box about as large as the largest robot [m]."""
     radius = max(run.manifest["radius_m"])
     return 1.6 * radius, 1.2 * radius, 0.8 * radius

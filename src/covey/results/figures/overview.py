@@ -1,12 +1,16 @@
 """One picture of a whole run, for a first look."""
 
+from typing import TYPE_CHECKING
+
 from covey.results.figures import layout, style
 from covey.results.figures.missions import draw_graph, draw_progress
 from covey.results.figures.trajectories import draw_trajectories, view_of
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
-def overview(run: Run) -> style.Picture:
+def overview(run: "Run") -> style.Picture:
     """Return the world with the robots' ways, and what the mission is about over time beside it, across the page."""
     view = view_of(run)
     height = min(max(3.0 * (view[3] - view[2]) / (view[1] - view[0]), 1.4), 4.0)

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
@@ -17,9 +18,11 @@ from covey.results.figures.overview import overview
 from covey.results.figures.style import Picture
 from covey.results.figures.trajectories import trajectories
 from covey.results.folder import FIGURES, write_whole
-from covey.results.run import Run
 
-PICTURES: dict[str, Callable[[Run], Picture | None]] = {
+if TYPE_CHECKING:
+    from covey.results.run import Run
+
+PICTURES: dict[str, Callable[["Run"], Picture | None]] = {
     "overview": overview,
     "trajectories": trajectories,
     "union_map": union_map,
@@ -31,9 +34,9 @@ PICTURES: dict[str, Callable[[Run], Picture | None]] = {
     "belief_error": on_ground.belief_curve,
 }
 """Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
-VIEWS: dict[str, Callable[[Run], Image.Image | None]] = {"perspective": on_ground.perspective}
+VIEWS: dict[str, Callable[["Run"], Image.Image | None]] = {"perspective": on_ground.perspective}
 """Pictures that are made of pixels, which are written as PNG only."""
-FILMS: dict[str, Callable[[Run], Iterable[Image.Image]]] = {"animation": animation_images, "film": on_ground.film}
+FILMS: dict[str, Callable[["Run"], Iterable[Image.Image]]] = {"animation": animation_images, "film": on_ground.film}
 """Moving pictures: a function of the run that yields images, none without their data."""
 NAMES = (*PICTURES, *VIEWS, *FILMS)
 ON_GROUND = ("belief", "belief_error", "perspective", "film")
@@ -46,7 +49,7 @@ Progress = Callable[[str, float], None]
 
 
 def save_all(
-    run: Run,
+    run: "Run",
     folder: Path | str | None = None,
     kinds: Sequence[str] = ("png", "svg"),
     *,
@@ -123,7 +126,7 @@ def _writing(folder: Path) -> Iterator[None]:
         raise RunFolderError(f"cannot write pictures into {str(folder)!r}: {error.strerror or error}") from error
 
 
-def _save_view(run: Run, name: str, folder: Path) -> list[Path]:
+def _save_view(run: "Run", name: str, folder: Path) -> list[Path]:
     view, buffer = VIEWS[name](run), io.BytesIO()
     if view is None:
         return []
@@ -132,7 +135,7 @@ def _save_view(run: Run, name: str, folder: Path) -> list[Path]:
     return [folder / f"{name}.png"]
 
 
-def _save_film(run: Run, name: str, folder: Path, say: Callable[[float], None]) -> list[Path]:
+def _save_film(run: "Run", name: str, folder: Path, say: Callable[[float], None]) -> list[Path]:
     images = []
     for image in FILMS[name](run):  # they are drawn once for both formats
         images.append(image)

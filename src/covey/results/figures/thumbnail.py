@@ -1,17 +1,20 @@
 """A run at the size of a stamp: hundreds of them fit into one report."""
 
 import io
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from covey.results.figures.style import FREE_COLOR, OPEN_COLOR, UNKNOWN_COLOR, WALL_COLOR, rgb, robot_color
 from covey.results.maps import FREE, OPEN, WALL, Maps
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 MISSED_COLOR = "#F7D9C4"
 
 
-def thumbnail(run: Run, side_px: int = 160) -> bytes | None:
+def thumbnail(run: "Run", side_px: int = 160) -> bytes | None:
     """Return a small PNG of a run: the world, what nobody explored of it in light orange, and the robots' ways.
 
     Args:
@@ -59,7 +62,7 @@ def _firsts(first: int, span: int, count: int) -> np.ndarray:
     return first + (np.arange(count) * span / count).astype(np.int64)
 
 
-def _draw_ways(pixels: np.ndarray, run: Run, first: np.ndarray, span: np.ndarray) -> None:
+def _draw_ways(pixels: np.ndarray, run: "Run", first: np.ndarray, span: np.ndarray) -> None:
     """Colour the pixels that robots passed over, and a dot where each ended."""
     assert run.maps is not None
     rows, columns = pixels.shape[:2]

@@ -1,5 +1,7 @@
 """The truth with the ways that the robots took."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -7,19 +9,21 @@ from matplotlib.lines import Line2D
 from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
 from covey.results.maps import WALL
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _POINTS = 4000
 
 
-def trajectories(run: Run) -> style.Picture:
+def trajectories(run: "Run") -> style.Picture:
     """Return the world with each robot's way: a ring where it started, a disc where it ended, its name beside it."""
     picture, axes = layout.map_picture(view_of(run))
     draw_trajectories(axes, run)
     return picture
 
 
-def view_of(run: Run) -> tuple[float, float, float, float]:
+def view_of(run: "Run") -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] of the world, or around the robots' ways when no maps were kept."""
     if run.landscape is not None:
         return _around_ways(run)
@@ -32,7 +36,7 @@ def view_of(run: Run) -> tuple[float, float, float, float]:
     return left, right, bottom, top
 
 
-def _around_ways(run: Run) -> tuple[float, float, float, float]:
+def _around_ways(run: "Run") -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] of the part of the ground on which the robots were, and some more."""
     assert run.landscape is not None
     left, right, bottom, top = vertices_view(run.landscape.altitude, run.landscape.frame)
@@ -47,7 +51,7 @@ def _around_ways(run: Run) -> tuple[float, float, float, float]:
     )  # fmt: skip
 
 
-def draw_trajectories(axes: Axes, run: Run) -> None:
+def draw_trajectories(axes: Axes, run: "Run") -> None:
     """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
     if run.landscape is not None:
         show_relief(axes, run.landscape.altitude, run.landscape.frame)

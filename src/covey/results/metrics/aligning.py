@@ -4,15 +4,17 @@ Every metric is None unless the scenario says ``share_maps: {start_poses: unknow
 and 2 degrees of the truth.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.results.metrics.registry import metrics, time_to_goal
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 RIGHT_M, RIGHT_DEG = 0.5, 2.0
 
 
-def _found(run: Run) -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
+def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
     """Return time, pair, verdict and numbers of each attempt in order; None when all starts were known."""
     if run.manifest.get("start_poses") != "unknown":
         return None
@@ -25,7 +27,7 @@ def _found(run: Run) -> list[tuple[float, tuple[str, str], str, dict[str, float]
     return found
 
 
-def _in_force(run: Run) -> list[dict[str, float]] | None:
+def _in_force(run: "Run") -> list[dict[str, float]] | None:
     """Return the numbers of the alignment of each pair that is in force at the end; None when starts were known."""
     found, last = _found(run), {}
     for _, pair, verdict, numbers in found or ():
@@ -36,13 +38,13 @@ def _in_force(run: Run) -> list[dict[str, float]] | None:
     return None if found is None else list(last.values())
 
 
-def _mean(run: Run, name: str) -> float | None:
+def _mean(run: "Run", name: str) -> float | None:
     pairs = _in_force(run)
     return sum(p[name] for p in pairs) / len(pairs) if pairs else None
 
 
 @metrics.register("aligned_share")
-def aligned_share(run: Run) -> float | None:
+def aligned_share(run: "Run") -> float | None:
     """Share of the ordered pairs of robots (i, j) of which i knows at the end where j started."""
     pairs, n = _in_force(run), len(run.names)
     return None if pairs is None or n < 2 else len(pairs) / (n * (n - 1))
@@ -50,25 +52,25 @@ def aligned_share(run: Run) -> float | None:
 
 @metrics.register("first_alignment_s")
 @time_to_goal
-def first_alignment_s(run: Run) -> float | None:
+def first_alignment_s(run: "Run") -> float | None:
     """Time at which a robot first knew where another one started [s]."""
     return next((time for time, _, verdict, _ in _found(run) or () if verdict == "accepted"), None)
 
 
 @metrics.register("alignment_error_m")
-def alignment_error_m(run: Run) -> float | None:
+def alignment_error_m(run: "Run") -> float | None:
     """Mean distance of the start that i holds to be that of j from the true one, over pairs aligned at the end [m]."""
     return _mean(run, "error_m")
 
 
 @metrics.register("alignment_error_deg")
-def alignment_error_deg(run: Run) -> float | None:
+def alignment_error_deg(run: "Run") -> float | None:
     """The same of the heading [deg]."""
     return _mean(run, "error_deg")
 
 
 @metrics.register("wrong_alignments")
-def wrong_alignments(run: Run) -> int | None:
+def wrong_alignments(run: "Run") -> int | None:
     """How often a robot accepted or revised an alignment more than 0.5 m or 2 degrees off the truth."""
     found = _found(run)
 

@@ -4,13 +4,17 @@ Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbe
 simulation: taking the exploration as an example. Robotics 6(3):21, 2017, section 3.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from covey.results.metrics.registry import metrics
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
-def _by_robot(run: Run, name: str) -> list[np.ndarray] | None:
+def _by_robot(run: "Run", name: str) -> list[np.ndarray] | None:
     """Return the samples of a column for each robot that has a computer."""
     if not run.has("computers"):
         return None
@@ -19,25 +23,25 @@ def _by_robot(run: Run, name: str) -> list[np.ndarray] | None:
     return list(values.reshape(-1, each).T)
 
 
-def _mean(run: Run, name: str) -> float | None:
+def _mean(run: "Run", name: str) -> float | None:
     samples = _by_robot(run, name)
     return None if samples is None else float(np.mean([s.mean() for s in samples]))
 
 
 @metrics.register("robot_cpu_percent")
-def robot_cpu_percent(run: Run) -> float | None:
+def robot_cpu_percent(run: "Run") -> float | None:
     """Processor time over that of all processors [%]: mean over robots of the mean over their samples (Yan 2017)."""
     return _mean(run, "cpu_percent")
 
 
 @metrics.register("robot_ram_percent")
-def robot_ram_percent(run: Run) -> float | None:
+def robot_ram_percent(run: "Run") -> float | None:
     """Memory taken over memory there is [%]: mean over robots of the mean over their samples (Yan et al. 2017)."""
     return _mean(run, "ram_percent")
 
 
 @metrics.register("command_delay_s")
-def command_delay_s(run: Run) -> float | None:
+def command_delay_s(run: "Run") -> float | None:
     """Mean time from the beginning of a decision to its command, over all decisions of all robots [s]."""
     delays, decisions = _by_robot(run, "delay_s"), _by_robot(run, "decisions")
     if delays is None or decisions is None:
@@ -47,7 +51,7 @@ def command_delay_s(run: Run) -> float | None:
 
 
 @metrics.register("scans_dropped_share")
-def scans_dropped_share(run: Run) -> float | None:
+def scans_dropped_share(run: "Run") -> float | None:
     """Scans that came while the computer was busy, over all that could have been used."""
     used, dropped = _by_robot(run, "scans"), _by_robot(run, "scans_dropped")
     if used is None or dropped is None:

@@ -4,15 +4,19 @@ Sources: MAES 2.0 (covered share, here of bodies). N. Hazon, G. A. Kaminka: Redu
 multi-robot coverage. ICRA 2005 (redundancy: places covered by more than one robot).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from covey.results.metrics.exploration import time_to_share
 from covey.results.metrics.registry import metrics, time_to_goal
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
 @metrics.register("coverage_share")
-def coverage_share(run: Run) -> float | None:
+def coverage_share(run: "Run") -> float | None:
     """C/K at the end: share of what a body can pass over that one has passed over; None without maps."""
     if run.maps is None:
         return None
@@ -23,7 +27,7 @@ def coverage_share(run: Run) -> float | None:
 def _register_levels() -> None:
     for percent in (50, 90, 99):
 
-        def time_to(run: Run, level: float = percent / 100) -> float | None:
+        def time_to(run: "Run", level: float = percent / 100) -> float | None:
             return time_to_share(run.times, run.series("covered_share"), level)
 
         time_to.__doc__ = f"First time at which bodies have passed over {percent} % of what they can pass over [s]."
@@ -34,19 +38,19 @@ _register_levels()
 
 
 @metrics.register("coverage_overlap")
-def coverage_overlap(run: Run) -> float | None:
+def coverage_overlap(run: "Run") -> float | None:
     """(sum of C_i - C) / C with C_i what the body of robot i has passed over: 0 when no place was covered by two."""
     return _overlap(None if run.maps is None else run.maps.covered_by)
 
 
 @metrics.register("seen_by_several_share")
-def seen_by_several_share(run: Run) -> float | None:
+def seen_by_several_share(run: "Run") -> float | None:
     """Share of the explored area that more than one robot has seen with its own beams; None without maps."""
     return _several(None if run.maps is None else run.maps.explored_by)
 
 
 @metrics.register("covered_by_several_share")
-def covered_by_several_share(run: Run) -> float | None:
+def covered_by_several_share(run: "Run") -> float | None:
     """Share of the covered area that the bodies of more than one robot have passed over; None without maps."""
     return _several(None if run.maps is None else run.maps.covered_by)
 

@@ -7,13 +7,15 @@ autonomous exploration. ICRA 2022.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.results.metrics.registry import metrics, time_to_goal
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
 def time_to_share(times: np.ndarray, share: np.ndarray, level: float) -> float | None:
@@ -27,25 +29,25 @@ def time_to_share(times: np.ndarray, share: np.ndarray, level: float) -> float |
     return float(times[reached[0]]) if len(reached) else None
 
 
-def _union(run: Run) -> np.ndarray:
+def _union(run: "Run") -> np.ndarray:
     return run.series("explored_share_union")
 
 
-def goal_share(run: Run) -> float:
+def goal_share(run: "Run") -> float:
     """Return the share of G that counts as explored: the run's goal, 0.99 by default (Yan et al. 2017)."""
     return float(run.goal.get("explored_share") or 0.99)
 
 
 @metrics.register("exploration_time_s")
 @time_to_goal
-def exploration_time_s(run: Run) -> float | None:
+def exploration_time_s(run: "Run") -> float | None:
     """First time at which the team together has explored the goal share of G [s] (MAES; Yan 2017, on the union)."""
     return time_to_share(run.times, _union(run), goal_share(run))
 
 
 @metrics.register("exploration_time_one_map_s")
 @time_to_goal
-def exploration_time_one_map_s(run: Run) -> float | None:
+def exploration_time_one_map_s(run: "Run") -> float | None:
     """First time at which the map of one robot holds the goal share of G [s] (Yan et al. 2017, where it ends the run).
 
     A robot without a map counts with what its own beams have crossed.
@@ -57,7 +59,7 @@ def exploration_time_one_map_s(run: Run) -> float | None:
 def _register_levels() -> None:
     for percent in (50, 80, 90, 95, 99):
 
-        def time_to(run: Run, level: float = percent / 100) -> float | None:
+        def time_to(run: "Run", level: float = percent / 100) -> float | None:
             return time_to_share(run.times, _union(run), level)
 
         time_to.__doc__ = f"First time at which the team together has explored {percent} % of G [s] (Explore-Bench)."
@@ -68,14 +70,14 @@ _register_levels()
 
 
 @metrics.register("tail_ratio")
-def tail_ratio(run: Run) -> float | None:
+def tail_ratio(run: "Run") -> float | None:
     """t99 / t90: how long the last tenth takes; 1.1 for a constant rate."""
     t90, t99 = (time_to_share(run.times, _union(run), level) for level in (0.90, 0.99))
     return None if not t90 or t99 is None else t99 / t90
 
 
 @metrics.register("auc")
-def auc(run: Run, reference_s: float | None = None) -> float:
+def auc(run: "Run", reference_s: float | None = None) -> float:
     """Mean explored share over a reference time: 1/T times the integral of A(t)/G from 0 to T.
 
     T is ``reference_s``, else the scenario's timeout (the same for every method that is compared), else the time of
@@ -93,24 +95,24 @@ def auc(run: Run, reference_s: float | None = None) -> float:
 
 
 @metrics.register("explored_share")
-def explored_share(run: Run) -> float:
+def explored_share(run: "Run") -> float:
     """A/G at the end: cells of G that a beam of any robot has crossed, at the true pose (MAES "explored")."""
     return float(_union(run)[-1])
 
 
 @metrics.register("explored_area_m2")
-def explored_area_m2(run: Run) -> float | None:
+def explored_area_m2(run: "Run") -> float | None:
     """A: explored cells of G times the area of a cell [m^2]; None without maps."""
     return None if run.maps is None else explored_share(run) * run.maps.explorable_area_m2
 
 
 @metrics.register("explorable_area_m2")
-def explorable_area_m2(run: Run) -> float | None:
+def explorable_area_m2(run: "Run") -> float | None:
     """G: free cells that some exploring sensor can see from a reachable pose [m^2]; None without maps."""
     return None if run.maps is None else run.maps.explorable_area_m2
 
 
-def exploration_cost(run: Run, cost: str | Callable[[Run], Any] = "distance") -> float:
+def exploration_cost(run: "Run", cost: str | Callable[["Run"], Any] = "distance") -> float:
     """Return the sum over robots of what each has spent by the end (Yan et al. 2017).
 
     Args:
@@ -125,26 +127,26 @@ def exploration_cost(run: Run, cost: str | Callable[[Run], Any] = "distance") ->
 
 
 @metrics.register("exploration_cost_m")
-def exploration_cost_m(run: Run) -> float:
+def exploration_cost_m(run: "Run") -> float:
     """Sum of d_i: distance travelled by all robots until the run ended [m] (Yan et al. 2017)."""
     return exploration_cost(run)
 
 
 @metrics.register("energy_j")
-def energy_j(run: Run) -> float:
+def energy_j(run: "Run") -> float:
     """Energy used by all robots until the run ended [J]: their cost (Yan 2017) with energy instead of distance."""
     return exploration_cost(run, "energy")
 
 
 @metrics.register("exploration_efficiency_m2_per_m")
-def exploration_efficiency(run: Run, cost: str | Callable[[Run], Any] = "distance") -> float | None:
+def exploration_efficiency(run: "Run", cost: str | Callable[["Run"], Any] = "distance") -> float | None:
     """A / cost: area explored per metre that all robots moved [m^2/m] (Yan et al. 2017); None when nothing moved."""
     area, spent = explored_area_m2(run), exploration_cost(run, cost)
     return None if area is None or spent <= 0 else area / spent
 
 
 @metrics.register("overlap")
-def overlap(run: Run) -> float | None:
+def overlap(run: "Run") -> float | None:
     """(sum of A_i - A) / A with A_i what robot i itself has sensed: 0 when no place was seen by two (Explore-Bench)."""
     union = _union(run)[-1]
     return None if not union > 0 else float(np.nansum(run.series("explored_share")[-1]) / union - 1.0)

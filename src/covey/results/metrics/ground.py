@@ -1,15 +1,19 @@
 """What the beliefs about the ground are worth at the end, who noticed its changes, and whom it stopped."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from covey.results.landscape import Believed, Landscape
 from covey.results.metrics.registry import metrics
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _MEASURED = 1
 
 
-def _beliefs(run: Run) -> tuple[Landscape, list[Believed]] | None:
+def _beliefs(run: "Run") -> tuple[Landscape, list[Believed]] | None:
     ground = run.landscape
     return (ground, list(ground.beliefs.values())) if ground is not None and ground.beliefs else None
 
@@ -25,7 +29,7 @@ def _mean_over_robots(values: list[float]) -> float | None:
 
 
 @metrics.register("belief_rmse_m")
-def belief_rmse_m(run: Run) -> float | None:
+def belief_rmse_m(run: "Run") -> float | None:
     """Root mean square error of the altitudes that a robot has measured [m], mean over the robots; None without any."""
     found = _beliefs(run)
     if found is None:
@@ -35,7 +39,7 @@ def belief_rmse_m(run: Run) -> float | None:
 
 
 @metrics.register("belief_max_error_m")
-def belief_max_error_m(run: Run) -> float | None:
+def belief_max_error_m(run: "Run") -> float | None:
     """Largest error of any altitude that any robot has measured [m]; None without any."""
     found = _beliefs(run)
     errors = [_errors(found[0], believed) for believed in found[1]] if found else []
@@ -43,7 +47,7 @@ def belief_max_error_m(run: Run) -> float | None:
 
 
 @metrics.register("belief_interval_coverage")
-def belief_interval_coverage(run: Run) -> float | None:
+def belief_interval_coverage(run: "Run") -> float | None:
     """Share of measured vertices with the truth in the believed 95 % interval, mean over the robots: 0.95 is right."""
     found = _beliefs(run)
     if found is None:
@@ -56,14 +60,14 @@ def belief_interval_coverage(run: Run) -> float | None:
 
 
 @metrics.register("measured_share")
-def measured_share(run: Run) -> float | None:
+def measured_share(run: "Run") -> float | None:
     """Share of the vertices of the ground whose altitude a robot has measured, mean over the robots."""
     found = _beliefs(run)
     return None if found is None else _mean_over_robots([float(np.mean(b.marks == _MEASURED)) for b in found[1]])
 
 
 @metrics.register("false_resets")
-def false_resets(run: Run) -> int | None:
+def false_resets(run: "Run") -> int | None:
     """How often robots found a vertex changed that no edit has touched, all robots together."""
     found = _beliefs(run)
     if found is None:
@@ -83,14 +87,14 @@ def false_resets(run: Run) -> int | None:
 
 
 @metrics.register("changes_noticed_share")
-def changes_noticed_share(run: Run) -> float | None:
+def changes_noticed_share(run: "Run") -> float | None:
     """Share of the edits of the ground that some robot noticed, which had known a vertex there; None without edits."""
     ground = run.landscape
     return len(_first_noticed(run)) / len(ground.changes) if ground is not None and ground.changes else None
 
 
 @metrics.register("change_delay_s")
-def change_delay_s(run: Run) -> float | None:
+def change_delay_s(run: "Run") -> float | None:
     """Time from an edit until the first robot noticed it [s], median over the edits that were; None without any."""
     if run.landscape is None or not run.landscape.changes:
         return None
@@ -99,7 +103,7 @@ def change_delay_s(run: Run) -> float | None:
     return float(np.median(steps) * step_s) if steps else None
 
 
-def _first_noticed(run: Run) -> dict[int, int]:
+def _first_noticed(run: "Run") -> dict[int, int]:
     """Return the step at which each edit, by its number, was noticed first."""
     events = run.events
     rows = events.filter(events["kind"] == "change_noticed")
@@ -109,7 +113,7 @@ def _first_noticed(run: Run) -> dict[int, int]:
     return first
 
 
-def _befell(run: Run, *kinds: str) -> int | None:
+def _befell(run: "Run", *kinds: str) -> int | None:
     if run.landscape is None:
         return None
     events = run.events
@@ -117,18 +121,18 @@ def _befell(run: Run, *kinds: str) -> int | None:
 
 
 @metrics.register("robots_stuck")
-def robots_stuck(run: Run) -> int | None:
+def robots_stuck(run: "Run") -> int | None:
     """How many robots got stuck at some time; None in a world without ground."""
     return _befell(run, "stuck")
 
 
 @metrics.register("robots_rolled")
-def robots_rolled(run: Run) -> int | None:
+def robots_rolled(run: "Run") -> int | None:
     """How many robots rolled over at some time; None in a world without ground."""
     return _befell(run, "rolled")
 
 
 @metrics.register("robots_lost")
-def robots_lost(run: Run) -> int | None:
+def robots_lost(run: "Run") -> int | None:
     """How many robots fell or rolled over at some time; None in a world without ground."""
     return _befell(run, "fell", "rolled")

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.results.metrics.registry import metrics
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _OUTCOME = {"status": "how the run ended", "simulated_time_s": "how long it took"}
 _EXPLORATION = {
@@ -55,7 +57,7 @@ _TEAM = {
 _FAILURES = {"controllers_failed": "controllers that failed", "messages_dropped": "messages that got lost"}
 
 
-def of_interest(run: Run) -> dict[str, tuple[Any, str]]:
+def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
     """Return value and meaning of the metrics that a run of its mission is judged by first, in this order.
 
     Metrics that do not apply are left out. What failed is there only if something did. Your own metrics are there.

@@ -1,28 +1,30 @@
 """How well the map at the end agrees with the truth (Yan et al. 2017); formulas: `covey.mapping.occupancy.compare`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.geometry.grid import Grid
 from covey.results.metrics.registry import metrics
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
-def _of(run: Run, measure: Callable[..., Any], belief: Grid | None) -> Any:
+def _of(run: "Run", measure: Callable[..., Any], belief: Grid | None) -> Any:
     """Return a measure of `covey.mapping.occupancy.compare` of one map; None without a map or anything to explore."""
     if run.maps is None or belief is None or not run.maps.explorable.any():
         return None
     return measure(belief.cells, run.maps.ground_truth(belief))
 
 
-def _on_ground(run: Run) -> frozenset[str]:
+def _on_ground(run: "Run") -> frozenset[str]:
     """Return whose maps say what of the ground is drivable, not where walls are: ``belief_…`` tells their quality."""
     landscape = run.landscape
     return frozenset() if landscape is None else frozenset(landscape.beliefs)
 
 
 @metrics.register("map_completeness")
-def map_completeness(run: Run) -> float | None:
+def map_completeness(run: "Run") -> float | None:
     """A/G with A the area of G that is known in the union of the robots' maps (Yan et al. 2017); None without maps."""
     from covey.mapping.occupancy import compare
 
@@ -30,7 +32,7 @@ def map_completeness(run: Run) -> float | None:
 
 
 @metrics.register("map_error_cells")
-def map_error_cells(run: Run) -> int | None:
+def map_error_cells(run: "Run") -> int | None:
     """Cells of the union of the maps whose state is not the true one (Yan 2017); None without maps, and on a ground."""
     from covey.mapping.occupancy import compare
 
@@ -38,7 +40,7 @@ def map_error_cells(run: Run) -> int | None:
 
 
 @metrics.register("map_quality")
-def map_quality(run: Run) -> float | None:
+def map_quality(run: "Run") -> float | None:
     """(A - error * w) / G of the union of the maps, w the area of a map cell (Yan 2017); None as for the error."""
     from covey.mapping.occupancy import compare
 
@@ -46,7 +48,7 @@ def map_quality(run: Run) -> float | None:
 
 
 @metrics.register("map_quality_by_robot")
-def map_quality_by_robot(run: Run) -> dict[str, float | None] | None:
+def map_quality_by_robot(run: "Run") -> dict[str, float | None] | None:
     """(A - error * w) / G of each robot's own map (Yan et al. 2017); None without maps, and for maps of a ground."""
     from covey.mapping.occupancy import compare
 

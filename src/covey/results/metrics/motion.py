@@ -5,36 +5,40 @@ quantitative measure of fairness and discrimination for resource allocation in s
 1984.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from covey.results.metrics.registry import metrics
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 
-def _distances(run: Run) -> np.ndarray:
+def _distances(run: "Run") -> np.ndarray:
     return run.series("distance_m")[-1]
 
 
 @metrics.register("distance_by_robot_m")
-def distance_by_robot_m(run: Run) -> dict[str, float]:
+def distance_by_robot_m(run: "Run") -> dict[str, float]:
     """d_i: distance travelled by each robot [m]."""
     return dict(zip(run.names, _distances(run).tolist(), strict=True))
 
 
 @metrics.register("makespan_distance_m")
-def makespan_distance_m(run: Run) -> float:
+def makespan_distance_m(run: "Run") -> float:
     """max d_i: the longest way of one robot [m] (multiple travelling salesmen)."""
     return float(_distances(run).max())
 
 
 @metrics.register("workload_std_m")
-def workload_std_m(run: Run) -> float:
+def workload_std_m(run: "Run") -> float:
     """Standard deviation of d_i over the robots, divided by n [m] (Explore-Bench); 0 when all went equally far."""
     return float(_distances(run).std())
 
 
 @metrics.register("workload_jain")
-def workload_jain(run: Run) -> float | None:
+def workload_jain(run: "Run") -> float | None:
     """Jain index (sum d_i)^2 / (n sum d_i^2): 1 when all went equally far, 1/n when one did everything."""
     d = _distances(run)
     square = float((d**2).sum())
@@ -42,26 +46,26 @@ def workload_jain(run: Run) -> float | None:
 
 
 @metrics.register("workload_min_over_max")
-def workload_min_over_max(run: Run) -> float | None:
+def workload_min_over_max(run: "Run") -> float | None:
     """min d_i / max d_i: 1 when all went equally far, 0 when one stood still."""
     d = _distances(run)
     return None if d.max() == 0 else float(d.min() / d.max())
 
 
 @metrics.register("collisions")
-def collisions(run: Run) -> int:
+def collisions(run: "Run") -> int:
     """Contacts between robots that began, counted for both (Yan et al. 2017): one contact counts 2."""
     return int(run.series("collisions_robot")[-1].sum())
 
 
 @metrics.register("collisions_wall")
-def collisions_wall(run: Run) -> int:
+def collisions_wall(run: "Run") -> int:
     """Contacts with walls that began, of all robots."""
     return int(run.series("collisions_wall")[-1].sum())
 
 
 @metrics.register("exploration_safety")
-def exploration_safety(run: Run, cardinal: float | None = None, walls: bool = False) -> float:
+def exploration_safety(run: "Run", cardinal: float | None = None, walls: bool = False) -> float:
     """1 - sum s_i / S, s_i the contacts of robot i with other robots (Yan 2017); 1 = none, below 0 = more than S.
 
     Args:
@@ -75,14 +79,14 @@ def exploration_safety(run: Run, cardinal: float | None = None, walls: bool = Fa
 
 
 @metrics.register("min_separation_m")
-def min_separation_m(run: Run) -> float | None:
+def min_separation_m(run: "Run") -> float | None:
     """min over time and pairs of |p_i - p_j|: the smallest distance between two robots' centres [m]; None for one."""
     separation = run.series("min_separation_m")
     return None if np.isnan(separation).all() else float(np.nanmin(separation))
 
 
 @metrics.register("position_error_m")
-def position_error_m(run: Run) -> float:
+def position_error_m(run: "Run") -> float:
     """Mean over robots and recorded poses of |estimated - true position| [m] (MAES "slam position inaccuracy")."""
     error = run.estimates[..., :2] - run.poses[..., :2]
     return float(np.hypot(error[..., 0], error[..., 1]).mean()) if error.size else float("nan")

@@ -5,13 +5,15 @@ Robotics 6(3), 2017, section 3.2: each is sampled every 5 s, averaged for each r
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.results.metrics.registry import metrics
 from covey.results.processes import HOST, TRAFFIC
-from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.results.run import Run
 
 _MEANS = {
     "controller_cpu_percent": ("cpu_percent", "Processor time over wall time [%], 100 = one processor."),
@@ -27,8 +29,8 @@ _SUMS = {
 }
 
 
-def _mean_of(column: str, text: str) -> Callable[[Run], float | None]:
-    def mean(run: Run) -> float | None:
+def _mean_of(column: str, text: str) -> Callable[["Run"], float | None]:
+    def mean(run: "Run") -> float | None:
         if not run.has(HOST):
             return None
         robots, values = run.process_host["robot"].to_numpy(), run.process_host[column].to_numpy()
@@ -38,8 +40,8 @@ def _mean_of(column: str, text: str) -> Callable[[Run], float | None]:
     return mean
 
 
-def _sum_of(column: str, text: str) -> Callable[[Run], int | None]:
-    def total(run: Run) -> int | None:
+def _sum_of(column: str, text: str) -> Callable[["Run"], int | None]:
+    def total(run: "Run") -> int | None:
         if not run.has(HOST):
             return None
         robots, values = run.process_host["robot"].to_numpy(), run.process_host[column].to_numpy()
@@ -56,7 +58,7 @@ for _name, _text in _SUMS.items():
 
 
 @metrics.register("controller_bytes_by_traffic")
-def controller_bytes_by_traffic(run: Run) -> dict[str, int] | None:
+def controller_bytes_by_traffic(run: "Run") -> dict[str, int] | None:
     """Bytes from and to controllers, by who is at the other end: simulator, monitor, controllers (Yan 2017)."""
     if not run.has(TRAFFIC):
         return None

@@ -3,14 +3,16 @@
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.registry import Registry
-from covey.results.run import Run
 
-Metric = Callable[[Run], Any]
+if TYPE_CHECKING:
+    from covey.results.run import Run
+
+Metric = Callable[["Run"], Any]
 """A function of a finished run that returns a number, a text, a dict by robot, or None where it has no value."""
 
 metrics: Registry[Metric] = Registry("metric")
@@ -51,7 +53,7 @@ LARGER_IS_BETTER = frozenset(
 """Metrics of which a larger value is a better one; of all others a smaller one is, where either is better."""
 
 
-def compute(run: Run) -> dict[str, Any]:
+def compute(run: "Run") -> dict[str, Any]:
     """Return every registered metric of a run by name, ready for JSON: None for NaN, infinity, or a metric that failed.
 
     A metric that raises warns and becomes None: one broken metric of a user must not lose the run.
