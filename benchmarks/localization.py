@@ -11,7 +11,7 @@ Thrun et al. A run ends at 99 % explored or after a time; the quality counts the
 import argparse
 from statistics import median
 
-from covey.scenario.build import load
+from covey.scenario.load import load
 
 KINDS = ("truth", "noise", "odometry gmapping", "odometry velocity")
 

@@ -15,9 +15,9 @@ import polars as pl
 from PIL import Image
 
 from covey.experiments.analysis.analysis import of_fleets
+from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.analysis.table import read_results
 from covey.experiments.design.axes import Axes
-from covey.experiments.report.report_tables import Sheet
 from covey.results.statistics import summarize
 
 HOME = Path(__file__).resolve().parents[1]

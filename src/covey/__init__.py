@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from covey.robots.model import RobotModel
     from covey.robots.sample import Sample
     from covey.runtime.simulation import Simulation
-    from covey.scenario.build import load
-    from covey.scenario.load import load_scenario
+    from covey.scenario.load import load, load_scenario
     from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
     from covey.world.ground import Ground
     from covey.world.world import World
@@ -114,7 +113,7 @@ _HOMES = {
     "TagReading": "covey.comms.tags",
     "World": "covey.world.world",
     "controller": "covey.onboard.controller",
-    "load": "covey.scenario.build",
+    "load": "covey.scenario.load",
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
     "run_design": "covey.experiments.run",

@@ -11,8 +11,8 @@ from covey.onboard.group import Group
 from covey.robots.catalogue import pioneer3dx
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
+from covey.world.doors import Door
 from covey.world.editing.changing import with_doors
-from covey.world.editing.doors import Door
 from covey.world.world import World
 
 

@@ -11,9 +11,9 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.experiments.analysis.analysis import all_of, comparisons, hidden, of_fleets, ranks, summary, together
 from covey.experiments.analysis.compare import compare_results, differences
+from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
-from covey.experiments.report.report_tables import Sheet
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
 

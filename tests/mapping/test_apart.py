@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from covey.mapping.exchange.apart import MirroredBeliefs, OwnBelief
+from covey.mapping.exchange.merge_rules import RULES
+from covey.mapping.occupancy.apart import MirroredBeliefs, OwnBelief
 from covey.mapping.occupancy.belief import Beliefs
-from covey.mapping.occupancy.merge_rules import RULES
 from covey.mapping.records import Mapping
 
 NAMES, SIZE, ORIGIN = ["a", "b", "c"], (12.0, 9.0), (-6.0, -4.5)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.errors import InvalidValueError
+from covey.mapping.exchange.merge_rules import RULES, merged
 from covey.mapping.occupancy.belief import Beliefs
-from covey.mapping.occupancy.merge_rules import RULES, merged
 from covey.mapping.records import Mapping
 
 N, TILES = 4, 4

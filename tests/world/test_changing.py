@@ -6,8 +6,8 @@ import shapely
 
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import line_of_sight, skip_field
+from covey.world.doors import Door
 from covey.world.editing.changing import Structures, robot_in, with_doors, with_doors_open
-from covey.world.editing.doors import Door
 from covey.world.editing.obstacles import shape_patch
 from covey.world.state import WorldState
 from covey.world.world import FREE, WALL, World

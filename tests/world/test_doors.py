@@ -3,7 +3,7 @@ import math
 import pytest
 
 from covey.errors import InvalidValueError
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.world import World
 
 

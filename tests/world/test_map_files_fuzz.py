@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from covey.errors import MapFileError
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.io.map_files import read_map
 from covey.world.world import World
 

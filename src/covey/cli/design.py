@@ -10,13 +10,13 @@ from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.errors import InvalidValueError, printable
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
-from covey.experiments.design.load import load_design, load_kept_design
+from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.vectors import is_known
 from covey.experiments.run import Results, design_folder, parse_shard, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
-from covey.experiments.workers.folder import RESULTS, RUNS, read_rows, refuse_others
+from covey.experiments.workers.folder import RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.registry import Looking, looking
 from covey.results.run import Run
 from covey.scenario.load import parse_scenario

@@ -13,7 +13,7 @@ from covey.comms.mailbox import Outgoing
 from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.geometry import Pose
-from covey.mapping.exchange.apart import OthersTiles
+from covey.mapping.occupancy.apart import OthersTiles
 from covey.onboard.motions import STILL, Twist
 from covey.robots.sample import Sample
 

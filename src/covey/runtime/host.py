@@ -3,17 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.geometry import Pose
 from covey.onboard.group import Group
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.results.recorder import Recorder
-from covey.runtime.phases.communication import Talking
-from covey.runtime.phases.computing import Computing
-from covey.runtime.phases.localization_and_mapping import Estimating
-from covey.runtime.phases.sensing import Sensing, SensorBank
+
+if TYPE_CHECKING:
+    from covey.runtime.phases.communication import Talking
+    from covey.runtime.phases.computing import Computing
+    from covey.runtime.phases.localization_and_mapping import Estimating
+    from covey.runtime.phases.sensing import Sensing, SensorBank
 
 Answers = Iterable[tuple[int, StepOutput]]
 """Of robots, by team index."""
@@ -37,16 +39,16 @@ class Team:
     """
 
     specs: dict[int, RobotSpec]
-    banks_of: dict[int, list[SensorBank]]
+    banks_of: dict[int, list["SensorBank"]]
     frames_of: Mapping[int, Mapping[str, Pose]]
     programs: dict[str, list[Group]]
     members: dict[str, range]
     step_s: float
     step_budget_s: float
-    sensing: Sensing
-    estimating: Estimating
-    talking: Talking
-    computing: Computing
+    sensing: "Sensing"
+    estimating: "Estimating"
+    talking: "Talking"
+    computing: "Computing"
 
 
 class Host:

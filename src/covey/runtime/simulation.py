@@ -29,8 +29,8 @@ from covey.results.recorder import Recorder
 from covey.results.run import Run
 from covey.robots.computer import Costs
 from covey.robots.team import TeamModel, TeamState
+from covey.runtime.hosting import Controllers, hosting
 from covey.runtime.local.failures import stopped
-from covey.runtime.local.hosting import Controllers, hosting
 from covey.runtime.pacing import Pace, rare_collections
 from covey.runtime.phases.communication import Talking
 from covey.runtime.phases.computing import Compute, Computing

@@ -1,7 +1,6 @@
 """From a scenario to a simulation: the world is built, the robots are placed, and all that can be wrong is found."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from covey.recent import Recent
 from covey.registry import code_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
-from covey.scenario.load import load_scenario
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of
 from covey.world.placement.placing import place
@@ -52,19 +50,6 @@ class SetUp:
         team = " and ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.groups)
         area, cell = self.world.free_area_m2, self.world.grid.resolution
         return f"{team} in {self.world.name} ({width:.4g} x {height:.4g} m, {area:.0f} m2 free, cells of {cell:g} m)"
-
-
-def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> "Simulation":
-    """Load a scenario, by the path of its file or by its name in the library, ready for its first step.
-
-    Args:
-        source: path of a ``.yaml`` file, or a name such as ``maze``.
-        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 12}``.
-
-    Raises:
-        CoveyError: the scenario or a file that it names is bad, or the robots do not fit.
-    """
-    return build(load_scenario(source, overrides))
 
 
 def build(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -13,6 +13,9 @@ from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.scenario.shipped import find_scenario, library
 from covey.scenario.yaml12 import Document, parse_yaml
+
+if TYPE_CHECKING:
+    from covey.runtime.simulation import Simulation
 
 
 def load_scenario(
@@ -84,3 +87,18 @@ def scenario_of(
     if problems:
         raise ScenarioError(problems)
     return scenario
+
+
+def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> "Simulation":
+    """Load a scenario, by the path of its file or by its name in the library, ready for its first step.
+
+    Args:
+        source: path of a ``.yaml`` file, or a name such as ``maze``.
+        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 12}``.
+
+    Raises:
+        CoveyError: the scenario or a file that it names is bad, or the robots do not fit.
+    """
+    from covey.scenario.build import build
+
+    return build(load_scenario(source, overrides))

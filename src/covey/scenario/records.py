@@ -24,7 +24,7 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
 from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.records.landscapes import WorldRecord
 from covey.world.records.starts import Start, TogetherStart
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.ground import Ground
 
 if TYPE_CHECKING:

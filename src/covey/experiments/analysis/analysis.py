@@ -5,8 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from covey.errors import InvalidValueError
+from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import Axes
-from covey.experiments.report.report_tables import Sheet, text
 from covey.results import statistics
 from covey.results.figures.study_layout import label, unit
 from covey.results.metrics import is_time_to_goal

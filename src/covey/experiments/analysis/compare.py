@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, stratified
+from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import parameters
 from covey.experiments.design.describe import short
-from covey.experiments.report.report_tables import Sheet, text
-from covey.experiments.run import Results
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS
 from covey.results.metrics.headlines import of_interest
@@ -19,11 +18,13 @@ from covey.scenario.yaml12 import parse_yaml
 if TYPE_CHECKING:
     import polars as pl
 
+    from covey.experiments.run import Results
+
 WHICH = "results"
 """Column of the common table that tells the two apart."""
 
 
-def compare_results(a: Results, b: Results, metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
+def compare_results(a: "Results", b: "Results", metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
     """Return one table for each metric: what differs between two sets of results, and how sure that is.
 
     The parameters that both have are kept apart where their values overlap, and only common values count; runs of equal
@@ -48,7 +49,7 @@ def compare_results(a: Results, b: Results, metrics: Sequence[str] = (), *, alph
     return sheets
 
 
-def differences(a: Results, b: Results) -> list[tuple[str, str, str]]:
+def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
     """Return what is otherwise in the scenarios of two sets of results: a path, and its values in A and in B.
 
     Compared are the runs of settings that both have; what each varies by itself is told by its values.
@@ -113,7 +114,7 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
 
 
-def _common(a: Results, b: Results) -> "tuple[pl.DataFrame, list[str]]":
+def _common(a: "Results", b: "Results") -> "tuple[pl.DataFrame, list[str]]":
     """Return the runs of both whose settings can be compared, and the parameters that both have."""
     one, other = a.table, b.table
     shared = [name for name in parameters(one) if name in parameters(other)]

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import printable
+from covey.experiments.analysis.report_tables import PREAMBLE, Sheet
 from covey.experiments.analysis.table import parameters_of
-from covey.experiments.report.report_tables import PREAMBLE, Sheet
-from covey.experiments.run import Results
 from covey.experiments.workers.folder import FAILURES
 from covey.experiments.workers.row import Row
 from covey.results import statistics
@@ -14,6 +13,8 @@ from covey.results.text import in_cell
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from covey.experiments.run import Results
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table of a design that names none."""
@@ -24,7 +25,7 @@ SEEDLESS = (
 _OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
 
 
-def summary(results: Results) -> tuple[list[str], list[list[str]]]:
+def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
     """Return heads and lines of a table with one line per vector.
 
     ``reached`` counts the runs that reached their goal, of those that have ended. A metric is its median, as the report
@@ -50,24 +51,24 @@ def is_seedless(rows: Sequence[Row]) -> bool:
     return bool(several) and all(one == found[0] for found in several for one in found)
 
 
-def as_text(results: Results) -> str:
+def as_text(results: "Results") -> str:
     """Return the summary as a table for a terminal or a text file."""
     return _sheet(results).to_text()
 
 
-def as_latex(results: Results) -> str:
+def as_latex(results: "Results") -> str:
     """Return the summary as a LaTeX table in the style of the package booktabs."""
     return f"{PREAMBLE}\n{_sheet(results).to_latex()}"
 
 
-def _sheet(results: Results) -> Sheet:
+def _sheet(results: "Results") -> Sheet:
     heads, lines = summary(results)
     parameters = len(parameters_of(results.rows))
     right = tuple(i >= parameters for i in range(len(heads)))
     return Sheet("", tuple(heads), tuple(map(tuple, lines)), right)
 
 
-def as_csv(results: Results) -> str:
+def as_csv(results: "Results") -> str:
     """Return one row per run as CSV, in which no text is a formula for a spreadsheet."""
     import polars as pl
 
@@ -75,7 +76,7 @@ def as_csv(results: Results) -> str:
     return results.table.with_columns(escaped).rename(in_cell).write_csv()
 
 
-def as_json(results: Results) -> str:
+def as_json(results: "Results") -> str:
     """Return one object per run as a JSON list."""
     return results.table.write_json()
 

@@ -11,7 +11,6 @@ from covey.experiments.design.plan import base_scenario, scenarios
 from covey.experiments.design.records import Design
 from covey.experiments.design.shipped import designs
 from covey.experiments.design.vectors import is_known
-from covey.experiments.workers.folder import DESIGN, read_plan
 from covey.scenario.from_file import read_file
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.shipped import find_file
@@ -31,20 +30,6 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
     path = find_design(source)
     content, file = read_file(path, source)
     return parse_design(content, file=file, folder=path.parent, trusted_only=trusted_only)
-
-
-def load_kept_design(folder: Path | str, *, trusted_only: bool = False) -> Design:
-    """Load the design that a folder of results holds; its paths start where those of its own file did.
-
-    Raises:
-        RunFolderError: there is no design in the folder.
-        ScenarioError: as `load_design`.
-    """
-    folder = Path(folder)
-    path = folder / DESIGN
-    content, file = read_file(path, path)
-    started = read_plan(folder).get("folder") or folder
-    return parse_design(content, file=file, folder=started, trusted_only=trusted_only)
 
 
 def parse_design(

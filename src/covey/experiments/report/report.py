@@ -15,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import InvalidValueError, printable
 from covey.experiments.analysis import analysis
+from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
-from covey.experiments.report.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.run import Results
 from covey.experiments.workers.folder import FAILURES, REPORT, RUNS, Row
 from covey.results import statistics

@@ -27,6 +27,7 @@ import psutil
 from pydantic import Field
 
 from covey.errors import DiskError, RunFolderError
+from covey.experiments.design.load import parse_design
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Design
 from covey.experiments.workers.row import ROW, Row, read_row
@@ -34,6 +35,7 @@ from covey.results import folder as run_folder
 from covey.results.checked import Shape, read_json
 from covey.results.folder import write_json, write_whole
 from covey.results.lock import FolderLock
+from covey.scenario.from_file import read_file
 
 PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parquet", "runs", "report"
 _OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
@@ -300,3 +302,17 @@ def unwritable(folder: Path, error: OSError) -> DiskError:
         f"cannot write {str(folder)!r}: {why}; every finished run is whole. Put that right, as by making room, and run "
         "the same command again"
     )
+
+
+def load_kept_design(folder: Path | str, *, trusted_only: bool = False) -> Design:
+    """Load the design that a folder of results holds; its paths start where those of its own file did.
+
+    Raises:
+        RunFolderError: there is no design in the folder.
+        ScenarioError: as `load_design`.
+    """
+    folder = Path(folder)
+    path = folder / DESIGN
+    content, file = read_file(path, path)
+    started = read_plan(folder).get("folder") or folder
+    return parse_design(content, file=file, folder=started, trusted_only=trusted_only)

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from covey.mapping.occupancy.merge_rules import Rule
+from covey.mapping.exchange.merge_rules import Rule
 from covey.records import Record
 
 

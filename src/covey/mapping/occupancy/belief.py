@@ -21,9 +21,9 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import beam_directions
 from covey.geometry.grid import Grid
 from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.merge_rules import RULES, Rule
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory
 from covey.mapping.occupancy import evidence, tile_code, tiles
-from covey.mapping.occupancy.merge_rules import RULES, Rule
 from covey.mapping.occupancy.tiles import MOST_ROBOTS, TILE, TILE_CELLS, Team, empty_store
 from covey.mapping.records import EVIDENCE_STEP, Mapping
 
@@ -38,7 +38,7 @@ class Beliefs(SharedMaps):
         size_m: width and height [m]; every side becomes a whole number of tiles.
         origin: x, y [m] of the outer corner of cell [0, 0].
         mapping: how scans become evidence.
-        rule: how the evidence of several robots becomes one map, see `covey.mapping.occupancy.merge_rules`.
+        rule: how the evidence of several robots becomes one map, see `covey.mapping.exchange.merge_rules`.
         kept: whose maps are kept; None: all. The maps of the others take no memory, and are not to be looked at.
 
     Attributes:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
-from covey.mapping.occupancy.merge_rules import RULES, Rule
+from covey.mapping.exchange.merge_rules import RULES, Rule
 
 TILE = 32
 """Side of a tile in cells."""

@@ -12,9 +12,9 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
+from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import occupancy_on
-from covey.mapping.occupancy.merge_rules import Rule
 from covey.mapping.occupancy.team_mates import hide_team_mates
 from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.onboard.group import Group

@@ -1,6 +1,6 @@
 """Aligning: robots that do not know where the others started find out from their maps, and then merge them.
 
-What arrives of others is kept by origin, in the frames of their starts (`covey.mapping.exchange.by_origin`). Every so
+What arrives of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Every so
 often each robot looks where those frames lie in its own (`covey.mapping.alignment.unknown_starts`); the evidence of
 those that it has found is turned into its own frame and goes into its map like any other robot's.
 """
@@ -13,9 +13,9 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.mapping.alignment.aligning import Alignment
+from covey.mapping.alignment.by_origin import EvidenceByOrigin
 from covey.mapping.alignment.surfaces import times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
-from covey.mapping.exchange.by_origin import EvidenceByOrigin
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
 from covey.physics.clock import Clock, exact

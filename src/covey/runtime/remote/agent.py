@@ -12,7 +12,7 @@ import numpy as np
 from covey.comms.blackboard import Board
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
-from covey.mapping.exchange.apart import OthersTiles, OwnBelief, OwnTiles
+from covey.mapping.occupancy.apart import OthersTiles, OwnBelief, OwnTiles
 from covey.onboard.controller import Program
 from covey.onboard.group import GroupView, twists_of
 from covey.onboard.handle import Robot

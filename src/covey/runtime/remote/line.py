@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from covey.mapping.exchange.apart import OwnTiles
+from covey.mapping.occupancy.apart import OwnTiles
 from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport import codec

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from covey.mapping.exchange.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.mapping.exchange.map_updates import News
+from covey.mapping.occupancy.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.onboard.step import ScanInput
 from covey.runtime.remote.line import Line
 from covey.runtime.transport.channel import Seat

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.mapping.occupancy.merge_rules import Rule
+from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.records import Mapping
 from covey.onboard.controller import Program
 from covey.onboard.spec import RobotSpec

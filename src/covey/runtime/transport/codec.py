@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from covey.geometry import Pose
-from covey.mapping.exchange.apart import OthersTiles, OwnTiles
+from covey.mapping.occupancy.apart import OthersTiles, OwnTiles
 from covey.onboard.step import (
     Failed,
     GroupInput,

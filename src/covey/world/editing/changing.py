@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.editing.obstacles import Patch, shape_patch
 from covey.world.state import AnyWorld, WorldState
 from covey.world.world import FREE, OPEN, WALL, World

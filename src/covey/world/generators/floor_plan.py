@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.generators.tiles import world_of_tiles
 from covey.world.world import World
 

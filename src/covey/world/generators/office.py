@@ -9,7 +9,7 @@ from shapely.geometry.base import BaseGeometry
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.editing.shapes import wall
 from covey.world.generators.terrains import world_of_walls
 from covey.world.materials import made_of

@@ -11,7 +11,7 @@ import yaml
 
 from covey.errors import InvalidValueError, MapFileError
 from covey.geometry.grid import Grid
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.io.images import GrayImage, is_file, read_bytes, read_image
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, closed
 

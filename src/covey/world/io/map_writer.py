@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from covey.errors import InvalidValueError
-from covey.world.editing.doors import Door
+from covey.world.doors import Door
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 
 _GRAY = np.zeros(4, np.uint8)

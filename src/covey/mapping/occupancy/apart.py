@@ -12,9 +12,9 @@ import numpy as np
 
 from covey.kernel import kernel
 from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.merge_rules import RULES, Rule
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.evidence import copied
-from covey.mapping.occupancy.merge_rules import RULES, Rule
 from covey.mapping.occupancy.tiles import TILE, show
 from covey.mapping.records import Mapping
 
