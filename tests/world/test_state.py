@@ -6,11 +6,11 @@ import weakref
 
 import numpy as np
 import pytest
-from covey.world.editing.doors import Door
 
 import covey
 from covey.geometry.raycast import skip_field
 from covey.world.clearance import clearance
+from covey.world.doors import Door
 from covey.world.editing.ground_edits import crater
 from covey.world.ground import Ground
 from covey.world.state import WorldState
