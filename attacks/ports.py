@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 from attacks.bounded import main
 
-from covey.cli import BAD_INPUT
+from covey.cli.exit_codes import BAD_INPUT
 
 _TEAM = "{world: {empty_m: [6, 6]}, robots: [{name: a, count: 2, controller: wander}], stop: {timeout_s: 2}"
 FILES = {

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from covey.cli import BAD_INPUT, REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, REACHED
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from covey.cli import BAD_INPUT, REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, REACHED
 
 ROOM = "world: {empty_m: [10, 10]}\nrobots:\n  - {name: scout, robot: disc, controller: still}\n"
 

@@ -7,8 +7,9 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from covey.cli import BAD_INPUT, NOT_REACHED, REACHED, main
+from covey.cli import main
 from covey.cli.design_progress import DesignProgress
+from covey.cli.exit_codes import BAD_INPUT, NOT_REACHED, REACHED
 from covey.experiments import run
 from covey.experiments.run import Progress
 from covey.experiments.workers.execute import execute

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import covey
-from covey.cli import BAD_INPUT, NOT_REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, NOT_REACHED
 
 CODE = """
 async def raises(robot):

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from covey.cli import BAD_INPUT, FAILED, INTERRUPTED, NOT_REACHED, REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
 from covey.results.run import Run
 from covey.results.table import Table

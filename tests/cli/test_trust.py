@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from covey import registry
-from covey.cli import BAD_INPUT, NOT_REACHED, REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, NOT_REACHED, REACHED
 
 CODE = """
 from pathlib import Path

@@ -3,7 +3,8 @@
 import pytest
 
 import covey
-from covey.cli import BAD_INPUT, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT
 
 SCENARIO = """
 world: {{empty_m: [{width}, 6], resolution_m: 0.1}}

@@ -6,7 +6,8 @@ import os
 import polars as pl
 import pytest
 
-from covey.cli import BAD_INPUT, FAILED, REACHED, main
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
 from covey.errors import DiskError, RunFolderError
 from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import Results, run_design
