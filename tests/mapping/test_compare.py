@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.mapping.occupancy import compare
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.compare import (
     EITHER,
@@ -16,6 +19,7 @@ from covey.mapping.occupancy.compare import (
     map_quality,
 )
 from covey.mapping.records import Mapping
+from covey.recent import Recent
 
 
 def room(wall_cells=2, resolution=0.1, size=24):
@@ -130,3 +134,20 @@ def test_grids_side_by_side_compare_as_turned_ones_do(resolution, origin):
     grids = wall, explorable, map_grid, offsets
     for one, other in zip(compare_parallel(*grids), compare_turned(*grids), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.1])
+def test_a_large_map_is_compared_in_parts_and_none_of_them_is_lost(yaw, monkeypatch):
+    draw = np.random.default_rng(5)
+    wall = Grid(draw.random((400, 500)) < 0.3, 0.1, (0.0, 0.0, yaw))
+    free, maps = wall.with_cells(~wall.cells), Grid(np.zeros((380, 520)), 0.1, (0.03, 0.04, 0.0))
+    whole = ground_truth(wall, free, maps)
+    monkeypatch.setattr(compare, "_TRUTHS", Recent(0.0, lambda _: 1))
+    monkeypatch.setattr(compare, "_AT_ONCE", 10_000)
+    tracemalloc.start()
+    parts = ground_truth(wall, free, maps)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(parts.states, whole.states)
+    np.testing.assert_array_equal(parts.explorable, whole.explorable)
+    assert peak < 25 * maps.cells.size  # of which 8 are kept until the end; all at once take 50 and more

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx as nx
 import numpy as np
@@ -175,3 +177,14 @@ def test_searches_count_what_they_put_in_their_queues():
     assert everything >= cost.size  # every cell at least once
     astar(cost, (15, 20), (15, 25))
     assert searched() - before - everything < 0.2 * cost.size
+
+
+def test_all_searches_of_a_thread_use_the_same_memory():
+    cost, far = np.ones((500, 500), np.float32), np.array([[499, 499]])
+    tracemalloc.start()
+    with ThreadPoolExecutor(1) as pool:  # which has no arrays from before
+        total = pool.submit(lambda: (dijkstra(cost, (0, 0)), cheapest(cost, (0, 0), far))).result()[1]
+        peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total == (499, 499)
+    assert peak < 1.4 * 8 * 12 * cost.size  # room for 8 entries of 12 bytes a cell, once, and less than half of it more

@@ -1,6 +1,7 @@
 """The sieve never leaves out a beam that crosses a cell where something is left to explore."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,20 +17,30 @@ from covey.world.visibility.explored import ExploredTruth
 def test_the_bits_of_a_line_of_blocks_are_in_words_that_overlap():
     blocks = np.random.default_rng(3).random((5, 70)) < 0.5
     bits = block_bits(blocks, True)
-    assert bits.shape == (2, 70, 3)
+    by_row, by_column = bits[: 5 * 3].reshape(5, 3), bits[5 * 3 :].reshape(70, 1)
     for row, column in np.ndindex(5, 70):
-        for side, line, bit in ((0, row, column), (1, column, row)):
+        for lines, line, bit in ((by_row, row, column), (by_column, column, row)):
             for word in {bit >> 5, max((bit >> 5) - 1, 0)}:
                 if bit - 32 * word < 64:
-                    assert (bits[side, line, word] >> (bit - 32 * word)) & 1 == blocks[row, column]
+                    assert (lines[line, word] >> (bit - 32 * word)) & 1 == blocks[row, column]
 
 
 def test_blocks_are_closed_where_walls_fill_them_or_the_array_ends():
     solid = np.zeros((6, 9), bool)
     solid[0:4, 4:8] = True
     solid[4:, :3] = True
-    closed = closed_bits(solid)[0, :2, 0]
+    closed = closed_bits(solid)[:2]
     assert [[int(row >> k) & 1 for k in range(4)] for row in closed] == [[0, 1, 0, 1], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("shape", [(3, 20_000), (20_000, 3)])
+def test_a_long_narrow_world_takes_memory_in_proportion_to_its_cells(shape):
+    free = np.ones(shape, bool)
+    tracemalloc.start()
+    ExploredTruth(Grid(free, 1.0), 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * free.size  # a bit for each pair of blocks along the long side would be 780
 
 
 def test_beams_of_a_cone_keep_together_and_none_is_lost():

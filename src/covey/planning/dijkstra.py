@@ -39,13 +39,14 @@ class Field(NamedTuple):
 
 
 class _Scratch(threading.local):
-    """Arrays that searches over grids of one size use again; ``come`` is inf and ``move`` -1 between searches."""
+    """Arrays that all searches over grids of one size use again; ``come`` is inf and ``move`` -1 between searches."""
 
-    size = -1  # of the grids; -1 also while a search uses the arrays, should it be interrupted
+    size = -1  # of the grids, framed; -1 also while a search uses the arrays, should it be interrupted
     kept = -1
     searched = 0
 
-    def of(self, size: int) -> tuple[np.ndarray, ...]:
+    def of(self, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+        size = (shape[0] + 2) * (shape[1] + 2)
         if self.size != size:
             self.come, self.move = np.full(size, np.inf, np.float32), np.full(size, -1, np.int8)
             entries = 8 * size  # pages that are never written cost nothing
@@ -63,7 +64,7 @@ class _Scratch(threading.local):
         self.size = self.kept
 
 
-_scratch, _framed = _Scratch(), _Scratch()
+_scratch = _Scratch()
 
 
 def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None = None) -> Field:
@@ -84,7 +85,7 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
     cells = _NOWHERE if mask is None else np.argwhere(mask)
     hit, come, move, entries, _ = _spread(cost, np.array([source]), cells, 1)
     field = Field(come.copy(), move.copy(), hit)
-    _framed.wipe(entries)
+    _scratch.wipe(entries)
     return field
 
 
@@ -97,7 +98,7 @@ def costs_to(
     """
     _, come, _, entries, _ = _spread(cost, np.array([source]), cells, -1, _UNKNOWN if ahead is None else ahead)
     costs = come[cells[:, 0], cells[:, 1]]
-    _framed.wipe(entries)
+    _scratch.wipe(entries)
     return costs
 
 
@@ -107,8 +108,8 @@ def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.
     It holds also where ``cost`` is larger. Where the way is longer than from any of the ``sources``, it is so long.
     """
     _, _, _, entries, level = _spread(cost, cells, sources, -1)
-    ahead = np.minimum(_framed.come, np.float32(level))
-    _framed.wipe(entries)
+    ahead = np.minimum(_scratch.come, np.float32(level))
+    _scratch.wipe(entries)
     return ahead
 
 
@@ -119,29 +120,29 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
     """
     if 0 < len(cells) <= _GUIDED:
         targets = np.ascontiguousarray(cells, np.int64)
-        hit, entries, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.size))
+        hit, entries, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.shape))
         _scratch.wipe(entries)
         if alone or hit < 0:
             return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
     hit, _, _, entries, _ = _spread(cost, np.array([source]), cells, 1)
-    _framed.wipe(entries)
+    _scratch.wipe(entries)
     return hit
 
 
 def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
     """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
-    arrays = _scratch.of(cost.size)
+    arrays = _scratch.of(cost.shape)
     hit, entries, _ = search(cost, source[0], source[1], np.array([target]), *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
     if hit >= 0:
-        path, total = trace(arrays[1].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
+        path, total = trace(arrays[1][: cost.size].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
     _scratch.wipe(entries)
     return path, total
 
 
 def searched() -> int:
     """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
-    return _scratch.searched + _framed.searched
+    return _scratch.searched
 
 
 def _spread(
@@ -149,7 +150,7 @@ def _spread(
 ) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int, int]:
     """Return to which target `spread` came first, views of what it wrote on, its entries, and its last level."""
     rows, columns = cost.shape
-    arrays, goals = _framed.of((rows + 2) * (columns + 2)), np.ascontiguousarray(targets, np.int64)
+    arrays, goals = _scratch.of(cost.shape), np.ascontiguousarray(targets, np.int64)
     starts = np.ascontiguousarray(sources, np.int64)
     row, column, entries, level = spread(cost, starts, goals, enough, ahead, *arrays)
     come, move = (a.reshape(rows + 2, columns + 2)[1:-1, 1:-1] for a in arrays[:2])
@@ -292,7 +293,7 @@ def search(cost, source_row, source_column, targets, come, move, cell_of, next_o
 
     Args:
         cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns, at least one.
-        come, move: float32, int8 (cells,): cost to come and the move that led there, inf and -1 before.
+        come, move: float32, int8 (cells or more,): cost to come and the move that led there, inf and -1 before.
         cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
 
     Returns:

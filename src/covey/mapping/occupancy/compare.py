@@ -21,6 +21,9 @@ from covey.recent import Recent
 EITHER = 50
 """True state of a map cell that holds wall and free space: right as free and as occupied, wrong as unknown."""
 
+_AT_ONCE = 1_000_000
+"""About so many cells are looked at together, whatever the size of the map and of the world."""
+
 
 @dataclass(frozen=True, eq=False)
 class GroundTruth:
@@ -69,10 +72,10 @@ def _ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     parallel = wall.origin[2] == 0.0 == map_grid.origin[2]
     counts, walls, seen = (compare_parallel if parallel else compare_turned)(wall, explorable, map_grid, offsets)
     full = walls == per_side**2
-    states = np.where(seen, np.where(walls > 0, EITHER, 0), -1).astype(np.int8)
+    states = np.where(seen, np.where(walls > 0, np.int8(EITHER), np.int8(0)), np.int8(-1))
     states[full & _beside(states == 0)] = 100
     area = wall.resolution**2
-    return GroundTruth(states, counts.astype(np.uint16), total * area, area, map_grid.resolution**2)
+    return GroundTruth(states, counts, total * area, area, map_grid.resolution**2)
 
 
 def compare_turned(
@@ -85,21 +88,23 @@ def compare_turned(
         offsets: of the samples from the centre of a cell, along both axes [cells].
 
     Returns:
-        counts int64, how many samples lie in wall int32, and whether any lies in an explorable cell; (rows, columns).
+        counts uint16, how many samples lie in wall int32, and whether any lies in an explorable cell; (rows, columns).
     """
-    shape = map_grid.shape
-    centres = map_grid.to_cells(explorable.to_world(np.argwhere(explorable.cells)))
-    centres = centres[map_grid.inside(centres)]
-    counts = np.bincount(centres[:, 0] * shape[1] + centres[:, 1], minlength=shape[0] * shape[1]).reshape(shape)
-    walls, seen = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
-    index = np.moveaxis(np.indices(shape), 0, -1)
-    for i in offsets:
-        for j in offsets:
-            at = wall.to_cells(map_grid.to_world(index + np.array([i, j])))
-            inside = wall.inside(at)
-            at = np.where(inside[..., None], at, 0)
-            walls += inside & (wall.cells[at[..., 0], at[..., 1]] != 0)
-            seen |= inside & (explorable.cells[at[..., 0], at[..., 1]] != 0)
+    counts, walls, seen = _nothing(map_grid)
+    for part in _bands(explorable):
+        cells = np.argwhere(explorable.cells[part]) + np.array([part.start, 0])
+        centres = map_grid.to_cells(explorable.to_world(cells))
+        centres = centres[map_grid.inside(centres)]
+        np.add.at(counts.reshape(-1), centres[:, 0] * map_grid.shape[1] + centres[:, 1], np.uint16(1))
+    for part in _bands(map_grid):
+        index = np.moveaxis(np.indices(walls[part].shape), 0, -1) + np.array([part.start, 0])
+        for i in offsets:
+            for j in offsets:
+                at = wall.to_cells(map_grid.to_world(index + np.array([i, j])))
+                inside = wall.inside(at)
+                at = np.where(inside[..., None], at, 0)
+                walls[part] += inside & (wall.cells[at[..., 0], at[..., 1]] != 0)
+                seen[part] |= inside & (explorable.cells[at[..., 0], at[..., 1]] != 0)
     return counts, walls, seen
 
 
@@ -107,15 +112,31 @@ def compare_parallel(
     wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the same as `compare_turned`, sooner, for grids of yaw 0: what is in a row is in a row of the other."""
-    shape = map_grid.shape
+    counts, walls, seen = _nothing(map_grid)
     row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
-    rows, columns = np.nonzero(explorable.cells)
-    rows, columns = row_in_map[rows], column_in_map[columns]
-    inside = (rows >= 0) & (columns >= 0)
-    counts = np.bincount(rows[inside] * shape[1] + columns[inside], minlength=shape[0] * shape[1]).reshape(shape)
-    sampled = [[_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(shape)]
-    walls, seen = (_samples(cells != 0, *sampled) for cells in (wall.cells, explorable.cells))
-    return counts, walls, seen > 0
+    for part in _bands(explorable):
+        rows, columns = np.nonzero(explorable.cells[part])
+        rows, columns = row_in_map[part][rows], column_in_map[columns]
+        inside = (rows >= 0) & (columns >= 0)
+        np.add.at(counts.reshape(-1), rows[inside] * map_grid.shape[1] + columns[inside], np.uint16(1))
+    rows, columns = (
+        [_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(map_grid.shape)
+    )
+    solid, free = wall.cells != 0, explorable.cells != 0
+    for part in _bands(map_grid, wall.shape[1]):
+        at = [row[part] for row in rows]
+        walls[part], seen[part] = _samples(solid, at, columns), _samples(free, at, columns) > 0
+    return counts, walls, seen
+
+
+def _nothing(grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros(grid.shape, np.uint16), np.zeros(grid.shape, np.int32), np.zeros(grid.shape, np.bool_)
+
+
+def _bands(grid: Grid, columns: int = 0) -> list[slice]:
+    """Return rows of a grid that are taken together, so that a large one needs no more memory at once."""
+    count = max(_AT_ONCE // max(grid.shape[1], columns), 1)
+    return [slice(row, row + count) for row in range(0, grid.shape[0], count)]
 
 
 def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
@@ -128,9 +149,13 @@ def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
 
 def _samples(cells: np.ndarray, rows: list[np.ndarray], columns: list[np.ndarray]) -> np.ndarray:
     """Return how many of the samples of each map cell lie in cells that are set, int32 (rows, columns)."""
-    padded = np.pad(cells, ((0, 1), (0, 1)))  # what is outside, at -1, is not set
-    by_row = np.add.reduce([padded[at].astype(np.int32) for at in rows])
-    return np.add.reduce([by_row[:, at] for at in columns])
+    by_row = np.zeros((len(rows[0]), cells.shape[1] + 1), np.int32)  # what is outside, at -1, is not set
+    for at in rows:
+        by_row[:, :-1] += cells[at] & (at >= 0)[:, None]
+    count = np.zeros((len(rows[0]), len(columns[0])), np.int32)
+    for at in columns:
+        count += by_row[:, at]
+    return count
 
 
 def _beside(mask: np.ndarray) -> np.ndarray:

@@ -72,19 +72,21 @@ def cells_of(bits: np.ndarray) -> np.ndarray:
 
 
 def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
-    """Return a bit for each block, bool (..., rows, columns), by rows and by columns: int64 (..., 2, lines, words).
+    """Return a bit for each block, bool (rows, columns), by rows and then by columns: int64 (words,).
 
-    Word w of a line holds the bits from 32 w to 32 w + 63, so any 33 bits in a row are in one word. ``beyond`` is what
-    bits beyond the blocks are.
+    Each row has as many words as 32 go into the columns, rounded up, and each column as go into the rows. Word w of a
+    line holds the bits from 32 w to 32 w + 63, so any 33 bits in a row are in one word. ``beyond`` is what bits beyond
+    the blocks are.
     """
-    rows, columns = blocks.shape[-2:]
-    lines = max(rows, columns)
-    words = -(-lines // 32)
-    padded = np.full((*blocks.shape[:-2], 2, lines, 32 * words + 32), beyond)
-    padded[..., 0, :rows, :columns] = blocks
-    padded[..., 1, :columns, :rows] = np.swapaxes(blocks, -1, -2)
+    return np.concatenate([_line_bits(lines, beyond) for lines in (blocks, blocks.T)])
+
+
+def _line_bits(lines: np.ndarray, beyond: bool) -> np.ndarray:
+    count, length = lines.shape
+    padded = np.full((count, length - length % -32 + 32), beyond)
+    padded[:, :length] = lines
     halves = np.packbits(padded, axis=-1, bitorder="little").view("<u4").astype(np.int64)
-    return halves[..., :-1] | halves[..., 1:] << 32
+    return (halves[:, :-1] | halves[:, 1:] << 32).reshape(-1)
 
 
 def closed_bits(solid: np.ndarray) -> np.ndarray:
@@ -93,25 +95,26 @@ def closed_bits(solid: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def complete(open_, robot, row, column):
-    """Wipe the bit of a block in which a robot has nothing left to explore."""
+def complete(open_, shape, row, column):
+    """Wipe the bit of a block in which a robot has nothing left to explore; ``open_`` and ``shape`` as next."""
+    by_row, by_column = (shape[1] + 31) >> 5, (shape[0] + 31) >> 5
     for side in range(2):
-        line, bit = (row, column) if side == 0 else (column, row)
-        open_[robot, side, line, bit >> 5] &= ~(1 << (bit & 31))
+        at, bit = (row * by_row, column) if side == 0 else (shape[0] * by_row + column * by_column, row)
+        at += bit >> 5
+        open_[at] &= ~(1 << (bit & 31))
         if bit >= 32:
-            open_[robot, side, line, (bit >> 5) - 1] &= ~(1 << (32 + (bit & 31)))
+            open_[at - 1] &= ~(1 << (32 + (bit & 31)))
 
 
 @kernel
-def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0, b0, a1, b1, length):
+def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
     """Return how many columns a beam between two others may cross until it meets a block where something is left.
 
     It is -1 when there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        open_: int64, `block_bits` of where each robot has something left to explore, flat; in so many lines of so many
-            words, as the next.
-        closed: int64, see `closed_bits`, flat.
+        open_: int64, `block_bits` of where the robot has something left to explore.
+        closed: int64, see `closed_bits`.
         shape: rows and columns of blocks.
         steep: whether to walk by rows instead, since the beams go along them rather than along the columns.
         count: so many columns are known to hold no such block.
@@ -119,13 +122,15 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
         a0, b0, a1, b1: the directions of the two.
         length: how far they go at most [blocks]; not above 0, or not a number: nowhere.
     """
-    rows, columns, side = shape[0], shape[1], 1
+    rows, columns = shape[0], shape[1]
     if not length > 0.0:
         return -1
     if not (u >= 0.0 and v >= 0.0 and u < columns and v < rows):
         return 0
+    begin = rows * ((columns + 31) >> 5)
     if steep:
-        u, v, a0, b0, a1, b1, rows, columns, side = v, u, b0, a0, b1, a1, columns, rows, 0
+        u, v, a0, b0, a1, b1, rows, columns, begin = v, u, b0, a0, b1, a1, columns, rows, 0
+    words = (rows + 31) >> 5
     column, sign = int(u), 1
     far = column + 1 - u
     if a0 < 0.0:
@@ -136,8 +141,7 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
     low, high = b0 / abs(a0), b1 / abs(a1)
     if low > high:
         low, high = high, low
-    at_wall = (side * lines + column) * words
-    at_left = 2 * robot * lines * words + at_wall
+    at = begin + column * words
     ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # of the beam that goes straight ahead, if one does
     top, length = rows - 1.0, length * ahead + SAFE
     while near <= length:
@@ -147,11 +151,11 @@ def first_open(open_, robot, closed, lines, words, shape, steep, count, u, v, a0
             return -1
         mask = ((2 << (last - first)) - 1) << (first & 31)
         word = first >> 5
-        if last - first > 32 or open_[np.uint64(at_left + word)] & mask != 0:
+        if last - first > 32 or open_[np.uint64(at + word)] & mask != 0:
             return count
         column, count = column + sign, count + 1
-        if closed[np.uint64(at_wall + word)] & mask == mask or column < 0 or column >= columns:
+        if closed[np.uint64(at + word)] & mask == mask or column < 0 or column >= columns:
             return -1
-        at_left, at_wall = at_left + sign * words, at_wall + sign * words
+        at += sign * words
         near, far = far, far + 1.0
     return -1

@@ -60,7 +60,7 @@ class ExploredTruth:
         self._goal = cell_bits(explorable.cells != 0)
         self._left, self._unseen = np.tile(self._goal, (robots + 1, 1, 1)), self._goal.copy()
         self._first, self._last = (np.full(explorable.shape, _NEVER, np.int32) for _ in range(2))
-        self._open = np.repeat(block_bits(self._goal[None] > 0, False), robots, axis=0)
+        self._open = np.tile(block_bits(self._goal > 0, False), (robots, 1))
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
@@ -230,7 +230,7 @@ def explore_cells(robots, cells, columns, step, left, unseen, first, counts, ope
                 if i == 1:
                     first[row, column] = step
                 elif left[explorer, block_row, block] == 0:
-                    complete(open_, explorer, block_row, block)
+                    complete(open_[explorer], left.shape[1:], block_row, block)
 
 
 @kernel
@@ -261,20 +261,19 @@ def explore(
             ``reach`` [m].
         fan: see `covey.world.visibility.beam_culling.Fan`.
         shape: rows and columns of the grid.
-        closed: int64 (2, lines, words), see `covey.world.visibility.beam_culling.closed_bits`.
+        closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
         all_beams_at: int64 (n,), the step from which on all beams are marked, once; then ``every`` steps later.
         left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of what each robot, and all, have still to explore.
         unseen: uint16 (rows / 4, columns / 4), of what nobody has seen lately.
         first: int32 (rows, columns). counts: int64 (n + 1,), explored cells of each and of all.
-        open_: int64 (n, 2, lines, words), `block_bits` of where ``left`` is not 0.
+        open_: int64 (n, words), `block_bits` of where ``left`` is not 0.
     """
     known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
-    lines, words, t_max = closed.shape[1], closed.shape[2], reach / frame[4]
-    todo, shut, walls = open_.reshape(-1), closed.reshape(-1), skip.reshape(-1)
+    t_max, walls = reach / frame[4], skip.reshape(-1)
     ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # no look for negative indices
     for k in range(robots.size):
         robot = robots[k]
-        mine = left[robot].reshape(-1)
+        mine, todo = left[robot].reshape(-1), open_[robot]
         all_beams = step >= all_beams_at[robot]
         if all_beams:
             all_beams_at[robot] = step + every
@@ -294,14 +293,14 @@ def explore(
                             farthest = ranges[k, i]
                 far = farthest / cell / BLOCK
                 x, y = u / BLOCK, v / BLOCK
-                met = first_open(todo, robot, shut, lines, words, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
+                met = first_open(todo, closed, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
             for i in range(begin, end if met >= 0 else begin):
                 x, y = fan.directions[i, 0], fan.directions[i, 1]
                 du, dv = c * x - s * y, s * x + c * y
                 length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # cells without anything new
                 if not all_beams:
                     x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
-                    at = first_open(todo, robot, shut, lines, words, blocks, by_rows, met, x, y, du, dv, du, dv, far)
+                    at = first_open(todo, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
                     if at < 0:
                         continue
                     if at > 0:
@@ -342,7 +341,7 @@ def explore(
                         mine[at] &= bits
                         counts[robot] += 1
                         if mine[at] == 0:
-                            complete(open_, robot, row >> 2, column >> 2)
+                            complete(todo, blocks, row >> 2, column >> 2)
                         if (ours[at] >> bit) & 1:
                             ours[at] &= bits
                             counts[-1] += 1
