@@ -1,5 +1,7 @@
 """The watchdog interrupts Python code that does not come back."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -39,3 +41,18 @@ def test_quick_code_is_left_alone():
     time.sleep(0.5)  # outside: nobody is watched
     watchdog.close()
     assert not watchdog._thread.is_alive() or watchdog._wake.is_set()
+
+
+def test_a_debugger_can_look_at_a_controller_after_a_step_that_was_watched():
+    """An interruption that is taken back though there is none makes Python 3.11 look for it for ever when it traces."""
+    code = (
+        "import sys, covey\n"
+        "sim = covey.Simulation(covey.World.empty(6, 6), 1, lambda robot: robot.drive(0.1))\n"
+        "sim.step()\n"
+        "sys.settrace(lambda *_: None)\n"
+        "sim.step()\n"
+        "sys.settrace(None)\n"
+        "print('went on')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "went on\n", done.stderr

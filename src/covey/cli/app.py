@@ -357,6 +357,38 @@ def robot(address: str, /, *, name: str) -> int:
     return robot_command(address, name)
 
 
+@app.command(name="replay-robot")
+def replay_robot(
+    run: Path,
+    robot: str | None = None,
+    /,
+    *,
+    out: Path | None = None,
+    break_at: float | None = None,
+) -> int:
+    """Step the controller of one robot of a run alone, against what it was shown, and say where it answers otherwise.
+
+    The first time, the run is simulated again to record the robot's steps. Later the recorded steps are used, so you
+    can edit the controller and see from which step on it decides otherwise. Nothing is simulated then.
+
+    Exit codes: 0 all answers are the same, 3 some differ, 2 bad input, 1 error.
+
+    Parameters
+    ----------
+    run
+        The run folder, or a file of recorded steps.
+    robot
+        Name of the robot, such as scout0.
+    out
+        Where to write the recorded steps; default, steps/ROBOT.jsonl.gz in the run folder.
+    break_at
+        Enter the Python debugger in the controller at this simulated time [s].
+    """
+    from covey.cli.replay import replay_command
+
+    return replay_command(run, robot, out, break_at)
+
+
 @app.command
 def schema(kind: Literal["scenario", "design"] = "scenario", /) -> None:
     """Print the JSON schema of scenario or design files. Editors use it to complete and check YAML.

@@ -10,7 +10,7 @@ from covey.runtime.host import Host, Team
 from covey.runtime.local.host import LocalHost
 
 Controllers = Literal["in_process", "processes"] | Any
-"""``in_process``, ``processes``, or a `covey.runtime.remote.record.Processes`."""
+"""``in_process``, ``processes``, a `covey.runtime.remote.record.Processes`, or a `Recording`."""
 
 
 def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[[Team], Host]]:
@@ -25,7 +25,10 @@ def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[[Team], H
     from covey.runtime.remote.host import RemoteHost
     from covey.runtime.remote.mirror import Mirror
     from covey.runtime.remote.record import Processes
+    from covey.runtime.replay.recording import Recording
 
+    if isinstance(controllers, Recording):
+        return Mirror, partial(RemoteHost, Processes(), controllers.lines)
     record = Processes() if controllers == "processes" else controllers
     if not isinstance(record, Processes):
         raise InvalidValueError(f"controllers is {controllers!r}; give in_process, processes, or a Processes record")

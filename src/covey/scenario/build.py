@@ -53,7 +53,12 @@ class SetUp:
 
 
 def build(
-    scenario: "Scenario", *, folder: Path | str | None = None, overwrite: bool = False, observers: Iterable[Any] = ()
+    scenario: "Scenario",
+    *,
+    folder: Path | str | None = None,
+    overwrite: bool = False,
+    observers: Iterable[Any] = (),
+    controllers: Any = None,
 ) -> "Simulation":
     """Return a simulation of the scenario, ready for its first step.
 
@@ -62,11 +67,13 @@ def build(
         folder: where to record; None for a temporary folder.
         overwrite: replace a finished run in ``folder``.
         observers: get each frame.
+        controllers: where they run, instead of where the scenario says, see `Simulation`.
 
     Raises:
         ScenarioError: all that is wrong with the world and with the start poses.
     """
-    return _begun(scenario, set_up(scenario), folder=folder, overwrite=overwrite, observers=tuple(observers))
+    recorded = {"folder": folder, "overwrite": overwrite, "observers": tuple(observers)}
+    return _begun(scenario, set_up(scenario), controllers, **recorded)
 
 
 def try_out(scenario: "Scenario") -> SetUp:
@@ -87,7 +94,7 @@ def try_out(scenario: "Scenario") -> SetUp:
     return ready
 
 
-def _begun(scenario: "Scenario", ready: SetUp, **recorded: Any) -> "Simulation":
+def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **recorded: Any) -> "Simulation":
     execution = scenario.execution
     from covey.onboard.group import Group  # after the checks, since these load the kernels
     from covey.runtime.simulation import Simulation
@@ -127,7 +134,7 @@ def _begun(scenario: "Scenario", ready: SetUp, **recorded: Any) -> "Simulation":
             pose_every=execution.pose_every,
             links_every_s=execution.links_every_s,
             log_messages=execution.log_messages,
-            controllers=execution.processes if execution.controllers == "processes" else "in_process",
+            controllers=controllers or (execution.processes if execution.controllers == "processes" else "in_process"),
             name=scenario.name,
             scenario_yaml=_text(scenario),
             inputs=inputs(scenario),

@@ -19,6 +19,8 @@ def run_scenario(
     overwrite: bool = False,
     observers: Iterable[Any] = (),
     before_step: "Callable[[Simulation], Any] | None" = None,
+    until_s: float | None = None,
+    controllers: Any = None,
 ) -> "Run":
     """Run a scenario to its end and return the run.
 
@@ -29,6 +31,8 @@ def run_scenario(
         overwrite: replace a finished run in ``folder``.
         observers: get each frame.
         before_step: gets the simulation before each step, and may send something in (`Simulation.do`).
+        until_s: stop at this simulated time [s] in any case.
+        controllers: where they run, instead of where the scenario says, see `Simulation`.
 
     Raises:
         CoveyError: the map file is bad, the robots do not fit, or the folder cannot be written. Nothing is written
@@ -39,5 +43,5 @@ def run_scenario(
 
     # What is wrong is said before anything is compiled.
     with compiling(check=lambda: set_up(scenario)) if is_cold() else nullcontext():
-        simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers)
-    return simulation.run(speed=speed, before_step=before_step)
+        simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers, controllers=controllers)
+    return simulation.run(speed=speed, before_step=before_step, until_s=until_s)

@@ -60,6 +60,7 @@ class Watchdog:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._wakes_sleepers = False
+        self._interrupted = False
         self._listener = _Restarter(self)
         event.register("numba:compile", self._listener)
 
@@ -88,9 +89,9 @@ class Watchdog:
             try:
                 with self._lock:
                     self.started = None
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(self._thread_id), None
-                    )  # it came too late
+                    if self._interrupted:  # it came too late; a call for nothing would leave Python looking for it
+                        self._interrupted = False
+                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)
                 return
             except StepBudgetError:
                 continue
@@ -132,6 +133,7 @@ class Watchdog:
         if self._tries == 1:
             self.overdue = self.started
         self.started = self._again = self._call = time.monotonic()  # a controller that catches it is interrupted again
+        self._interrupted = True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
         if self._wakes_sleepers:
             signal.pthread_kill(self._thread_id, signal.SIGURG)

@@ -38,7 +38,7 @@ class RobotAgent:
     def __init__(self, birth: RobotBirth, watchdog: Watchdog):
         spec = birth.spec
         self._watchdog = watchdog
-        self._mailbox, self._board = Mailbox(spec.name, birth.team, birth.radios), Board(birth.notices)
+        self._mailbox, self._board = Mailbox(spec.name, birth.team, birth.radios), Board(dict(birth.notices))
         self._frames: dict[str, Pose] | None = {} if birth.own_frames else None
         self._map = birth.map
         self._belief = None if birth.map is None else belief_of(birth.map)
@@ -62,6 +62,8 @@ class RobotAgent:
         try:
             with self._watchdog:
                 answer = self.onboard.step(shown)
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
             answer = self.onboard.failed(Failed(text_of(error), isinstance(error, StepBudgetError), error))
         left = {message.number for message in self._mailbox.inbox}
@@ -110,6 +112,8 @@ class GroupAgent:
             with self._watchdog:
                 self._call = self._call or self._program.bound()
                 return GroupOutput(twists_of(self._call(view), view))
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
             return GroupOutput(failure=Failed(text_of(error), isinstance(error, StepBudgetError), error))
 

@@ -1,0 +1,141 @@
+"""Recording the steps of one robot of a run that a folder holds, by simulating it again."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.experiments.workers.again import scenario_of
+from covey.experiments.workers.row import ROW
+from covey.mapping.records import ElevationMapping
+from covey.results.manifest import sha256, versions
+from covey.results.run import Run
+from covey.runtime.replay.recording import Recording
+from covey.scenario.build import inputs
+from covey.scenario.load import parse_scenario
+from covey.scenario.records import Scenario
+from covey.scenario.run import run_scenario
+
+
+def log_of(run: Path, robot: str) -> Path:
+    """Return where the steps of a robot of a run are kept."""
+    return run / "steps" / f"{robot}.jsonl.gz"
+
+
+def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] = ()) -> int:
+    """Simulate a run again, and write the steps of one of its robots into a file; return how many.
+
+    Args:
+        folder: of the run.
+        robot: its name.
+        path: of the file.
+        observers: get each frame.
+
+    Raises:
+        RunFolderError: the folder holds no run that can be simulated again, or another one comes out.
+        UnknownNameError: the run has no such robot.
+        InvalidValueError: the robot has no controller of its own, or its run cannot be recorded.
+    """
+    run = Run(folder)
+    scenario = _scenario(run)
+    _check(run, scenario, robot)
+    recording = Recording(robot, path)
+    typed = [json.loads(text) for text in run.events.filter(pl.col("kind") == "input")["text"]]
+
+    def before_step(sim: Any) -> None:
+        for event in typed:
+            if event["at_step"] == sim.clock.step:
+                sim.do({key: value for key, value in event.items() if key != "at_step"})
+
+    try:
+        with TemporaryDirectory() as scratch:
+            again = run_scenario(
+                scenario,
+                Path(scratch) / "run",
+                observers=observers,
+                before_step=before_step,
+                until_s=float(run.times[-1]) if len(run.times) else 0.0,
+                controllers=recording,
+            )
+            _compare(run, again, robot)
+    except BaseException:
+        recording.log.abandon()
+        raise
+    recording.log.close()
+    return recording.log.steps
+
+
+def _scenario(run: Run) -> Scenario:
+    """Return the scenario of a run, with the files that it named."""
+    if (run.folder / ROW).is_file():
+        return scenario_of(str(run.folder))
+    text = run.manifest.get("scenario")
+    if not text:
+        raise RunFolderError(
+            f"{run.folder} was not run from a scenario, so it cannot be simulated again; pass what you pass to "
+            "covey.Simulation in a scenario file instead"
+        )
+    paths = [Path(item["path"]) for item in run.manifest["inputs"]]
+    for folder in dict.fromkeys([parent for path in paths for parent in path.parents] or [Path.cwd()]):
+        try:
+            scenario = parse_scenario(text, file=str(run.folder), folder=folder)
+        except Exception:  # its files are not there
+            continue
+        if {path.resolve() for path in inputs(scenario)} == {path.resolve() for path in paths}:
+            return scenario
+    missing = [str(path) for path in paths if not path.is_file()]
+    raise RunFolderError(f"{run.folder}: the files of its scenario are not where they were: {', '.join(missing)}")
+
+
+def _check(run: Run, scenario: Scenario, robot: str) -> None:
+    """Refuse what cannot be simulated again, or whose robot cannot be recorded."""
+    manifest, now = run.manifest, versions()
+    if robot not in manifest["robots"]:
+        raise UnknownNameError("robot", robot, manifest["robots"])
+    group = next(g for g in scenario.robots if robot in [f"{g.name}{i}" for i in range(g.count)])
+    if group.controller.program.scope != "robot":
+        name = group.controller.program.name
+        raise InvalidValueError(
+            f"{robot} has no controller of its own: {name} commands several robots at once; only a controller of one "
+            "robot can be replayed"
+        )
+    if any(isinstance(g.robot.mapping, ElevationMapping) for g in scenario.robots):
+        raise InvalidValueError(f"robots of {run.folder} map the ground, which cannot be recorded yet")
+    if not manifest.get("repeatable", True):
+        raise RunFolderError(f"{run.folder} is not repeatable: wall time, or a process that died, decided on it")
+    others = [f"{n} {v} (now {now.get(n)})" for n, v in manifest["versions"].items() if v != now.get(n) and v]
+    if manifest["versions"]["covey"] != now["covey"]:
+        raise RunFolderError(f"{run.folder} was run with {', '.join(others)}; run its scenario again with this version")
+    for item in manifest["inputs"]:
+        if sha256(Path(item["path"])) != item["sha256"]:
+            raise RunFolderError(
+                f"{item['path']} has changed since {run.folder} was run, so the run cannot be simulated again; run the "
+                "scenario again, or undo the change, record the steps with covey replay-robot, and then edit"
+            )
+
+
+def _compare(run: Run, again: Run, robot: str) -> None:
+    """Refuse when a robot did something else in the run that was simulated again."""
+    was, now = (one.measurements.filter(pl.col("robot") == robot) for one in (run, again))
+    n = min(was.height, now.height)
+    same = _same_rows(was[:n], now[:n])
+    if was.height == now.height and same.all():
+        return
+    at = was["time_s"][int(np.argmin(same))] if not same.all() else was["time_s"][n - 1]
+    raise RunFolderError(
+        f"{robot} does something else than in {run.folder} from {at:g} s on when it is simulated again; its controller "
+        "depends on what is not repeated (the clock, files, globals), or libraries have changed"
+    )
+
+
+def _same_rows(a: pl.DataFrame, b: pl.DataFrame) -> np.ndarray:
+    """Return in which rows all columns are equal, NaN being equal to NaN."""
+    columns = [
+        (x == y) | ((x != x) & (y != y)) for x, y in ((a[name].to_numpy(), b[name].to_numpy()) for name in a.columns)
+    ]
+    return np.logical_and.reduce(columns)

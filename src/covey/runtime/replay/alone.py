@@ -1,0 +1,144 @@
+"""Stepping the software of one robot against its recorded steps, alone: no world, no other robots, no physics."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pdb import Pdb
+from typing import Any
+
+from covey.onboard.step import Requests
+from covey.runtime.local.watchdog import Watchdog
+from covey.runtime.remote.agent import RobotAgent
+from covey.runtime.replay.log import Log
+from covey.runtime.replay.plain import encode
+from covey.runtime.replay.recording import without_error
+
+_ENDLESS_S = 1e9  # in a debugger a step may take long
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a robot answers otherwise than it did.
+
+    Attributes:
+        step: number of the step, from 1.
+        time_s: simulated time [s].
+        field: of `StepOutput` or `Requests`; ``map`` when what a scan changed differs.
+        recorded, now: both answers, as text.
+    """
+
+    step: int
+    time_s: float
+    field: str
+    recorded: str
+    now: str
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """How the answers of a robot alone compare with those that it gave.
+
+    Attributes:
+        steps: how many there were.
+        differ: in how many of them it answered otherwise.
+        first: where first; None: nowhere.
+        end_s: time of the last step [s].
+    """
+
+    steps: int
+    differ: int
+    first: Difference | None
+    end_s: float
+
+
+def replay(log: Log, break_at_s: float | None = None) -> Replayed:
+    """Step the software of a robot against its recorded steps, and compare what it answers.
+
+    Each step is as it was recorded, also after the robot has answered otherwise. A controller that fails ends it.
+
+    Args:
+        log: the recorded steps.
+        break_at_s: before the first step at this time [s] the debugger stops in the controller.
+
+    Raises:
+        InvalidValueError: the controller cannot be loaded.
+    """
+    birth, watchdog = log.birth(), Watchdog(_ENDLESS_S)
+    agent = RobotAgent(birth, watchdog)
+    steps = differ = 0
+    time_s, first = 0.0, None
+    try:
+        for entry in log.entries():
+            if entry.kind == "scan":
+                field = _difference({"map": entry.answer}, {"map": encode(agent.map(entry.shown))})
+                first = first or (Difference(steps + 1, time_s, *field) if field else None)
+                continue
+            steps, time_s = steps + 1, entry.shown.time_s
+            if break_at_s is not None and time_s >= break_at_s - 1e-9:
+                break_at_s = None
+                _pause(birth.program.factory.__module__)
+            answer = without_error(agent.step(entry.shown))
+            field = _difference(_by_field(entry.answer), _by_field(encode(answer)))
+            differ += field is not None
+            first = first or (Difference(steps, time_s, *field) if field else None)
+            if answer.requests is not None and answer.requests.failure is not None:
+                break
+    finally:
+        agent.close()
+        watchdog.close()
+    return Replayed(steps, differ, first, time_s)
+
+
+def _by_field(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an encoded `StepOutput`, those of its requests among them."""
+    fields = dict(answer["fields"])
+    requests = fields.pop("requests") or encode(Requests())
+    return fields | requests["fields"]
+
+
+def _difference(recorded: dict[str, Any], now: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Return the first field that differs, and what it was and is; None when all are the same."""
+    for name, value in recorded.items():
+        was, becomes = json.dumps(value), json.dumps(now[name])  # as text, in which NaN is NaN
+        if was != becomes:
+            return name, _text(value), _text(now[name])
+    return None
+
+
+def _text(value: Any, most: int = 200) -> str:
+    """Return encoded data as people read it."""
+    if isinstance(value, dict) and value:
+        what, inside = next(iter(value.items()))
+        if what == "record":
+            fields = ", ".join(f"{name}={_text(item)}" for name, item in value["fields"].items())
+            text = f"{str(inside).rpartition(':')[2]}({fields})"
+        elif what == "array":
+            text = f"array of {value['shape']}, {_text(value['values'], 60)}"
+        elif what == "dict":
+            text = "{" + ", ".join(f"{_text(key)}: {_text(item)}" for key, item in value["dict"]) + "}"
+        else:
+            text = f"({', '.join(map(_text, inside))})" if isinstance(inside, list) else str(inside)
+    else:
+        text = f"[{', '.join(map(_text, value))}]" if isinstance(value, list) else repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+class _InController(Pdb):
+    """A debugger that stops first in the controller, and not in the software around it."""
+
+    def __init__(self, module: str):
+        super().__init__()
+        self._module, self._is_there = module, False
+
+    def stop_here(self, frame: Any) -> bool:
+        self._is_there = self._is_there or frame.f_globals.get("__name__") == self._module
+        return self._is_there and super().stop_here(frame)
+
+
+def _pause(module: str) -> None:
+    """Enter the debugger: `breakpoint` where somebody has chosen one."""
+    if sys.breakpointhook is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
+        breakpoint()
+    else:
+        _InController(module).set_trace()

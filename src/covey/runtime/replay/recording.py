@@ -1,0 +1,114 @@
+"""`Recording`: a host whose controllers share no memory with the simulation, as remote ones, but need no process.
+
+The steps of one robot are written down on their way.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from covey.mapping.exchange.apart import OwnTiles
+from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
+from covey.runtime.local.watchdog import Watchdog
+from covey.runtime.phases.sensing import SensorBank
+from covey.runtime.remote.agent import GroupAgent, RobotAgent
+from covey.runtime.remote.record import Processes
+from covey.runtime.remote.spawn_spec import GroupBirth, RobotBirth
+from covey.runtime.replay.log import LogWriter
+from covey.runtime.replay.plain import encode
+from covey.runtime.transport.channel import Seat
+
+
+class Recording:
+    """Says which robot's steps are written where; give it to a `Simulation` as its ``controllers``.
+
+    Args:
+        robot: its name.
+        path: of the file.
+    """
+
+    def __init__(self, robot: str, path: Path):
+        self.robot, self.log = robot, LogWriter(path)
+
+    def lines(self, record: Processes, seats: list[Seat]) -> "ShortLines":
+        """Return the lines of a team."""
+        return ShortLines(self, record, seats)
+
+
+class ShortLines:
+    """The lines of a team whose controllers are called directly."""
+
+    def __init__(self, recording: Recording, record: Processes, seats: list[Seat]):
+        self.record, self.seats = record, {seat.name: seat for seat in seats}
+        self._recording, self._lines = recording, dict[str, ShortLine]()
+        self._watchdog: Watchdog | None = None
+
+    def line(self, seat: Seat, banks: Sequence[SensorBank]) -> "ShortLine":
+        """Return the line of a seat."""
+        self._lines[seat.name] = ShortLine(seat)
+        return self._lines[seat.name]
+
+    def open(self, birth_of: Callable[[Seat], RobotBirth | GroupBirth]) -> bool:
+        """Let the software of all robots begin, the first time."""
+        if self._watchdog is None:
+            self._watchdog = Watchdog(next(iter(self.seats.values())).budget_s)
+            for name, line in self._lines.items():
+                birth = birth_of(line.seat)
+                if isinstance(birth, GroupBirth):
+                    line.agent = GroupAgent(birth, self._watchdog)
+                    continue
+                if name == self._recording.robot:
+                    line.log = self._recording.log
+                    line.log.begin(birth)
+                line.agent = RobotAgent(birth, self._watchdog)
+        return False
+
+    def close(self) -> None:
+        """End all controllers."""
+        if self._watchdog is not None:
+            for name, line in self._lines.items():
+                try:
+                    line.agent.close()
+                except Exception as error:
+                    what = f"{type(error).__name__}: {error}"
+                    warnings.warn(f"the controller of {name} failed when it was ended: {what}", stacklevel=2)
+            self._watchdog.close()
+
+
+class ShortLine:
+    """The line to software that is called directly."""
+
+    def __init__(self, seat: Seat):
+        self.seat = seat
+        self.agent: Any = None
+        self.log: LogWriter | None = None
+
+    def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
+        """Let a robot act."""
+        return self._ask("step", self.agent.step, shown, then)
+
+    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
+        """Let a robot take in a scan."""
+        return self._ask("scan", self.agent.map, scan, then)
+
+    def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
+        """Let a controller of several robots act."""
+        then(self.agent.step(shown), 0.0)
+        return True
+
+    def _ask(self, kind: str, call: Callable[[Any], Any], shown: Any, then: Callable[[Any, float], Any]) -> bool:
+        before = encode(shown) if self.log is not None else None  # a controller may write into what it is shown
+        answer = call(shown)
+        if self.log is not None:
+            self.log.add(kind, before, without_error(answer))
+        then(answer, 0.0)
+        return True
+
+
+def without_error(answer: Any) -> Any:
+    """Return an answer without the exception that it may hold."""
+    requests = getattr(answer, "requests", None)
+    if requests is None or requests.failure is None:
+        return answer
+    return answer._replace(requests=requests._replace(failure=requests.failure._replace(error=None)))

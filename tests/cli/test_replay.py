@@ -1,0 +1,184 @@
+"""`covey replay-robot`: the steps of one robot are recorded, and its controller is stepped against them, alone."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from covey.cli import main
+
+CODE = """
+import covey
+
+
+async def patrol(robot, *, speed=0.4):
+    for turn in range(100):
+        robot.drive(speed, robot.random.uniform(-1.0, 1.0))
+        robot.board[robot.name] = turn
+        robot.send({"turn": turn}, kind="word")
+        if turn == 3:
+            robot.leave_tag("here")
+        heard = [m.payload["turn"] for m in robot.messages("word")]
+        seen = [round(float(s.reading.ranges.min()), 3) for s in robot.samples("lidar")]
+        robot.note(f"{turn} {heard} {dict(robot.board)} {seen} {[t.content for t in robot.tags]}")
+        await robot.sleep(0.2)
+        if turn == 6:
+            await robot.goto((10.0, -10.0), until=lambda r: r.time > 2.5)
+
+
+@covey.controller(scope="group", sees=("pose",))
+def ring(group):
+    return [[0.2, 0.1, 0.0]] * group.count
+"""
+SCENARIO = """
+world: {terrain: loop, size_m: 24, road_m: 4, resolution_m: 0.2}
+robots:
+  - {name: scout, count: 2, controller: "./mine.py:patrol", localization: noise, start: {together: {around: [-10, 10]}},
+     robot: {base: pioneer3dx, mapping: {resolution_m: 0.2}, computer: {cpus: 1, speed: 0.5}}}
+  - {name: ring, count: 2, controller: "./mine.py:ring", start: {together: {around: [10, 10]}}}
+  - {name: minpos, count: 1, controller: minpos, start: {together: {around: [10, -10]}},
+     robot: {base: pioneer3dx, mapping: {resolution_m: 0.2}}}
+radio: {range_m: 60, loss: 0.1}
+share_maps: {every_s: 0.5}
+stop: {timeout_s: 3}
+seed: 3
+"""
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """Return a folder with a scenario, its controller, and its run."""
+    folder = tmp_path_factory.mktemp("replay")
+    (folder / "mine.py").write_text(CODE)
+    (folder / "mine.yaml").write_text(SCENARIO)
+    assert main(["run", str(folder / "mine.yaml"), "--out", str(folder / "run"), "--no-pictures", "-q"]) == 3
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recorded(shipped):
+    """Return the same, with the steps of scout0 recorded."""
+    assert main(["replay-robot", str(shipped / "run"), "scout0"]) == 0
+    return shipped
+
+
+def lines_of(path):
+    with gzip.open(path, "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_a_robot_answers_alone_what_it_answered_among_the_others(recorded, capsys):
+    log = recorded / "run" / "steps" / "scout0.jsonl.gz"
+    lines = lines_of(log)
+    assert {"step", "scan"} <= {next(iter(line)) for line in lines[1:]}
+    shown = [line["step"]["fields"] for line in lines[1:] if "step" in line]
+    assert any(fields["news"] and fields["news"]["fields"]["tiles"] for fields in shown), "parts of others' maps"
+    assert any(fields["news"] and fields["news"]["fields"]["messages"]["tuple"] for fields in shown)
+    assert any(fields["tags"] for fields in shown)
+    assert main(["replay-robot", str(log)]) == 0
+    assert f"scout0 answers the same alone, in all {len(shown)} steps" in capsys.readouterr().out
+
+
+def test_a_controller_that_ships_is_replayed_too(recorded, tmp_path, capsys):
+    assert main(["replay-robot", str(recorded / "run"), "minpos0", "--out", str(tmp_path / "x.jsonl.gz")]) == 0
+    assert "minpos0 answers the same alone, in all 30 steps" in capsys.readouterr().out
+
+
+def edited(recorded, tmp_path, old, new):
+    """Return the steps of scout0 in a folder of their own, whose controller has been edited."""
+    (tmp_path / "mine.py").write_text(CODE.replace(old, new))
+    lines = lines_of(recorded / "run" / "steps" / "scout0.jsonl.gz")
+    text = "\n".join(map(json.dumps, lines))
+    before, after = (_module(folder / "mine.py") for folder in (recorded, tmp_path))
+    text = text.replace(str(recorded / "mine.py"), str(tmp_path / "mine.py")).replace(before, after)
+    with gzip.open(tmp_path / "scout0.jsonl.gz", "wt") as file:
+        file.write(text)
+    return tmp_path / "scout0.jsonl.gz"
+
+
+def _module(path):
+    import hashlib
+
+    return f"covey_user_mine_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+
+
+def test_an_edit_is_seen_from_the_step_on_at_which_it_matters(recorded, tmp_path, capsys):
+    log = edited(recorded, tmp_path, "if turn == 3:", "if turn == 4:")
+    steps = [line for line in lines_of(log)[1:] if "step" in line]
+    left = next(k for k, line in enumerate(steps) if "'here'" in repr(line["answer"]))
+    time_s = steps[left]["step"]["fields"]["time_s"]
+    assert main(["replay-robot", str(log), "scout0"]) == 3
+    said = capsys.readouterr().out
+    assert f"answers otherwise from step {left + 1} on, at {time_s:g} s: tags" in said
+    assert "recorded  (('here', inf))" in said
+    assert "now       ()" in said
+    assert f"2 of {len(steps)} steps differ" in said
+    assert "mine.py has changed since" in said
+
+
+def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
+    log, run = recorded / "run" / "steps" / "scout0.jsonl.gz", [sys.executable, "-m", "covey", "replay-robot"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"} | {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        [*run, str(log), "--break-at", "1.0"],
+        input="p ('at', robot.time >= 1.0, turn)\nn\nn\nc\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert "mine.py(" in done.stdout, done.stderr
+    assert "('at', True, " in done.stdout
+    assert "answers the same alone" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("robot", "match"),
+    [
+        ("scout7", "unknown robot 'scout7', did you mean 'scout"),
+        ("ring0", "ring0 has no controller of its own: ring commands several robots at once"),
+        (None, "name the robot too"),
+    ],
+)
+def test_a_robot_that_cannot_be_replayed_is_refused(shipped, capsys, robot, match):
+    assert main(["replay-robot", str(shipped / "run"), *([robot] if robot else [])]) == 2
+    assert match in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"scenario": ""}, "was not run from a scenario"),
+        ({"repeatable": False}, "is not repeatable"),
+        ({"versions": {"covey": "0.0.1"}}, "was run with covey 0.0.1"),
+    ],
+)
+def test_a_run_that_cannot_be_simulated_again_is_refused(shipped, tmp_path, capsys, change, match):
+    shutil.copytree(shipped / "run", tmp_path / "run")
+    manifest = tmp_path / "run" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 2
+    assert match in capsys.readouterr().err
+    assert not list((tmp_path / "run").glob("steps/*scout1*"))
+
+
+def test_a_controller_that_was_edited_before_its_steps_were_recorded_is_refused(shipped, tmp_path, capsys):
+    shutil.copytree(shipped / "run", tmp_path / "run")
+    manifest = tmp_path / "run" / "manifest.json"
+    data = json.loads(manifest.read_text())
+    data["inputs"][0]["sha256"] = "0" * 64
+    manifest.write_text(json.dumps(data))
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 2
+    assert "mine.py has changed since" in capsys.readouterr().err
+
+
+def test_a_file_that_holds_no_steps_is_refused(tmp_path, capsys):
+    for k, content in enumerate((b"no", gzip.compress(b"{}\n"), gzip.compress(b"no\n"))):
+        path = tmp_path / f"{k}.gz"
+        path.write_bytes(content)
+        assert main(["replay-robot", str(path)]) == 2
+        assert "holds no steps of a robot" in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""Values in a file of steps come back as they went in."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey.comms.blackboard import Board, Notices
+from covey.comms.message import Message
+from covey.errors import InvalidValueError
+from covey.geometry import Pose
+from covey.onboard.step import StepInput, TeamNews
+from covey.robots.catalogue import pioneer3dx
+from covey.runtime.replay.plain import decode, encode
+
+
+def there_and_back(value):
+    import json
+
+    return decode(json.loads(json.dumps(encode(value))))
+
+
+def test_numbers_come_back_to_the_last_bit():
+    values = [0.1 + 0.2, -0.0, math.inf, 5e-324, np.float64(1 / 3), np.int32(7), True, None, "ä", b"\x00"]
+    back = there_and_back(values)
+    assert back == values
+    assert [type(value) for value in back] == [type(value) for value in values]
+    assert math.copysign(1, back[1]) == -1.0
+    assert math.isnan(there_and_back(math.nan))
+    for array in (np.array([[0.1, np.nan], [np.inf, -0.0]]), np.zeros((0, 3), np.int8), np.array(2, np.uint16)):
+        same = there_and_back(array)
+        assert (same.dtype, same.shape, same.tobytes()) == (array.dtype, array.shape, array.tobytes())
+    fixed = np.zeros(2)
+    fixed.flags.writeable = False
+    assert not there_and_back(fixed).flags.writeable
+
+
+def test_records_and_containers_come_back():
+    message = Message("a", None, "word", {(1, 2): {3}}, 40, 0.1, 0.2, 1, 7)
+    shown = StepInput(0.1, Pose(1.0, 2.0, 3.0), news=TeamNews((message,)))
+    back = there_and_back(shown)
+    assert back.pose == shown.pose
+    assert isinstance(back.pose, Pose)
+    assert back.news.messages[0].payload == {(1, 2): {3}}
+    model = pioneer3dx()
+    assert there_and_back(model) == model
+
+
+def test_a_notice_that_was_taken_down_stays_taken_down():
+    board = Board({"door": "open"})
+    del Notices(board)["door"]
+    other = Board({"door": "open"}, there_and_back(board.pending))
+    other.turn()
+    assert other.notes == {}
+
+
+def test_what_is_no_data_is_refused():
+    with pytest.raises(InvalidValueError, match="a object cannot be written among the steps"):
+        encode(object())
