@@ -170,35 +170,39 @@ def table(rows: list[Row], strategies: tuple[str, ...]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-INTRODUCTION = """# Every strategy, again and again
+INTRODUCTION = """# Every strategy with 20 seeds and with faults
 
-Four robots in caves of 40 x 40 m and buildings of 30 x 30 m (coverage: 26 x 26 m, 20 x 20 m), radio of 10 m that
-walls block; made by `benchmarks/every_strategy.py`, which says what was run, and under which faults;
-`every_strategy.csv` holds every run. *Early*: all robots were done before the goal was reached; *late*: 900 s were up.
-*Least share*: what was explored (of coverage strategies: covered) at the end of the worst run. *Stuck*: robots that
-held a goal and moved less than 0.1 m in 60 s. *Failed*: robots whose controller raised an error. [notes.md](notes.md)
-says which runs these are.
+`python benchmarks/every_strategy.py` writes this page. The script describes the runs and their faults, and
+`every_strategy.csv` holds every run. Four robots run in caves of 40 x 40 m and buildings of 30 x 30 m
+(coverage: 26 x 26 m and 20 x 20 m), with a radio of 10 m that walls block. [The notes](notes.md) describe the
+runs. The columns are:
+
+* *early*: all robots had finished before the goal was reached
+* *late*: the timeout of 900 s ended the run
+* *least share*: explored share at the end of the worst run (covered share for coverage strategies)
+* *stuck*: robots that had a goal and moved less than 0.1 m in 60 s
+* *failed*: robots whose controller raised an exception
 """
 PARTS = (
     ("Exploring: goal 99 % explored", EXPLORING, ""),
     (
         "Without a guarantee: goal 99 % explored",
         WANDERING,
-        "As their papers say, these need not explore everything: `random_ballistic_walk` and `wander` drive about and "
-        "never end; `wall_follower` keeps to the walls that hang together with the first one; robots of `lvd` only see "
-        "their own surroundings, and forget; those of `brick_and_mortar` end where no open cell is beside them.",
+        "These strategies need not explore everything, as their papers say. `random_ballistic_walk` and `wander` drive "
+        "around and never end. `wall_follower` follows only walls that are connected to the first one. Robots of `lvd` "
+        "see only their own surroundings, and forget. Robots of `brick_and_mortar` end when no neighbouring cell is open.",
     ),
     (
         "Coverage: goal " + ", ".join(f"{name} {share:.0%}" for name, share in COVERED.items()),
         COVERAGE,
-        "`ssb` explores what it covers, the others are given the map.",
+        "`ssb` explores what it covers. The others start with the map.",
     ),
     (
         "Patrolling: goal two visits to every waypoint",
         PATROLLING,
-        "A robot whose part is one waypoint stands on it; that counts as well. After a jump a robot is not where it "
-        "believes to be: waypoints that are its alone may stay unvisited. `partitioned_patrol` leaves the part of a "
-        "robot that dies alone.",
+        "If the part of a robot is a single waypoint, the robot stands on it, and its visits count. After a jump a robot "
+        "is not where it believes it is, so waypoints of its own part may stay unvisited. `partitioned_patrol` does not "
+        "take over the part of a dead robot.",
     ),
 )
 

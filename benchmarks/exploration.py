@@ -180,10 +180,13 @@ def table(rows: list[Row]) -> str:
 
 INTRODUCTION = """# Exploration of five worlds
 
-Pioneers with a SICK LMS500 (180 rays, 190°, 26 m), nearest frontier, shared maps, until 99 % of what can be explored
-has been seen; median [least–largest] over the seeds. The time of one map is that of the first robot whose own map holds
-99 %. Cost and efficiency are those at the time of the union. Contacts and stuck robots (they hold a goal and move less
-than 0.1 m in 60 s) are sums over all runs. Made by `benchmarks/exploration.py`; `exploration.csv` holds every run.
+`python benchmarks/exploration.py` writes this page, and `exploration.csv` holds every run. Pioneers with a SICK
+LMS500 (180 rays, 190°, 26 m) explore until 99 % of what can be explored has been seen. They use nearest
+frontier and share maps.
+
+The table gives the median and the range over the seeds, as median [smallest–largest]. The time of one map is
+that of the first robot whose own map holds 99 %. Cost and efficiency are those at the time of the union.
+Contacts and stuck robots are sums over all runs. A stuck robot has a goal and moves less than 0.1 m in 60 s.
 
 """
 

@@ -296,7 +296,10 @@ def main() -> None:
     lines += ["", f"{good} of {len(rows)} cells within one published standard deviation; {options.runs} mazes each."]
     print(lines[-1])
     if options.write:
-        text = "# Grid rounds: decisions against published results\n\nThe model: `benchmarks/grid_rounds.py`.\n"
+        text = (
+            "# Grid rounds: decisions against published results\n\n"
+            "`python benchmarks/grid_rounds.py --write` holds the model and writes this page.\n"
+        )
         (HOME / "docs/results/grid_rounds.md").write_text(text + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 

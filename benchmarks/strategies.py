@@ -342,10 +342,11 @@ def compared(question: str, metric: str, rows: list[Row], between: str, a: str, 
 
 INTRODUCTION = """# Strategies against each other
 
-Medians over runs; a dash: more than half of the runs did not get there within 600 s. Cost and overlap are those at
-99 %, bytes and the covered share those at the end. Stuck robots (they hold a goal and move less than 0.1 m in 60 s) are
-sums. Made by `benchmarks/strategies.py`, which says what was run; `strategies.csv` holds every run.
-[notes.md](notes.md) says which runs these are and what they mean.
+`python benchmarks/strategies.py` writes this page. The script describes the runs, and `strategies.csv` holds
+every run. The tables give medians over runs. A dash means that more than half of the runs did not reach the
+goal within 600 s. Cost and overlap are those at 99 %, bytes and the covered share those at the end. Stuck
+robots are sums over the runs. A stuck robot has a goal and moves less than 0.1 m in 60 s. [The notes](notes.md)
+describe the runs and what they mean.
 """
 
 
