@@ -188,10 +188,10 @@ PARTS = (
     (
         "Without a guarantee: goal 99 % explored",
         WANDERING,
-        "These strategies need not explore everything, as their papers say. `random_ballistic_walk` and `wander` "
-        "drive around and never end. `wall_follower` follows only walls that are connected to the first one. Robots of `lvd` "
-        "see only their own surroundings, and forget. Robots of `brick_and_mortar` end when no neighbouring cell is "
-        "open.",
+        "These strategies need not explore everything, as their papers say. `random_ballistic_walk` and "
+        "`wander` drive around and never end. `wall_follower` follows only walls that are connected to the "
+        "first one. Robots of `lvd` see only their own surroundings, and forget. Robots of `brick_and_mortar` "
+        "end when no neighbouring cell is open.",
     ),
     (
         "Coverage: goal " + ", ".join(f"{name} {share:.0%}" for name, share in COVERED.items()),
@@ -201,9 +201,9 @@ PARTS = (
     (
         "Patrolling: goal two visits to every waypoint",
         PATROLLING,
-        "If the part of a robot is a single waypoint, the robot stands on it, and its visits count. After a jump a "
-        "robot is not where it believes it is, so waypoints of its own part may stay unvisited. `partitioned_patrol` does "
-        "not take over the part of a dead robot.",
+        "If the part of a robot is a single waypoint, the robot stands on it, and its visits count. After a "
+        "jump a robot is not where it believes it is, so waypoints of its own part may stay unvisited. "
+        "`partitioned_patrol` does not take over the part of a dead robot.",
     ),
 )
 
