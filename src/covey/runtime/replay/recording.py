@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from covey.mapping.exchange.apart import OwnTiles
+from covey.mapping.occupancy.apart import OwnTiles
 from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
 from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.phases.sensing import SensorBank
