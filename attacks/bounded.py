@@ -61,14 +61,15 @@ def run_cases(module: str, numbers: Iterable[int]) -> Outcome:
             child.start()
             theirs.close()
             try:
-                _feed(ours, child, left, outcome)
+                _feed(ours, child, folder, left, outcome)
             finally:
                 child.kill()
                 child.join()
+                _said(folder).unlink(missing_ok=True)
     return outcome
 
 
-def _feed(pipe: Any, child: Any, left: list[int], outcome: Outcome) -> None:
+def _feed(pipe: Any, child: Any, folder: str, left: list[int], outcome: Outcome) -> None:
     """Give cases to a child until none is left or it has to be replaced."""
     pipe.recv()  # it has loaded what it needs
     before_mb = None
@@ -78,7 +79,7 @@ def _feed(pipe: Any, child: Any, left: list[int], outcome: Outcome) -> None:
         begin_s, begin = _cpu_s(child.pid), time.monotonic()
         while not pipe.poll(0.2) and child.is_alive():
             if _cpu_s(child.pid) - begin_s > LIMIT_S or time.monotonic() - begin > _BLOCKED_S:
-                where = _where(child)
+                where = _where(child, folder)
                 outcome.counts["hung"] += 1
                 outcome.failures[number] = f"hangs{where}"
                 return
@@ -99,14 +100,18 @@ def _feed(pipe: Any, child: Any, left: list[int], outcome: Outcome) -> None:
             return
 
 
-def _where(child: Any) -> str:
+def _where(child: Any, folder: str) -> str:
     """Let the child say where it is, and return that."""
     os.kill(child.pid, 10)  # SIGUSR1
     time.sleep(0.5)
-    said = Path(tempfile.gettempdir(), f"covey-attack-{child.pid}.txt")
+    said = _said(folder)
     lines = said.read_text().splitlines() if said.exists() else []
-    said.unlink(missing_ok=True)
     return " at " + " < ".join(line.strip().rpartition("/")[2] for line in lines[1:12])
+
+
+def _said(folder: str) -> Path:
+    """Return the file in which a child says where it is: beside its folder, whose content is that of the cases."""
+    return Path(folder + ".txt")
 
 
 def _cpu_s(pid: int) -> float:
@@ -121,8 +126,7 @@ def _child(module: str, pipe: Any, folder: str) -> None:
     import faulthandler
     import signal
 
-    said = Path(folder).parent / f"covey-attack-{os.getpid()}.txt"
-    with said.open("w") as stream:
+    with _said(folder).open("w") as stream:
         faulthandler.register(signal.SIGUSR1, stream, all_threads=False)
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_DATA, (int(4e9), int(4e9)))  # the machine is spared what is beyond the limit
@@ -134,7 +138,6 @@ def _child(module: str, pipe: Any, folder: str) -> None:
             try:
                 number = pipe.recv()
             except EOFError:
-                said.unlink(missing_ok=True)
                 return
             pipe.send(_one(case, number))
 

@@ -1,5 +1,7 @@
 """The attacks of ``attacks/``, small: no traceback, no hang, no more memory than there may be."""
 
+import tempfile
+
 import pytest
 from attacks import bounded, controllers, kills, ports, starts
 
@@ -29,6 +31,9 @@ def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(bounded, "LIMIT_S", 0.5)
     monkeypatch.setattr(bounded, "LIMIT_MB", 300.0)
+    (tmp_path / "left").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "left"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     outcome = bounded.run_cases("bad_cases", range(6))
     assert sorted(outcome.failures) == [1, 2, 3, 4]
     assert "KeyError: 'lost'" in outcome.failures[1]
@@ -36,6 +41,7 @@ def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
     assert outcome.failures[3] == "the process ended with 7"
     assert "MB" in outcome.failures[4]
     assert outcome.counts["good"] == 3
+    assert not list((tmp_path / "left").iterdir())
 
 
 @pytest.mark.parametrize("way", controllers.WAYS)
