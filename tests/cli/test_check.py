@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
     [
         ("world: {empty_m: [50, 50], resolution_m: 0.5}\n"
          "robots: [{robot: {base: maes, mapping: {resolution_m: 0.001}}, count: 200, controller: tnf}]",
-         "maps of 200 robots, 51008 x 51008 cells each, take 520 GB"),
+         "maps of 200 robots, 51008 x 51008 cells each, take 544 GB"),
         ("world: {empty_m: [6, 6]}\nrobots: [{robot: maes, count: 900}]", "of 900 robots have room here"),
         ("world: {empty_m: [6, 6]}\nrobots: [{robot: {base: maes, mapping: null}, controller: tnf}]",
          "'tnf' needs map, but 'maes' has only"),
@@ -108,3 +108,13 @@ def test_check_calls_no_controller_and_leaves_nothing(folder, capsys):
     assert "mine.yaml: good. 3 robot (maes)" in capsys.readouterr().out
     assert sorted(folder.iterdir()) == before
     assert "mine" not in sys.modules
+
+
+def test_check_builds_no_simulation_of_a_huge_world_and_says_so(folder, capsys):
+    (folder / "huge.yaml").write_text(
+        "world: {empty_m: [161, 160], resolution_m: 0.05}\nrobots: [{controller: wander}]\n"
+    )
+    assert main(["check", str(folder / "huge.yaml")]) == REACHED
+    out = capsys.readouterr().out
+    assert "good" in out
+    assert "not tried: a simulation of 103" in out

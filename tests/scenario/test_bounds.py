@@ -1,14 +1,16 @@
 """A file costs no more than its size: what is absurd is refused in words, soon, and without taking memory."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 import shapely
 
 from covey.errors import CoveyError, ScenarioError
 from covey.geometry.grid import Grid
-from covey.scenario.build import set_up
+from covey.scenario.build import build, set_up, try_out
 from covey.scenario.load import parse_scenario
 from covey.world.editing.obstacles import disc_patch
 from covey.world.editing.shapes import rasterize
@@ -154,3 +156,13 @@ def test_the_folder_of_a_patrol_can_be_read(tmp_path):
     simulation.close()
     waypoints = Run(tmp_path / "run", incomplete=True).manifest["mission"]["waypoints_m"]
     assert waypoints == [[1, 1], [2, 1]]
+
+
+@pytest.mark.parametrize("start", [build, try_out])
+def test_a_simulation_that_has_no_room_is_refused_before_it_takes_memory(start, monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=20e6, total=4e9))
+    scenario = parse_scenario(f"world: {{empty_m: [40, 40], resolution_m: 0.05}}\n{ROBOT}")
+    with pytest.raises(
+        CoveyError, match=r"80\d x 80\d cells and a team of 1 .* more than is left of the 4 GB .* coarser resolut"
+    ):
+        start(scenario)

@@ -7,7 +7,7 @@ from typing import Any
 
 from covey.events.checks import unshared
 from covey.registry import Looking, looking
-from covey.scenario.build import try_out
+from covey.scenario.build import TRIED_CELLS, try_out
 from covey.scenario.load import load_scenario
 
 
@@ -18,7 +18,10 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
         if seen.stand_ins:
             print(f"{source}: good as far as it is read; its robots have not been placed.")
         else:
-            print(f"{source}: good. {try_out(loaded).summary()}")
+            ready = try_out(loaded)
+            print(f"{source}: good. {ready.summary()}")
+            if (cells := ready.world.grid.cells.size) > TRIED_CELLS:
+                print(f"not tried: a simulation of {cells} cells; worlds of at most {TRIED_CELLS} are")
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
             if alone := unshared(groups, loaded.share_maps):
                 print(f"warning: {alone}", file=sys.stderr)

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 _WORLDS: Recent[World] = Recent(6e6, lambda world: world.grid.cells.size)  # at most 66 MB with what belongs to them
 
+TRIED_CELLS = 10_000_000
+"""Worlds of more cells are set up by `try_out`, but not simulated, which would take minutes and gigabytes."""
+
+_CELL_BYTES, _ROBOT_BYTES = 45.0, 0.25
+"""What building a simulation takes at most for each cell of the world, once and for each robot; see `check_room`."""
+
 
 @dataclass(frozen=True)
 class SetUp:
@@ -79,12 +85,16 @@ def build(
 def try_out(scenario: "Scenario") -> SetUp:
     """Set a scenario up and build its simulation as `build` does, but with robots that stand still, and let it go.
 
-    No controller is called, no process starts, and nothing is left.
+    No controller is called, no process starts, and nothing is left. A world of more than `TRIED_CELLS` is set up, and
+    its simulation is not built.
 
     Raises:
         CoveyError: as `build`.
     """
     ready = set_up(scenario)
+    if ready.world.grid.cells.size > TRIED_CELLS:
+        _check_memory(ready)
+        return ready
     still = ControllerReference.model_validate("still")
     groups = tuple(group.model_copy(update={"controller": still}) for group in ready.groups)
     here = scenario.execution.model_copy(update={"controllers": "in_process"})
@@ -94,7 +104,20 @@ def try_out(scenario: "Scenario") -> SetUp:
     return ready
 
 
+def _check_memory(ready: SetUp) -> None:
+    """Raise `InvalidValueError` when a simulation will not have room; its maps are checked when they are made."""
+    from covey.mapping.exchange.shared_maps import check_room
+
+    robots, (rows, columns) = sum(len(poses) for poses in ready.poses), ready.world.grid.shape
+    check_room(
+        rows * columns * (_CELL_BYTES + _ROBOT_BYTES * robots),
+        f"a simulation of {columns} x {rows} cells and a team of {robots} takes about",
+        "take a coarser resolution_m, a smaller world, or fewer robots",
+    )
+
+
 def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **recorded: Any) -> "Simulation":
+    _check_memory(ready)
     execution = scenario.execution
     from covey.onboard.group import Group  # after the checks, since these load the kernels
     from covey.runtime.simulation import Simulation

@@ -23,7 +23,7 @@ FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
 
 MAX_CELLS = 100_000_000
-"""Worlds of more cells are refused (a square of 500 m at 0.05 m fits): they take 10 s and 2 GB to set up."""
+"""Worlds of more cells are refused (a square of 500 m at 0.05 m fits): a run in one takes 20 s and 5 GB to begin."""
 
 MAX_PARTS = 40_000
 """Generated worlds are drawn with at most so many roads, rooms or blocks."""

@@ -13,6 +13,9 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.mapping.exchange.map_updates import News
 
+_CELL_BYTES = 9
+"""What the truth that maps are set beside takes for each of their cells, however many maps there are."""
+
 
 def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
     """Check that so many maps of some rows and columns have room, before it is taken.
@@ -20,12 +23,20 @@ def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
     Raises:
         InvalidValueError: the machine has not so much memory left.
     """
-    needed, memory = maps * math.prod(shape) + 8 * robots**2, psutil.virtual_memory()
+    check_room(
+        (maps + _CELL_BYTES) * math.prod(shape) + 8 * robots**2,
+        f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take",
+        "take fewer robots, coarser maps (mapping.resolution_m), or less world",
+    )
+
+
+def check_room(needed: float, what_takes: str, advice: str) -> None:
+    """Raise `InvalidValueError` when the machine has not so many bytes left."""
+    memory = psutil.virtual_memory()
     if needed > memory.available:
         raise InvalidValueError(
-            f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take {needed / 1e9:.3g} GB, more than is "
-            f"left of the {memory.total / 1e9:.3g} GB of this machine; take fewer robots, coarser maps "
-            "(mapping.resolution_m), or less world"
+            f"{what_takes} {needed / 1e9:.3g} GB, more than is left of the {memory.total / 1e9:.3g} GB of this "
+            f"machine; {advice}"
         )
 
 
