@@ -160,7 +160,7 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
 def _refresh_window(
     cost, occupancy, row0, row1, first, last, reach, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost
 ):
-    """Compute the costs anew that cells between two rows and two columns, all inclusive, have a say in."""
+    """Compute the costs again that depend on cells between two rows and two columns, all inclusive."""
     rows, columns = occupancy.shape
     top, bottom = max(row0 - 2 * reach, 0), min(row1 + 2 * reach + 1, rows)
     left, right = max(first - 2 * reach, 0), min(last + 2 * reach + 1, columns)

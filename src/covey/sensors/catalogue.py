@@ -48,14 +48,14 @@ def turtlebot3_lds(rate_hz: float = 5.0) -> Lidar:
 
 @sensors.register("maes_360")
 def maes_360(range_m: float = 7.0) -> Lidar:
-    """The range sensor of MAES: all around, a ray for each half metre at full range, no noise, blind to robots."""
+    """The range sensor of MAES: 360 degrees, a ray for each half metre at full range, no noise, blind to robots."""
     rays = int(2.0 * math.pi * range_m * 2.0)
     return Lidar(rays=rays, fov_deg=360, range_m=range_m, rate_hz=10, sees_robots=False)
 
 
 @sensors.register("look_down")
 def look_down(range_m: float = 15.0) -> Wedge:
-    """What an aerial scout looks down with: all that lies within 45 degrees of straight down, 2 Hz."""
+    """The sensor of an aerial scout: sees everything within 45 degrees of straight down, at 2 Hz."""
     return Wedge(
         name="look_down",
         fov_deg=90,

@@ -95,7 +95,7 @@ class OdometryReadings(Readings):
 
 
 class Odometry(SensorRecord):
-    """Dead reckoning from the wheels; the noise is drawn anew for each sample."""
+    """Dead reckoning from the wheels; each sample has noise of its own."""
 
     kind: Literal["odometry"] = "odometry"
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")

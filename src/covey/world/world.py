@@ -117,7 +117,7 @@ class World:
     def edited(self, row: int, column: int, cells: Any, materials: Any = None) -> "World":
         """Return the next version, in which a rectangle of cells from [row, column] on is another.
 
-        What was computed of the world is brought up to date, not computed anew.
+        What was computed of the world is updated, not computed again.
 
         Args:
             row, column: the first cell, of the smallest row and column.

@@ -9,7 +9,7 @@ from covey.comms.links.model import LinkModel, links
 
 @links.register("unlimited")
 class Unlimited(LinkModel):
-    """Everybody hears everybody (MAES: global communication)."""
+    """All robots hear each other (MAES: global communication)."""
 
 
 @links.register("disc")

@@ -15,7 +15,7 @@ from covey.registry import load_from_file
 
 @links.register("wall_length")
 class WallLength(LinkModel):
-    """Robots hear each other through up to ``max_m`` of wall, or as a function of distance and wall says.
+    """Robots hear each other through up to ``max_m`` of wall, or by a function of distance and wall.
 
     The function gets the distance [m] and the length of it inside walls [m], and returns whether the link is there, or
     the probability that a packet gets through: the "custom function" of MAES (maes 2.0, `SignalTransmission`). One that

@@ -11,7 +11,7 @@ from covey.comms.protocols.station import Frame, Station
 
 @protocols.register("slotted_aloha")
 class SlottedAloha(Protocol):
-    """The oldest message that waits is transmitted at the begin of a slot, with a probability; nobody confirms.
+    """The oldest waiting message is transmitted at the beginning of a slot, with a probability, without confirmation.
 
     With ``interference`` packets of one slot destroy each other: many stations that offer G packets in a slot get
     G exp(-G) of them through. References: L. Roberts: ALOHA packet system with and without slots and capture. ACM

@@ -37,4 +37,4 @@ class Protocol(Named):
 
 @protocols.register("direct")
 class Direct(Protocol):
-    """Every message is one packet; nobody confirms it and nobody repeats it."""
+    """Every message is one packet, without confirmation and repetition."""

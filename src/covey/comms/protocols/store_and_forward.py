@@ -19,7 +19,7 @@ class Held:
 
 @protocols.register("store_and_forward")
 class StoreAndForward(Protocol):
-    """Epidemic routing: whoever holds a message offers it to neighbours that are not known to have it.
+    """Epidemic routing: a robot that holds a message offers it to neighbours that do not have it, as far as it knows.
 
     Receivers confirm each packet; a robot that a message was for once has it, whoever brings it again. A message goes
     over at most ``hops`` links, and is forgotten ``hold_s`` after it was written, or at its time to live.

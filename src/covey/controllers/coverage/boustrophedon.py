@@ -16,7 +16,7 @@ _LISTEN_S = 1.5
     "boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"), needs=("map",)
 )
 async def boustrophedon(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
-    """Cut the map into cells that can be swept up and down, cover the nearest one that nobody has begun, and so on.
+    """Divide the map into cells, and sweep the nearest cell that no robot has begun, again and again.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots keep out of each
     other's cells by what they tell of themselves: a cell of which more than half is covered, or which another robot is

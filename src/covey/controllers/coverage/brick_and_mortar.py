@@ -24,7 +24,7 @@ _TRIES = 4
 
 @controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"), needs=("lidar",))
 async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Seconds = 300.0) -> None:
-    """Mark cells as visited, which then are walls, wherever that does not cut others off; go on to the rest.
+    """Mark cells as visited, which then count as walls, if this cuts no others off; go on to the rest.
 
     In each cell the robot leaves a tag: visited if the open cells beside it are joined around it, else explored. It
     goes on to the unexplored cell beside with the most walls around, or to an explored one, not back if it can help.

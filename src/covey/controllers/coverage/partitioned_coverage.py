@@ -1,4 +1,4 @@
-"""Partitioned coverage: each robot covers what it has the shortest way to, and what is left is divided anew."""
+"""Partitioned coverage: each robot covers the area nearest to it, and the rest is divided again."""
 
 import numpy as np
 
@@ -19,11 +19,11 @@ _SMALL = 20.0
     needs=("map",),
 )
 async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
-    """Divide the place by the length of the way from each robot, and cover the own part up and down.
+    """Divide the area by the path length from each robot, and sweep its own part.
 
     It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots tell where they are
-    and where they have driven. Whoever is done divides what is left anew among the robots that are still heard: so the
-    part of a partner that vanishes, or is slow, falls to the others. A robot that hears nobody covers everything. It
+    and where they have driven. A robot that has finished divides the rest among the robots that it still hears: so the
+    part of a partner that vanishes, or is slow, falls to the others. A robot that hears no other covers everything. It
     ends when nothing is left to cover.
 
     Args:

@@ -24,7 +24,7 @@ _MISSED = 3
     "spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame")
 )
 async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
-    """Go round a spanning tree of free cells that are twice as wide as the body, counter-clockwise.
+    """Drive counter-clockwise around a spanning tree of free cells that are twice as wide as the body.
 
     The width D of the body is the side of the largest square in it: then the corners are covered, too. The place is cut
     into cells of 2D. Robots without a map build their trees while they go, from what their lidars show, on the cells

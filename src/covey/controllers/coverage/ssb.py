@@ -23,7 +23,7 @@ _AHEAD = 40
 
 @controller("ssb", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 5) -> None:
-    """Drive over every tile: in spirals along what is solid or covered, then on to the next place left behind.
+    """Drive over every tile: in spirals along solid or covered tiles, then on to the next place that is left.
 
     A spiral keeps the blocked side beside it and turns inwards; tiles that it leaves open beside itself become
     backtracking points. A robot whose spiral has ended calls an auction: all tell their points, then bid the tiles

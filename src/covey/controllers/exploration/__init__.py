@@ -1,1 +1,1 @@
-"""Strategies that explore: robots map what nobody knows yet."""
+"""Strategies that explore: robots map what no robot knows yet."""

@@ -31,7 +31,7 @@ async def connected(
     replan_s: Seconds = 1.0,
     forget_s: Seconds = 10.0,
 ) -> None:
-    """Go to the nearest frontier whose next stretch of way keeps everybody connected who is connected now.
+    """Go to the nearest frontier on a path whose next part keeps all connected robots connected.
 
     Robots nearer than ``range_m`` are taken for connected, directly or over others. When no frontier can be gone for,
     the robot waits; after ``patience_s`` of it, it follows the robot whose name comes first in its network, so that
@@ -49,10 +49,10 @@ async def connected(
         range_m: robots within this distance can hear each other [m]; give that of the radio or less.
         patience_s: how long to wait for a connected way before it follows [s].
         give_up_s: how long to go without one before it leaves the network [s]; inf (the paper): never.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the choice is made anew [s].
+        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        replan_s: time between two choices [s].
         forget_s: how long a partner that is not heard is still held on to [s].
 
     References:

@@ -41,10 +41,10 @@ async def cost_frontier(
         robot: a robot with a map.
         potential_scale: weight of the potential.
         gain_scale: weight of a metre of frontier.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left. Theirs is ten times the
+        min_cells: smallest frontier, in cells; smaller ones count when no other is left. Theirs is ten times the
             inscribed radius of the Pioneer, 1.78 m.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: time between two choices while driving [s].
 
     References:
         ROS packages explore and explore_multirobot (C. Bosch 2008; Z. Yan 2014), planner_frequency 1 Hz; navfn of the

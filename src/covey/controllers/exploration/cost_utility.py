@@ -21,7 +21,7 @@ async def cost_utility(
     replan_s: Seconds = 5.0,
     forget_s: Seconds = 10.0,
 ) -> None:
-    """Go to the frontier that falls to this robot when the pairs of most utility less cost are dealt out first.
+    """Assign the pairs with the highest utility minus cost first, and go to the frontier assigned to this robot.
 
     Each goal begins with utility 1. When one is dealt out, that of every goal in sight of it at a distance d falls by
     P(d) = 1 - d / r, the chance to see the one from the other, with r the range of the sensor that it maps with;
@@ -32,11 +32,11 @@ async def cost_utility(
     Args:
         robot: a robot with a map.
         beta: weight of cost against utility (published: 1, and nearly the same results from 0.01 to 50).
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
         piece_m: frontiers are goals every so many metres [m] (published: every frontier cell is a goal).
-        replan_s: how often the choice is made anew on the way [s].
-        forget_s: how long a partner that is not heard is still reckoned with [s].
+        replan_s: time between two choices while driving [s].
+        forget_s: a partner counts for this time after it was last heard [s].
 
     References:
         W. Burgard, M. Moors, C. Stachniss, F. Schneider: Coordinated multi-robot exploration. IEEE Transactions on

@@ -11,7 +11,7 @@ from covey.robots.parameters import Seconds, Shape, TileSide
 async def fftnf(
     robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0, forget_s: Seconds = 60.0
 ) -> None:
-    """Go to the frontier of the highest utility as `tnf` does; it is lower near the goals that the others told.
+    """Go to the frontier with the highest utility, like `tnf`; the utility is lower near the goals of other robots.
 
     Robots tell their goals by radio. Who has not been heard for ``forget_s`` is left out; without any radio this is
     `tnf`.

@@ -13,13 +13,13 @@ from covey.robots.parameters import Count, Definition, Seconds
 async def first_frontier(
     robot: Robot, *, min_cells: Count = 1, definition: Definition = "maes", replan_s: Seconds = 60.0
 ) -> None:
-    """Go to the first frontier cell in storage order until it is no frontier any more; then to the next.
+    """Go to the first frontier cell in storage order until it is no longer a frontier, then to the next.
 
     Args:
         robot: a robot with a map.
         min_cells: smallest frontier to go for, in cells.
         definition: which cells are frontier cells: ``maes``: at least 2 of 8 neighbours unknown.
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: time between two choices while driving [s].
 
     References:
         The frontier follower of M. Z. Andreasen et al.: MAES, Artificial Life and Robotics 28, 2023; one robot, no

@@ -59,7 +59,7 @@ async def explore(
             or None when it can reach none of them. It may await something first.
         definition: which cells are frontier cells, see `find_frontiers`.
         min_cells: smallest frontier to go for; smaller ones are tried when no other is left.
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: time between two choices while driving [s].
         near_m: frontier cells within this distance of a goal keep it worth going to [m]; inf: it always is. How far a
             goal may lie from what it is to show says nothing about what lies beside a goal that was in vain.
         tolerance_m: a goal is reached within this distance [m].

@@ -17,7 +17,7 @@ _DEADLOCK_S = 5.0
 
 @controller("greed", sees=("pose", "map", "shared_map"), needs=("map",))
 async def greed(robot: Robot, *, tile_m: TileSide = 1.0) -> None:
-    """Go to the open place beside the nearest unseen one, counted in steps over the own map, again and again.
+    """Go to the open place beside the nearest unseen place, counted in steps on its own map, again and again.
 
     A breadth-first search over four-connected cells finds the nearest unseen cell, a second one the nearest place from
     there that is open: no known wall within half a tile. There the robot goes, to within half a tile, also when the

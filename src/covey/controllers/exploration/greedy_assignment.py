@@ -1,4 +1,4 @@
-"""Greedy assignment: robots choose in turn, each the nearest frontier that nobody before it has taken."""
+"""Greedy assignment: robots choose in turn, each the nearest frontier that no robot before it has taken."""
 
 from covey.controllers.exploration.team_assignment import Candidates, explore_together
 from covey.onboard.controller import controller
@@ -24,11 +24,11 @@ async def greedy_assignment(
 
     Args:
         robot: a robot with a map.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the choice is made anew on the way [s].
-        forget_s: how long a partner that is not heard is still reckoned with [s].
+        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        replan_s: time between two choices while driving [s].
+        forget_s: a partner counts for this time after it was last heard [s].
 
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.

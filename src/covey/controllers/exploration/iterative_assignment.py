@@ -17,18 +17,18 @@ async def iterative_assignment(
     replan_s: Seconds = 5.0,
     forget_s: Seconds = 10.0,
 ) -> None:
-    """Go to the frontier that falls to this robot when the cheapest pairs of robots and frontiers are dealt out first.
+    """Assign the cheapest pairs of robot and frontier first, and go to the frontier assigned to this robot.
 
     Each robot deals the frontiers out for itself, from its own map and the poses that the others have told. It ends
     when it can reach no frontier. Partners that have been silent for ``forget_s`` get none.
 
     Args:
         robot: a robot with a map.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the choice is made anew on the way [s].
-        forget_s: how long a partner that is not heard is still reckoned with [s].
+        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        replan_s: time between two choices while driving [s].
+        forget_s: a partner counts for this time after it was last heard [s].
 
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
@@ -46,5 +46,5 @@ async def iterative_assignment(
 
 
 def decide(robot: Robot, found: Candidates) -> int:
-    """Return the goal that falls to the robot when the cheapest pairs are dealt out first."""
+    """Return the goal of the robot when the cheapest pairs are assigned first."""
     return int(assignment.iterative_assignment(found.costs)[found.robot])

@@ -1,4 +1,4 @@
-"""Market: robots hold tours of frontiers, and sell each one to whoever gets there for less."""
+"""Market: robots hold tours of frontiers, and sell each one to a robot that reaches it at a lower cost."""
 
 import math
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from covey.robots.parameters import Count, Definition, Metres, Radius, Seconds, 
 _SAME_M = 3.0
 """Goals within this distance are one [m]."""
 _FRESH_S = 2.0
-"""A bidder computes its ways anew after this time [s]."""
+"""A bidder computes its paths again after this time [s]."""
 
 
 @controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
@@ -35,7 +35,7 @@ async def market(
     replan_s: Seconds = 5.0,
     forget_s: Seconds = 10.0,
 ) -> None:
-    """Go through an own tour of frontiers, and put its goals up for auction, one after another.
+    """Follow a tour of frontiers, and offer its goals to other robots in auctions, one after another.
 
     A goal is worth ``value_m_per_m2`` for each unknown square metre within ``info_radius_m``, and costs what it
     lengthens the tour by; from the robot to a goal that is the way over the own map, between goals the straight line.
@@ -55,10 +55,10 @@ async def market(
         auction_s: how long bids, and the answer to an award, are waited for [s].
         value_m_per_m2: metres of way that a square metre of the unknown is worth.
         info_radius_m: radius around a goal in which the unknown counts [m].
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the tour is made anew on the way, and how long what was bought is not offered [s].
+        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        replan_s: time between two tours while driving, and time for which a bought goal is not offered [s].
         forget_s: how long a partner that is not heard keeps its goals [s].
 
     References:
@@ -105,7 +105,7 @@ class _Trader:
     # -- the tour ---------------------------------------------------------------------------------------------------
 
     def choose(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-        """Make the tour anew over the frontiers, offer it to the others, and return its first goal."""
+        """Make a new tour over the frontiers, offer it to the others, and return its first goal."""
         assert robot.map is not None
         grid, way = robot.map.grid, self._ways(robot, anew=True)
         usable = allowed & np.isfinite(way[frontiers.cells[:, 0], frontiers.cells[:, 1]])
@@ -241,7 +241,7 @@ class _Trader:
         return next((g for g in self.tour if math.dist(goal, g) <= _SAME_M), None)
 
     def _price(self, robot: Robot) -> None:
-        """Reckon anew what is told: the goals of the tour, and what each costs."""
+        """Compute again what is sent: the goals of the tour, and the cost of each."""
         self._told = tuple((*goal, cost) for goal, cost in zip(self.tour, self._costs(robot), strict=True))
 
     def _worth(self, robot: Robot, goal: Goal) -> float:

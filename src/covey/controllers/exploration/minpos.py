@@ -19,16 +19,16 @@ async def minpos(
 ) -> None:
     """Go to the frontier at which this robot has the best rank: where the fewest other robots are nearer.
 
-    Of frontiers with equal rank it takes the nearest. It ranks by its own map and the poses that the others have told,
-    and ends when it can reach no frontier. Partners that have been silent for ``forget_s`` are nowhere nearer.
+    Of frontiers with equal rank it takes the nearest. It ranks by its own map and the poses that the others report,
+    and ends when it can reach no frontier. Partners that have been silent for ``forget_s`` do not count.
 
     Args:
         robot: a robot with a map.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: longer frontiers are several goals, one for each such length [m].
-        replan_s: how often the choice is made anew on the way [s].
-        forget_s: how long a partner that is not heard is still reckoned with [s].
+        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        replan_s: time between two choices while driving [s].
+        forget_s: a partner counts for this time after it was last heard [s].
 
     References:
         A. Bautin, O. Simonin, F. Charpillet: MinPos: a novel frontier allocation algorithm for multi-robot

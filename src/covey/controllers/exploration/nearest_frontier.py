@@ -13,15 +13,15 @@ from covey.robots.parameters import Count, Definition, Seconds
 async def nearest_frontier(
     robot: Robot, *, min_cells: Count = 8, definition: Definition = "explore", replan_s: Seconds = 10.0
 ) -> None:
-    """Go to the frontier of the own map that is nearest by travel cost, again and again.
+    """Go to the frontier of its own map that is nearest by travel cost, again and again.
 
     Robots decide each for themselves; where maps are shared, that is the only coordination.
 
     Args:
         robot: a robot with a map.
-        min_cells: smallest frontier to go for, in cells; smaller ones when no other is left.
+        min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: time between two choices while driving [s].
 
     References:
         B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998, pp. 47-53.

@@ -29,7 +29,7 @@ async def next_best_view(
     piece_m: Metres = 4.0,
     replan_s: Seconds = 10.0,
 ) -> None:
-    """Go to the place with the largest A exp(-``decay_per_m`` L): A the unknown area in sight from there, L the way.
+    """Go to the place with the largest A exp(-``decay_per_m`` L): A is the unknown area in sight, L the path length.
 
     A [m2] is what rays of the sensor's range would cross of the unknown before they meet a known wall, with open ground
     in all that is unknown: the most that can come to light. Candidates are the frontiers and places drawn at random
@@ -43,7 +43,7 @@ async def next_best_view(
         min_cells: smallest frontier to look at, in cells; smaller ones when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
         piece_m: frontiers are candidates themselves every so many metres [m].
-        replan_s: how often the choice is made anew on the way [s].
+        replan_s: time between two choices while driving [s].
 
     References:
         H. H. Gonzalez-Banos, J.-C. Latombe: Navigation strategies for exploring indoor environments. International

@@ -1,4 +1,4 @@
-"""Frontiers found by rapidly-exploring random trees: one that grows over the whole map, one anew around the robot."""
+"""Frontiers found by rapidly-exploring random trees: one over the whole map, and one that restarts at the robot."""
 
 import math
 
@@ -34,10 +34,10 @@ async def rrt_frontier(
     replan_s: Seconds = 3.0,
     forget_s: Seconds = 10.0,
 ) -> None:
-    """Go to the point at the edge of the known with the largest ``info_multiplier`` x I - N.
+    """Go to the point at the edge of the known area with the largest ``info_multiplier`` x I - N.
 
     Two trees grow through the free cells of the own map; a branch that comes upon the unknown ends in a frontier point.
-    The local tree begins anew where the robot stands whenever it has found one. I is the unknown area within
+    The local tree restarts at the robot whenever it has found one. I is the unknown area within
     ``info_radius_m`` of a point [m2], less what lies as near to the goal of a partner, and times ``hysteresis_gain``
     within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. On the way it
     chooses anew: then what lies so near to its own goal counts as often, in full, whatever a partner will see of it.
@@ -53,8 +53,8 @@ async def rrt_frontier(
         info_radius_m: radius around a point in which the unknown counts [m].
         info_multiplier: metres of way that a square metre of the unknown is worth.
         hysteresis_radius_m, hysteresis_gain: what is this near to the robot or to its goal counts so many times.
-        replan_s: how often the trees grow on the way, and the choice is made anew [s] (published: 0.5).
-        forget_s: how long a partner that is not heard is still reckoned with [s].
+        replan_s: time between two choices while driving; the trees grow at each choice [s] (published: 0.5).
+        forget_s: a partner counts for this time after it was last heard [s].
 
     References:
         H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.

@@ -20,7 +20,7 @@ _HERE_M = 0.3
 
 @controller("tnf", sees=("pose", "map", "shared_map", "neighbours"), needs=("map",))
 async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0) -> None:
-    """Go to the frontier of the highest utility: information + distance - coordination (`utility`).
+    """Go to the frontier with the highest utility: information + distance - coordination (`utility`).
 
     Decided by each robot alone, from its own map and from where it senses others; robots that meet share their maps,
     if the scenario has them shared. A frontier is kept until it is reached or gone. It ends when no frontier is left

@@ -9,7 +9,7 @@ from covey.onboard.handle import Robot
 
 @controller("conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def conscientious_reactive(robot: Robot) -> None:
-    """Go on to the neighbouring waypoint whose last visit by this robot itself is longest ago.
+    """Go to the neighbouring waypoint that this robot itself has not visited for the longest time.
 
     It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Robots that
     start together do the same for ever. It never ends.

@@ -13,7 +13,7 @@ from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spac
 
 @controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"] = "christofides") -> None:
-    """Go round one closed tour through all waypoints for ever, entering it as far behind the next robot as possible.
+    """Follow one closed tour through all waypoints for ever, starting as far behind the next robot as possible.
 
     It knows the map, the waypoints (not their edges: ways lead from each to each) and how many robots the team has; it
     needs no radio. A partner that vanishes leaves a gap in the procession, which nobody closes. It never ends.

@@ -11,7 +11,7 @@ _VISIT = "visit"
 
 @controller("expected_idleness", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
 async def expected_idleness(robot: Robot) -> None:
-    """Go on to the neighbouring waypoint with the largest idleness at arrival per second of way.
+    """Go to the neighbouring waypoint with the largest idleness at arrival per second of travel.
 
     On arriving, a robot broadcasts when it was here, and when it expects to be at the waypoint that it goes to next;
     the others keep the latest time for each waypoint. Of its own visits it knows when they took place. A partner that

@@ -9,7 +9,7 @@ from covey.onboard.handle import Robot
 
 @controller("heuristic_conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def heuristic_conscientious_reactive(robot: Robot) -> None:
-    """Go on to the neighbouring waypoint with the largest sum of idleness and nearness, each as a share of the largest.
+    """Go to the neighbouring waypoint with the largest sum of idleness and nearness, each relative to the largest.
 
     It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Ties are
     broken at random, so robots that start together part. It never ends.

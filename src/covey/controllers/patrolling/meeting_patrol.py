@@ -17,7 +17,7 @@ _TELL_S = 1.0
 
 @controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
 async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
-    """Patrol the own part, meet the robots of the neighbouring parts in turn, and take over from those who stay away.
+    """Patrol its own part, meet the robots of neighbouring parts in turn, and take over from robots that do not come.
 
     The parts come from spectral bisection; neighbouring parts share a waypoint, where their robots meet, at first at
     times that a colouring of the meetings keeps apart (`plan_meetings`). Between meetings a robot goes on as the

@@ -9,7 +9,7 @@ from covey.onboard.handle import Robot
 
 @controller("min_max_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def min_max_reactive(robot: Robot) -> None:
-    """Go on to the neighbouring waypoint with the least sum of freshness and way, both scaled to 0 ... 1.
+    """Go to the neighbouring waypoint with the smallest sum of freshness and path length, both scaled to 0 ... 1.
 
     0 is the least and 1 the most among the neighbours. Of two neighbours, the older one farther away, both sums are 1:
     then it walks at random. It knows the map and the waypoint graph and nothing of the others. It never ends.

@@ -9,7 +9,7 @@ from covey.planning.partition import spectral_parts
 
 @controller("partitioned_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def partitioned_patrol(robot: Robot) -> None:
-    """Patrol one part of the waypoints, from each to each of them, as the heuristic conscientious reactive robot does.
+    """Patrol one part of the waypoints like `heuristic_conscientious_reactive`.
 
     The parts come from spectral bisection; part i belongs to robot i. It knows the map, the waypoints and the team's
     names, and needs no radio. The part of a partner that vanishes is left alone. It never ends.

@@ -21,7 +21,7 @@ _NEAR_M = 1.0  # this near to a place the scout has seen it, or never will
 
 @controller("aerial_scout", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
 class AerialScout:
-    """Map from the air: what is asked for first, then the corridor from the team to its objective, then all else.
+    """Map from the air: first what robots ask for, then the corridor from the team to its objective, then the rest.
 
     Robots on the ground ask by messages of the kind ``look`` with a place x, y [m]; what they ask for is done when the
     place is in the scout's map. Without a question it flies to the unmapped place that is nearest to the line from

@@ -28,12 +28,12 @@ _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
 _STAND = ("arrived", "beside", "facing", "enclosed", "given up")
 _READ_S = 0.2  # how often the order is read
-_GATHER_S = 0.5  # after an order places are dealt out once all have said that they obey it
+_GATHER_S = 0.5  # after an order, places are assigned once all robots have confirmed it
 _DEAL_S = 10.0  # and at most so often again, when robots block each other
 _AROUND_M = 20.0  # a way leads around mates that stand within this distance
 _SHORT_M = 0.5  # so far before an edge of the map a robot stops: it may be one of the ground
-_LOOK_S = 0.5  # how often a way is looked at anew
-_THINK_S = 2.0  # how often a robot that stands thinks anew
+_LOOK_S = 0.5  # how often a path is checked again
+_THINK_S = 2.0  # how often a standing robot decides again
 _FACING = math.radians(6)
 _STUCK_MOST = 5  # so often in a row without progress, the robot gives up
 
@@ -48,9 +48,9 @@ class _Goal(NamedTuple):
 
 @controller("terrain_team", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
 class TerrainTeam:
-    """Obey the order on the notice board: go to the objective and stand around it in formation, mapping on the way.
+    """Follow the order on the notice board: drive to the objective, stand around it in formation, and map on the way.
 
-    Places are dealt out by the Hungarian method. A robot that knows a drivable way to its place drives it. Until it
+    The Hungarian method assigns the places. A robot that knows a drivable way to its place drives it. Until it
     does, it turns on the spot where that reveals more, and then pushes back the edges of the map: the one nearest to
     the objective first, which the nearest robot takes, the others at least ``apart_m`` apart, by proximity. It ends
     when it is at its place, or when what can be driven on is enclosed, and its note says which; another order, or
@@ -265,7 +265,7 @@ class TerrainTeam:
         if self._drives_to(robot, ways, place) or self._spins(robot, ways.grid):
             return
         if _is_all_bad(ways, place, self.order.spacing_m):
-            text = f"enclosed: at its place ({place[0]:.1f}, {place[1]:.1f}) nobody can drive"
+            text = f"enclosed: no robot can drive to its place ({place[0]:.1f}, {place[1]:.1f})"
             self._set(robot, _Goal("enclosed", None, text))
         else:
             self._map(robot, ways, place)

@@ -16,7 +16,7 @@ from covey.world.state import GroundState
 COLUMNS = ("belief_rmse_m", "belief_max_error_m", "belief_interval_coverage", "measured_share")
 """Columns of ``team.parquet``: means over the robots that map the ground, of the largest error the largest."""
 EVERY_S = 1.0
-"""How often they are computed anew [s]; between, the last value stands."""
+"""How often they are computed [s]; in between, the last value holds."""
 LEAST_M = 0.1
 """A vertex counts as changed when it moved by at least this [m]."""
 

@@ -188,7 +188,7 @@ def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -
             raise WireError(f"{address[0]}:{address[1]} refuses the key") from error
         except (OSError, EOFError) as error:
             if time.monotonic() > deadline:
-                raise WireError(f"nobody lets us in at {address[0]}:{address[1]}: {error}") from error
+                raise WireError(f"cannot connect to the simulator at {address[0]}:{address[1]}: {error}") from error
             time.sleep(0.1)
 
 
