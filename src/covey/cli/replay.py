@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from covey.cli import NOT_REACHED, REACHED
+from covey.cli.exit_codes import NOT_REACHED, REACHED
 from covey.errors import InvalidValueError
 from covey.experiments.replay import log_of, record_steps
 from covey.registry import forget_files
