@@ -128,8 +128,8 @@ def _compare(run: Run, again: Run, robot: str) -> None:
         return
     at = was["time_s"][int(np.argmin(same))] if not same.all() else was["time_s"][n - 1]
     raise RunFolderError(
-        f"{robot} does something else than in {run.folder} from {at:g} s on when it is simulated again; its controller "
-        "depends on what is not repeated (the clock, files, globals), or libraries have changed"
+        f"{robot} behaves differently than in {run.folder} from {at:g} s on when the run is simulated again; its "
+        "controller depends on something that is not repeated (the clock, files, globals), or libraries have changed"
     )
 
 

@@ -174,7 +174,9 @@ def _said(path: Path) -> dict[str, Any]:
         said = json.loads(data[start + len(MARK) : data.index(b"}", start) + 1])
         numbers = {key: float(said[key]) for key in ("spacing_m", "m_per_step", "zero_m")}
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise MapFileError(f"{path}: what it says of its altitudes is damaged: {error}; save it anew") from error
+        raise MapFileError(
+            f"{path}: the description of its altitudes is damaged: {error}; save the file again"
+        ) from error
     spacing = numbers["spacing_m"]
     return numbers | {"spacing_m": (spacing, spacing)}
 
