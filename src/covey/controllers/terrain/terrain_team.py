@@ -1,7 +1,6 @@
 """Terrain team: map a landscape as far as it takes to come to an objective, and stand around it in formation."""
 
 import math
-from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -9,32 +8,32 @@ import numpy as np
 from covey.controllers.team_notices import RadioMates, mates_over, where_now
 from covey.controllers.teammates import Mate
 from covey.controllers.terrain.terrain_driving import Disallow, Driver
-from covey.controllers.terrain.terrain_looking import BLIND_M, OLD_S, Looker, Margin, age_s, sight
+from covey.controllers.terrain.terrain_formation import Formation
+from covey.controllers.terrain.terrain_ground import DrivableGround, apart, edges_of, good_ground, is_all_bad, is_edge
+from covey.controllers.terrain.terrain_looking import OLD_S, Looker, age_s
+from covey.controllers.terrain.terrain_turning import Turning
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.planning.assignment import hungarian_assignment
 from covey.planning.best_first import Ways
-from covey.planning.edges import edge_vertices, revealed_by_turning, share_edges, turn_to_reveal
+from covey.planning.edges import share_edges
 from covey.planning.orders import NOTICE, Order
 from covey.planning.progress import Blacklist
 from covey.robots.parameters import Metres, Speed, Turn
 
 _ENDS = ("arrived", "beside", "enclosed", "given up")
 _FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
-_SECTORS = 36
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
 _REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
 _STAND = ("arrived", "beside", "facing", "enclosed", "given up")
 _READ_S = 0.2  # how often the order is read
 _GATHER_S = 0.5  # after an order, places are assigned once all robots have confirmed it
-_DEAL_S = 10.0  # and at most so often again, when robots block each other
-_AROUND_M = 20.0  # a way leads around mates that stand within this distance
 _SHORT_M = 0.5  # so far before an edge of the map a robot stops: it may be one of the ground
 _LOOK_S = 0.5  # how often a path is checked again
 _THINK_S = 2.0  # how often a standing robot decides again
 _FACING = math.radians(6)
+_PLACED = ("place", "facing", "arrived", "beside")
 _STUCK_MOST = 5  # so often in a row without progress, the robot gives up
 
 
@@ -104,27 +103,18 @@ class TerrainTeam:
         self._number: Any = None
         self._others: dict[str, Mate] = {}
         self._ways: Ways | None = None
-        self._places: dict[str, tuple[float, float]] = {}
         self._begin(0.0)
 
     def _begin(self, now_s: float) -> None:
         """Forget what belongs to the last order."""
         self.goal = _Goal("", None, "")
         self._given_s = self._next_s = now_s
-        self._places = {}
-        self._spun: list[tuple[float, float]] = []
-        self._turn, self._heading = 0.0, math.nan  # how far the robot has still to turn on the spot, and from where on
+        self.formation, self.turning, self.looker = Formation(), Turning(), Looker()
+        self._drivable = DrivableGround(self.clearance_m)
         self._refused = Blacklist(tolerance_m=0.6)
-        self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
-        self.looker, self.margin = Looker(), Margin()
-        self._known: tuple[float, int] | None = None  # when, and with how many bad places, the map was read last ...
-        self._cells = np.empty((0, 0), np.int8)  # ... and what it said
         self._around_s = now_s
         self._again_s = now_s + OLD_S  # when a robot that waits looks again at old ground
-        self._asked_s = self._blocked_s = self._dealt_s = -math.inf
-        self._count = 0  # how many places there are
-
-    # -- one step ----------------------------------------------------------------------------------------------------
+        self._asked_s = self._blocked_s = -math.inf
 
     def step(self, robot: Robot) -> None:
         """Choose what to do in this step."""
@@ -155,10 +145,8 @@ class TerrainTeam:
 
     def _facts(self, robot: Robot) -> dict[str, Any]:
         """Return what the others are told beside pose and goal; over the radio also the order."""
-        leads = self._places and min(self._places) == robot.name
-        facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number}
-        facts["places"] = self._places if leads else {}
-        facts["blocked_s"] = self._blocked_s
+        facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number, "blocked_s": self._blocked_s}
+        facts["places"] = self.formation.places if self.formation.leads(robot.name) else {}
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
         if isinstance(self.mates, RadioMates):
             facts["order"] = self._notice
@@ -167,7 +155,7 @@ class TerrainTeam:
     def _arrive(self, robot: Robot) -> None:
         """Say that the robot is at its place, or how far beside it, where it is as near as it can be."""
         assert self.order is not None
-        x, y = self._places.get(robot.name, robot.pose[:2])
+        x, y = self.formation.places.get(robot.name, robot.pose[:2])
         off_m = math.hypot(robot.pose.x - x, robot.pose.y - y)
         if off_m <= self.order.within_m:
             self._set(robot, _Goal("arrived", self.goal.place, "arrived"))
@@ -211,51 +199,32 @@ class TerrainTeam:
         if goal.kind not in ("place", "edge"):
             self.driver.stop(robot)
 
-    # -- who takes which place -----------------------------------------------------------------------------------------
-
     def _take_place(self, robot: Robot) -> None:
         """Deal out the places, if it falls to this robot; who leads is the first by name that is heard."""
-        team, before = self._team(robot), self._places.get(robot.name)
+        team, before = self._team(robot), self.formation.places.get(robot.name)
         leader = min(team)
         if leader == robot.name:
             told_s = [m.facts.get("blocked_s", -math.inf) for m in self._others.values()]
             blocked_s = max([*told_s, self._blocked_s])
-            if robot.time >= self._given_s + _GATHER_S - 1e-9 and (
-                team.keys() != self._places.keys() or blocked_s > self._dealt_s + _DEAL_S
-            ):
-                self._deal(robot, team)
+            assert self.order is not None
+            if robot.time >= self._given_s + _GATHER_S - 1e-9 and self.formation.is_due(team, blocked_s):
+                self.formation.deal(self.order, team, robot.time)
         elif told := self._others[leader].facts.get("places"):
-            self._places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
-        if self._places.get(robot.name) != before and self.goal.kind in ("place", "facing", "arrived", "beside"):
+            self.formation.take(told)
+        if self.formation.places.get(robot.name) != before and self.goal.kind in _PLACED:
             self._set(robot, _Goal("", None, robot.text))
             self._next_s = robot.time
-
-    def _deal(self, robot: Robot, team: dict[str, tuple[float, float]]) -> None:
-        """Deal out the places by the Hungarian method.
-
-        A robot pays the square of its distance: so nobody has to pass one who stands, but they move up.
-        """
-        assert self.order is not None
-        self._dealt_s = robot.time
-        self._count = max(self._count, len(team), len(self._places))  # who is lost leaves a gap
-        slots = self.order.slots(self._count)
-        names = sorted(team)
-        costs = ((np.array([team[n] for n in names])[:, None] - slots[None]) ** 2).sum(axis=2)
-        chosen = hungarian_assignment(costs)
-        self._places = {name: (float(slots[k, 0]), float(slots[k, 1])) for name, k in zip(names, chosen, strict=True)}
 
     def _team(self, robot: Robot) -> dict[str, tuple[float, float]]:
         """Return where the robots are that obey the same order, by name [m]."""
         obey = {n: m for n, m in self._others.items() if "places" in m.facts and m.facts.get("number") == self._number}
         return {n: (m.pose.x, m.pose.y) for n, m in obey.items()} | {robot.name: (robot.pose.x, robot.pose.y)}
 
-    # -- what to do next -----------------------------------------------------------------------------------------------
-
     def _think(self, robot: Robot) -> None:
         """Choose where to go: to the place, where a way is known; else where there is something to map."""
         assert self.order is not None
         self._next_s = robot.time + _THINK_S
-        place = self._places.get(robot.name)
+        place = self.formation.places.get(robot.name)
         if place is None:
             self._spins(robot, self._ground(robot).grid)
             return
@@ -264,7 +233,7 @@ class TerrainTeam:
         ways = self._ways = self._ground(robot)
         if self._drives_to(robot, ways, place) or self._spins(robot, ways.grid):
             return
-        if _is_all_bad(ways, place, self.order.spacing_m):
+        if is_all_bad(ways, place, self.order.spacing_m):
             text = f"enclosed: no robot can drive to its place ({place[0]:.1f}, {place[1]:.1f})"
             self._set(robot, _Goal("enclosed", None, text))
         else:
@@ -275,8 +244,8 @@ class TerrainTeam:
         assert self.order is not None
         to, way = place, ways.plan(robot.pose[:2], place)
         if way is None and ways.vertex(*place, 0.75 * ways.grid.resolution) is None and ways.state(*place) >= 0:
-            others = [p for name, p in self._places.items() if name != robot.name]
-            for to in _good_ground(ways, place, others, self.order.spacing_m):
+            others = [p for name, p in self.formation.places.items() if name != robot.name]
+            for to in good_ground(ways, place, others, self.order.spacing_m):
                 way = ways.plan(robot.pose[:2], to)
                 if way is not None:
                     break
@@ -291,19 +260,15 @@ class TerrainTeam:
         """Go to the edge of the map that falls to this robot, or say that there is none."""
         assert self.order is not None
         grid = ways.grid
-        edges = edge_vertices(grid.cells)
-        reached = np.isfinite(ways.distances(*robot.pose[:2]))
-        points = grid.to_world(edges[reached[edges[:, 0], edges[:, 1]]])
+        points = edges_of(ways, robot.pose[:2])
         told = [tuple(p) for m in self._others.values() for p in m.facts.get("refused", ())]
-        points = _apart(points, [*self._refused.goals, *told], self._refused.tolerance_m)
+        points = apart(points, [*self._refused.goals, *told], self._refused.tolerance_m)
         if not len(points):
             self._set(robot, _Goal("enclosed", None, "enclosed: no drivable ground leads on"))
             return
         mates = {n: self._others[n] for n in self._team(robot) if n != robot.name}
-        taken = {
-            n: m.goal for n, m in mates.items() if m.facts["state"] == "edge" and m.goal and _is_edge(grid, m.goal)
-        }
-        points = _apart(points, taken.values(), self.apart_m)
+        taken = {n: m.goal for n, m in mates.items() if m.facts["state"] == "edge" and m.goal and is_edge(grid, m.goal)}
+        points = apart(points, taken.values(), self.apart_m)
         free = {n: m.pose[:2] for n, m in mates.items() if m.facts["state"] in _FREE and n not in taken}
         free[robot.name] = robot.pose[:2]
         names = sorted(free)
@@ -311,7 +276,7 @@ class TerrainTeam:
         shared = share_edges(points, objective, np.array([free[n] for n in names]), self.apart_m)
         mine = int(shared[names.index(robot.name)])
         if mine < 0:
-            self._turn = self._turn if self.goal.kind == "waiting" else 0.0
+            self.turning.left = self.turning.left if self.goal.kind == "waiting" else 0.0
             self._set(robot, _Goal("waiting", None, "waits: others map all edges"))
             return
         x, y = points[mine].tolist()
@@ -334,20 +299,10 @@ class TerrainTeam:
             if mate.facts.get("state") == "scouting":
                 robot.send(place, to=name, kind="look")
 
-    # -- turning on the spot -------------------------------------------------------------------------------------------
-
     def _spins(self, robot: Robot, grid: Grid) -> bool:
         """Begin to turn, as far as that reveals more, unless it has been tried here."""
-        x, y, heading = robot.pose
-        if any(math.hypot(x - a, y - b) < 1.5 for a, b in self._spun):
+        if not self.turning.spin(robot, grid):
             return False
-        self._turn = _revealing_turn(robot, grid)
-        if self._turn == 0.0:
-            return False
-        if not self._spun:
-            self._turn = math.tau  # at the start all around, since nothing is known yet
-        self._spun.append((x, y))
-        self._heading = heading
         self._next_s = robot.time + _SPIN_MOST_S
         self._set(robot, _Goal("spinning", None, "spinning: looks around"))
         return True
@@ -357,30 +312,16 @@ class TerrainTeam:
         if robot.time >= self._again_s - 1e-9:
             grid = self._ground(robot).grid
             old = (grid.cells == 0) & (age_s(robot) > OLD_S)
-            self._turn = _revealing_turn(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
-            self._heading = robot.pose.heading
-            self._again_s = robot.time + (_THINK_S if self._turn == 0.0 else OLD_S)
-        if self._turn != 0.0:
-            self._turn_on(robot)
+            turn = self.turning.look(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
+            self._again_s = robot.time + (_THINK_S if turn == 0.0 else OLD_S)
+        if self.turning.left != 0.0:
+            self.turning.step(robot)
 
     def _spin(self, robot: Robot) -> None:
-        if robot.time <= self._next_s and not self._turn_on(robot):
+        if robot.time <= self._next_s and not self.turning.step(robot):
             return
         self._set(robot, _Goal("", None, robot.text))
         self._next_s = robot.time
-
-    def _turn_on(self, robot: Robot) -> bool:
-        """Turn on the spot for a step; return whether the robot has turned as far as it was to."""
-        left = abs(self._turn) - math.copysign(1.0, self._turn) * math.remainder(
-            robot.pose.heading - self._heading, math.tau
-        )
-        self._turn, self._heading = math.copysign(max(left, 0.0), self._turn), robot.pose.heading
-        if left <= 0.0:
-            return True
-        robot.drive(0.0, math.copysign(min(0.6 * robot.model.max_turn_rad_s, 1.0), self._turn))
-        return False
-
-    # -- on the way ----------------------------------------------------------------------------------------------------
 
     def _drive(self, robot: Robot) -> None:
         """Drive on, and look from time to time whether the way is still the right one."""
@@ -389,10 +330,10 @@ class TerrainTeam:
         if self._ways is None or robot.time >= self._next_s - 1e-9:
             self._next_s = robot.time + _LOOK_S
             ways = self._ways = self._ground(robot)
-            place = self._places.get(robot.name)
+            place = self.formation.places.get(robot.name)
             if self.goal.kind == "edge" and place is not None and self._drives_to(robot, ways, place):
                 return
-            if self.goal.kind == "edge" and not _is_edge(ways.grid, self.goal.place):
+            if self.goal.kind == "edge" and not is_edge(ways.grid, self.goal.place):
                 self._think(robot)
                 return
             left, look_around = self.driver.left(robot), robot.time >= self._around_s - 1e-9
@@ -407,7 +348,7 @@ class TerrainTeam:
         if self.order.mode == "look_before_leap":
             hidden = self.looker.sees_ahead(robot, self.driver)
             if hidden is not None:
-                self._hard.append((*hidden, robot.time + 20.0))
+                self._drivable.avoid(*hidden, robot.time + 20.0)
                 self._next_s = robot.time
             if self.looker.looks:
                 return
@@ -442,7 +383,7 @@ class TerrainTeam:
         if any(math.dist(m.pose[:2], (x, y)) < 1.5 for m in self.mates.mates.values()):
             self._blocked_s = robot.time  # by a mate
         else:
-            self._hard.append((x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0))
+            self._drivable.avoid(x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0)
         self._next_s = robot.time + 3.0
 
     def _plan(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> np.ndarray | None:
@@ -451,82 +392,9 @@ class TerrainTeam:
         return ways.plan(robot.pose[:2], place) if way is None else way
 
     def _ground(self, robot: Robot, around_mates: bool = False) -> Ways:
-        """Return the map as the robot plans on it: with what it stands on, and without what held it lately."""
-        assert robot.map is not None
-        grid = robot.map.grid
-        self._hard = [place for place in self._hard if place[2] > robot.time]
-        known = robot.time, len(self._hard)
-        if known != self._known:
-            self._known, self._cells = known, grid.cells.copy()
-            self.margin.apply(robot, self._cells)
-            window, near = _disc(grid, robot.pose.x, robot.pose.y, BLIND_M)
-            self._cells[window][near & (self._cells[window] < 0)] = 0
-            for x, y, _ in self._hard:
-                window, near = _disc(grid, x, y, 0.5 * max(grid.resolution, 0.5))
-                self._cells[window][near] = 100
-        cells = self._cells
-        if around_mates:
-            cells = cells.copy()
-            silent = [m for n, m in self.mates.mates.items() if n not in self._others]
-            stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
-            for x, y in (m.pose[:2] for m in silent + stand):
-                if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
-                    window, near = _disc(grid, x, y, 0.5)
-                    cells[window][near] = 100
-        return Ways(grid.with_cells(cells), self.clearance_m)
-
-
-def _revealing_turn(robot: Robot, grid: Grid) -> float:
-    """Return the least turn on the spot that brings what is unmapped around a robot into view [rad]; 0: nothing."""
-    fov_deg, range_m = sight(robot)
-    if fov_deg > 350:
-        return 0.0
-    x, y, heading = robot.pose
-    at = (y - grid.origin[1]) / grid.resolution - 0.5, (x - grid.origin[0]) / grid.resolution - 0.5
-    reach = BLIND_M / grid.resolution, 0.9 * range_m / grid.resolution
-    return turn_to_reveal(revealed_by_turning(grid.cells, *at, *reach, _SECTORS), heading, 0.9 * math.radians(fov_deg))
-
-
-def _apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: float) -> np.ndarray:
-    """Return the points farther than a distance from some places [m]."""
-    for x, y in places:
-        points = points[np.hypot(points[:, 0] - x, points[:, 1] - y) > apart_m]
-    return points
-
-
-def _good_ground(
-    ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
-) -> list[tuple[float, float]]:
-    """Return the passable vertices, at most five, nearest to a place, within a distance and not others' [m]."""
-    window, near = _disc(ways.grid, *place, within_m)
-    corner = window[0].start, window[1].start
-    points = ways.grid.to_world(np.argwhere(near & ways.passable[window]) + corner)
-    points = _apart(points, others, 0.6 * within_m)
-    nearest = np.argsort(np.hypot(*(points - place).T), kind="stable")[:5]
-    return [(x, y) for x, y in points[nearest].tolist()]
-
-
-def _is_edge(grid: Grid, place: tuple[float, float]) -> bool:
-    """Return whether a place [m] lies at the edge of the drivable map."""
-    row, column = grid.cell_at(*place)
-    around = grid.cells[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
-    return bool((around < 0).any()) and grid.cells[row, column] == 0
-
-
-def _is_all_bad(ways: Ways, place: tuple[float, float], within_m: float) -> bool:
-    """Return whether all is mapped at and around a place [m], and nothing of it can be driven on."""
-    window, near = _disc(ways.grid, *place, within_m)
-    return bool((ways.grid.cells[window][near] > 50).all())
-
-
-def _disc(grid: Grid, x: float, y: float, radius_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
-    """Return a window of the grid, and which of its vertices are within a radius of a point [m], or nearest to it."""
-    x0, y0, _ = grid.origin
-    row, column = (y - y0) / grid.resolution - 0.5, (x - x0) / grid.resolution - 0.5
-    reach = radius_m / grid.resolution
-    rows = slice(max(math.floor(row - reach), 0), max(math.ceil(row + reach) + 1, 0))
-    columns = slice(max(math.floor(column - reach), 0), max(math.ceil(column + reach) + 1, 0))
-    r = np.arange(rows.start, min(rows.stop, grid.shape[0]))[:, None]
-    c = np.arange(columns.start, min(columns.stop, grid.shape[1]))[None]
-    near = (r - row) ** 2 + (c - column) ** 2 <= reach * reach
-    return (rows, columns), near | ((r == round(row)) & (c == round(column)))
+        """Return the ways that the robot knows; around mates that stand, or that it has not heard of lately."""
+        if not around_mates:
+            return self._drivable.ways(robot)
+        silent = [m for n, m in self.mates.mates.items() if n not in self._others]
+        stand = [m for m in self._others.values() if m.facts.get("state") in _STAND]
+        return self._drivable.ways(robot, [m.pose[:2] for m in silent + stand])
