@@ -157,7 +157,10 @@ class Onboard:
     def _answer(self, command: Twist) -> StepOutput:
         robot = self.robot
         if not robot._asked and robot._work is None:
-            return _output((command, robot.status, None))
+            motion = robot._motion
+            if robot.finished or motion is None or motion.outcome is not None:
+                return _output((command, robot.status, None))
+            return _output((command, motion.label, None))  # without a call of `Robot.status`
         asked: dict[str, Any] = {name: tuple(values) for name, values in robot._asked.items()}
         robot._asked.clear()
         work = {} if robot._work is None else {kind: n for kind, n in robot._work.take().items() if n}

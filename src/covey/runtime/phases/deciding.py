@@ -322,14 +322,14 @@ class Deciding:
         """Take in what robots, and controllers of several, have answered."""
         answers, machines = list(answers), self.computing.machines
         if answers:
-            commands[[i for i, _ in answers]] = [answer.twist for _, answer in answers]
+            commands[[i for i, _ in answers]] = [answer[0] for _, answer in answers]
             self.answered.update(answers)
             for i, answer in answers:
-                if answer.requests is not None:
-                    self._request(i, answer.requests)
-                if answer.status == "done":
+                if answer[2] is not None:  # by place: it is looked at for every robot in every step
+                    self._request(i, answer[2])
+                if answer[1] == "done":
                     self._finished.add(i)
-                if i in machines and i not in self.failed:
+                if machines and i in machines and i not in self.failed:
                     work = {} if answer.requests is None else answer.requests.work
                     self.computing.acted(i, answer.twist, work, self.host.cpu_s.get(i, 0.0))
         for names, answer in of_groups:
