@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,6 +104,16 @@ def test_walls_stand_on_a_ground_and_close_what_lies_beyond_it():
     far = room.replace(grid=type(room.grid)(room.grid.cells, 0.1, (50.0, 0.0, 0.0)))
     with pytest.raises(InvalidValueError, match="no free cell of 'empty' lies on the ground"):
         ground.world(far)
+
+
+def test_long_walls_on_a_small_ground_take_little_memory():
+    ground, alley = flat(size_m=(4, 4)), World.empty(2, 3000, 0.1)
+    tracemalloc.start()
+    world = ground.world(alley)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert world.free_area_m2 == pytest.approx(2 * 4, rel=0.05)
+    assert peak < 45 * world.grid.cells.size  # five pairs of numbers for each cell at once would be 80
 
 
 @pytest.mark.parametrize(

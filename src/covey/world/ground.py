@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_VERTICES = 25_000_000
 """Grounds of more vertices are refused (a square of 250 m at 0.05 m fits)."""
 
+_AT_ONCE = 250_000
+"""So many cells of walls are looked at together, however many there are."""
+
 MAX_ALTITUDE_M = 100_000.0
 """Grounds that reach higher, or as far below 0, are refused: their numbers are something else than metres."""
 
@@ -240,8 +243,10 @@ class Ground(Heightfield):
             grid = Grid(cells, self.spacing_m, (x - half, y - half, 0.0))
             return World(grid, self.name, "open", ground=self)
         rows, columns = walls.grid.shape
-        centres = walls.grid.to_world(np.moveaxis(np.mgrid[:rows, :columns], 0, -1))
-        on_ground = self.contains(centres)
+        on_ground, many = np.empty((rows, columns), np.bool_), max(_AT_ONCE // columns, 1)
+        for row in range(0, rows, many):
+            index = np.moveaxis(np.mgrid[row : min(row + many, rows), :columns], 0, -1)
+            on_ground[row : row + many] = self.contains(walls.grid.to_world(index))
         if not on_ground[walls.free].any():
             raise InvalidValueError(
                 f"no free cell of {walls.name!r} lies on the ground {self.name!r}, which reaches from "
