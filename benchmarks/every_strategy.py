@@ -124,7 +124,7 @@ def run(key: Key) -> Row:
 
     while not sim.done and not enough():
         sim.step()
-    explored, covered = sim.scoring.explored_share_union, sim.scoring.covered.share
+    explored, covered = sim.scoring.exploration.share_union, sim.scoring.coverage.cells.share
     row = dict(zip(KEY, key, strict=True)) | {
         "reached": bool(covered >= COVERED[strategy]) if strategy in COVERAGE else enough(),
         "all_done": sim.deciding.all_done,

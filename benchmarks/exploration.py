@@ -70,18 +70,18 @@ class Observer:
     def __init__(self, sim: Any):
         self.sim = sim
         self.union_s = self.one_map_s = self.cost_m = self.area_m2 = None
-        self.area_of_all = float(sim.scoring.mask.sum()) * sim.world.grid.resolution**2
+        self.area_of_all = float(sim.scoring.exploration.mask.sum()) * sim.world.grid.resolution**2
         self.anchor = sim.state.pose[:, :2].copy()
         self.since = np.zeros(len(sim.names))
         self.ever = np.zeros(len(sim.names), bool)
         self.now = np.zeros(len(sim.names), bool)
 
     def __call__(self, frame: Any) -> None:
-        if self.union_s is None and frame.explored_share_union >= SHARE:
+        if self.union_s is None and frame.mission["explored_share_union"] >= SHARE:
             self.union_s = frame.time_s
             self.cost_m = float(frame.distance_m.sum())
-            self.area_m2 = float(frame.explored_share_union) * self.area_of_all
-        if self.one_map_s is None and np.fmax.reduce(frame.known_share) >= SHARE:
+            self.area_m2 = float(frame.mission["explored_share_union"]) * self.area_of_all
+        if self.one_map_s is None and np.fmax.reduce(frame.mission["known_share"]) >= SHARE:
             self.one_map_s = frame.time_s
         status = [answer.status for _, answer in sorted(self.sim.deciding.answered.items())]
         xy = frame.pose[:, :2]

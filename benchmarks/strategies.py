@@ -120,13 +120,19 @@ class Observer:
         self.since, self.ever = np.zeros(len(sim.names)), np.zeros(len(sim.names), bool)
 
     def __call__(self, frame: Any) -> None:
-        for name, share in (("explored", frame.explored_share_union), ("covered", frame.covered_share)):
+        for name, share in (
+            ("explored", frame.mission["explored_share_union"]),
+            ("covered", frame.mission["covered_share"]),
+        ):
             for level in (0.5, 0.9, 0.99):
                 if share >= level:
                     self.times.setdefault(f"{name}_{100 * level:.0f}_s", frame.time_s)
-        if not self.at_goal and frame.explored_share_union >= SHARE:
-            each = float(np.nansum(frame.explored_share))
-            self.at_goal = {"cost_m": float(frame.distance_m.sum()), "overlap": each / frame.explored_share_union - 1}
+        if not self.at_goal and frame.mission["explored_share_union"] >= SHARE:
+            each = float(np.nansum(frame.mission["explored_share"]))
+            self.at_goal = {
+                "cost_m": float(frame.distance_m.sum()),
+                "overlap": each / frame.mission["explored_share_union"] - 1,
+            }
         status = [answer.status for _, answer in sorted(self.sim.deciding.answered.items())]
         xy = frame.pose[:, :2]
         moved = np.hypot(*(xy - self.anchor).T) >= STUCK_M
@@ -146,7 +152,7 @@ def run(key: Key) -> Row:
     last = "covered_90_s" if key[0] in COVERING else "explored_99_s"
     while not sim.done and last not in observer.times:
         sim.step()
-    explored, covered = sim.scoring.explored_share_union, sim.scoring.covered.share
+    explored, covered = sim.scoring.exploration.share_union, sim.scoring.coverage.cells.share
     done, failed = sim.deciding.all_done, len(sim.deciding.failed)
     metrics = sim.close().metrics
     rounded = {k: round(v, 3) for k, v in observer.at_goal.items()}

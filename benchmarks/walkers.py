@@ -42,7 +42,7 @@ def main() -> None:
         wall = time.perf_counter() - begin
         phases = {k: 1e3 * (v - before.get(k, 0.0)) / (10 * options.seconds) for k, v in sim.stopwatch.seconds.items()}
         shown = ", ".join(f"{k} {v:.2f}" for k, v in phases.items() if v >= 0.05)
-        share = 100 * sim.scoring.explored_share_union
+        share = 100 * sim.scoring.exploration.share_union
         print(
             f"{options.robots} walkers, {rate_hz:g} scans/s: {options.seconds / wall:.0f} x real time, "
             f"{share:.0f} % explored; ms per step: {shown}",

@@ -13,10 +13,10 @@ from covey.runtime.stop import Stop
 def frame(step, share, robots=(0.1, 0.3)):
     n, zeros = len(robots), np.zeros((len(robots), 3))
     counts = np.zeros(n, np.int64)
-    return Frame(
-        step, step / 10, zeros, zeros, zeros, zeros, np.zeros(n), np.array(robots), share, np.zeros(n), counts, counts,
-        np.zeros(n),
-    )  # fmt: skip
+    measured = {"explored_share": np.array(robots), "explored_share_union": share, "known_share": np.zeros(n)}
+    made = Frame(step, step / 10, zeros, zeros, zeros, zeros, np.zeros(n), counts, counts, np.zeros(n))
+    made.mission = measured | {"covered_share": np.nan}
+    return made
 
 
 def test_the_line_names_share_time_factor_and_time_to_go():
@@ -43,7 +43,7 @@ def test_covering_is_shown_where_it_is_the_goal():
     bar = ProgressBar(Stop(covered=0.8), io.StringIO())
     bar._first, bar._first_time_s = 100.0, 0.0
     covering = frame(500, 0.9)
-    covering.covered_share = 0.4
+    covering.mission["covered_share"] = 0.4
     assert bar.line(covering, 110.0).startswith(" 40.0% covered ")
     assert bar.done(covering) == 0.5
 
@@ -75,7 +75,7 @@ def test_without_a_map_there_is_time_only():
 def test_of_a_formation_the_line_says_who_stands_where_and_not_what_is_explored():
     bar = ProgressBar(Stop(timeout_s=500), io.StringIO())
     forming = frame(500, 0.015)
-    forming.mission = {"robots_arrived": 3.0, "formation_error_m": 4.25, "orders_met": 1.0}
+    forming.mission |= {"robots_arrived": 3.0, "formation_error_m": 4.25, "orders_met": 1.0}
     line = bar.line(forming, bar._first + 1.0)
     assert line.startswith("orders met: 1  robots at their places: 3  on average 4.2 m off     50.0 s simulated")
     assert "explored" not in line

@@ -56,8 +56,8 @@ def test_a_robot_alone_without_radio_or_sight_explores_all(name):
 def test_ssb_covers_all_that_its_body_gets_to_and_its_tiles_are_told(run_on):
     sim, run = run_on("ssb", (3, 2), robots=2, timeout_s=200)
     assert sim.status == "reached"
-    last = sim.scoring.covered.last_step
-    rows, columns = np.nonzero(sim.scoring.covered._goal)
+    last = sim.scoring.coverage.cells.last_step
+    rows, columns = np.nonzero(sim.scoring.coverage.cells._goal)
     x, y = sim.world.grid.to_world(np.column_stack((rows, columns))).T
     inner = (np.abs(x) < 1.5 - 0.3) & (np.abs(y) < 1.0 - 0.3)  # what is not beside a wall
     assert (last[rows, columns] >= 0)[inner].mean() > 0.95
@@ -74,7 +74,7 @@ def test_ssb_goes_on_when_its_partner_vanishes():
     sim = covey.Simulation(world, groups, seed=1, share_maps=1.0, stop=covey.Stop(timeout_s=300))
     sim.run()
     assert sim.status == "reached"
-    assert sim.scoring.covered.share > 0.6
+    assert sim.scoring.coverage.cells.share > 0.6
 
 
 def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
@@ -86,7 +86,7 @@ def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
     assert sim.status == "reached"
     assert run.series("distance_m")[-1, 0] < 24 / 0.27
     assert sim.time < 1.4 * 24 / 0.27
-    covered = sim.scoring.covered
+    covered = sim.scoring.coverage.cells
     inner = covered.last_step[2:-2, 2:-2] >= 0
     assert inner.mean() > 0.97
 
@@ -94,7 +94,7 @@ def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
 def test_ssb_without_radio_covers_alone(run_on):
     sim, _ = run_on("ssb", (3, 2), robots=1, timeout_s=200, radio=0.01)
     assert sim.status == "reached"
-    assert sim.scoring.covered.share > 0.7
+    assert sim.scoring.coverage.cells.share > 0.7
 
 
 def test_a_tile_is_passed_by_the_way_not_by_its_ends():

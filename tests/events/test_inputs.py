@@ -154,8 +154,10 @@ def test_an_obstacle_waits_for_a_robot_and_goes_on():
 def test_what_can_be_explored_counts_all_doors_open():
     opened, shut = simulation(world=rooms(True)), simulation(world=rooms(False))
     opened.close(), shut.close()
-    assert np.array_equal(opened.scoring.mask, shut.scoring.mask)
-    assert opened.scoring.mask[opened.world.grid.to_cells((4.0, 2.0))[0], opened.world.grid.to_cells((4.0, 2.0))[1]]
+    assert np.array_equal(opened.scoring.exploration.mask, shut.scoring.exploration.mask)
+    assert opened.scoring.exploration.mask[
+        opened.world.grid.to_cells((4.0, 2.0))[0], opened.world.grid.to_cells((4.0, 2.0))[1]
+    ]
 
 
 def test_times_shares_and_rates():

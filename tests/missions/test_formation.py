@@ -5,17 +5,26 @@ import pytest
 
 import covey
 from covey.errors import InvalidValueError, ScenarioError
-from covey.missions import Formation
+from covey.missions import Formation, MissionContext
 from covey.missions.formation import FormationTracker
+from covey.physics.clock import Clock
 from covey.planning.orders import Order
+from covey.robots.team import TeamModel, TeamState
 from covey.scenario.build import set_up
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import parse_scenario
 from covey.world.ground import Ground
+from covey.world.state import WorldState
 
 ABLE = np.ones(3, bool)
 RANK = Order(objective_m=(10.0, 0.0), formation="rank", spacing_m=2.0)
 PLACES = np.array([[10.0, -2.0, 0.0], [10.0, 0.0, 0.0], [10.0, 2.0, 0.0]])
+
+
+def context(robots):
+    """An empty world of 40 m, and robots in its middle."""
+    model, state = TeamModel.of([covey.robots.disc()] * robots), TeamState.at(np.zeros((robots, 3)))
+    return MissionContext(WorldState(covey.World.empty(40, 40)), model, state, Clock(0.01, 0.1))
 
 
 def test_the_error_is_the_distance_to_the_places_whoever_takes_which():
@@ -55,16 +64,14 @@ def test_a_new_order_begins_anew():
 
 
 def test_only_the_first_robots_form_up_where_a_number_is_given():
-    tracker = Formation(objective_m=(10.0, 0.0), formation="rank", robots=2).begin(
-        covey.World.empty(40, 40), np.zeros((3, 3)), np.full(3, 0.2)
-    )
+    tracker = Formation(objective_m=(10.0, 0.0), formation="rank", robots=2).begin(context(3))
     tracker.measure(1.0, np.array([[10.0, 1.0, 0.0], [10.0, -1.0, 0.0], [0.0, 0.0, 0.0]]), ABLE)
     assert tracker.accomplished
 
 
 def test_an_objective_outside_the_world_is_refused():
     with pytest.raises(InvalidValueError, match=r"objective \[30.0, 0.0\] lies outside the world, x -20.05 to"):
-        Formation(objective_m=(30.0, 0.0)).begin(covey.World.empty(40, 40), np.zeros((1, 3)), np.zeros(1))
+        Formation(objective_m=(30.0, 0.0)).begin(context(1))
 
 
 class Obeys:
@@ -94,7 +101,7 @@ stop: {timeout_s: 60}
 
 def simulation(controllers="in_process", **changes):
     scenario = parse_scenario(SCENARIO)
-    options = {"mission": scenario.mission.formation, "events": scenario.events, "stop": scenario.stop} | changes
+    options = {"mission": scenario.mission, "events": scenario.events, "stop": scenario.stop} | changes
     group = covey.Group("robot", covey.robots.disc(), [(0.0, 0.0, 0.0)], Obeys)
     return covey.Simulation(covey.World.empty(10, 10), [group], seed=1, controllers=controllers, **options)
 
@@ -152,7 +159,7 @@ def test_scenarios_with_orders_survive_writing_and_reading():
         ("objective_m: [3, 0], ", "", "objective_m"),
         ("{objective_m: [0, 2],", "{objective_m: [0, 22],", "the objective [0.0, 22.0] lies outside the world"),
         ("mode: look_before_leap", "mode: look", "leap_of_faith"),
-        ("{formation: {", "{formations: {", "a mission is exploration, coverage, {patrolling"),
+        ("{formation: {", "{formations: {", "unknown mission 'formations', did you mean 'formation'?"),
     ],
 )
 def test_wrong_orders_are_named_with_their_place(old, new, problem):

@@ -35,15 +35,17 @@ def circle_frame(step, n=2):
         twist=twist,
         command=twist,
         distance_m=speed * time,
-        explored_share=own * union,
-        explored_share_union=union,
-        known_share=np.minimum(1.0, 1.25 * own * union),
         collisions_robot=touched,
         collisions_wall=3 * touched,
         energy_j=10.0 * speed * time,
         min_separation_m=float(gaps.min()) if n > 1 else float("nan"),
         events=events,
-        known_share_union=union,
+        mission={
+            "explored_share": own * union,
+            "explored_share_union": union,
+            "known_share": np.minimum(1.0, 1.25 * own * union),
+            "known_share_union": union,
+        },
     )
 
 

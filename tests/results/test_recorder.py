@@ -136,7 +136,7 @@ step = 0
 while True:
     step += 1
     p, v, k = draw.random((2, 3)), draw.random(2), np.zeros(2, int)
-    recorder.observe(Frame(step, 0.1 * step, p, p, p, p, v, v, 0.5, v, k, k, v))
+    recorder.observe(Frame(step, 0.1 * step, p, p, p, p, v, k, k, v))
     if step == 2000:
         print("ready", flush=True)
 """

@@ -43,7 +43,7 @@ def covered(model: RobotModel, twist: tuple[float, float], steps: int) -> tuple[
     apart = np.full(len(centres), math.inf)
     for part in np.array_split(way, max(len(way) // 50, 1)):
         apart = np.minimum(apart, np.linalg.norm(centres - part, axis=-1).min(axis=1))
-    return sim.scoring.covered.last_step >= 0, apart.reshape(cells.shape[:2])
+    return sim.scoring.coverage.cells.last_step >= 0, apart.reshape(cells.shape[:2])
 
 
 @pytest.mark.parametrize(

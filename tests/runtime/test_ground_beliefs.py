@@ -96,14 +96,16 @@ def test_explored_is_what_was_seen_at_the_true_pose_and_known_what_is_in_the_bel
     assert run.metrics["map_completeness"] > 0
     assert run.metrics["map_quality"] is run.metrics["map_error_cells"] is None  # they are about walls
     assert set(run.metrics["map_quality_by_robot"].values()) == {None}
-    each, goal = sim.scoring.explored_share, sim.scoring.mask
+    each, goal = sim.scoring.exploration.share, sim.scoring.exploration.mask
     marks = np.array([believed(sim)[k].marks()[:61, :61] > 0 for k in range(2)])
     both = (marks.any(axis=0) & goal).sum() / goal.sum()
-    assert 0 < each.max() <= sim.scoring.explored_share_union <= each.sum()
-    assert sim.scoring.explored_share_union == pytest.approx(both, rel=0.05)
-    assert sim.scoring.known_share_union == pytest.approx(both, rel=0.05)
+    assert 0 < each.max() <= sim.scoring.exploration.share_union <= each.sum()
+    assert sim.scoring.exploration.share_union == pytest.approx(both, rel=0.05)
+    assert sim.scoring.exploration.known_share_union == pytest.approx(both, rel=0.05)
     assert goal.shape == (61, 61)
-    assert (sim.scoring.explored.first_step >= 0).sum() == round(sim.scoring.explored_share_union * goal.sum())
+    assert (sim.scoring.exploration.cells.first_step >= 0).sum() == round(
+        sim.scoring.exploration.share_union * goal.sum()
+    )
 
 
 @pytest.mark.parametrize("sensor", [Lidar3D(range_m=6.0), DepthCamera()])
@@ -114,7 +116,7 @@ def test_lidars_and_cameras_map_the_ground_as_finely_as_it_is_asked_for(sensor):
     error = np.abs(beliefs[0].altitude() - true_altitude(HILLS, beliefs.grid))
     assert np.isfinite(error).sum() > 100
     assert np.nanmean(error) < 0.03
-    assert sim.scoring.explored_share_union > 0
+    assert sim.scoring.exploration.share_union > 0
     sim.close()
 
 
@@ -127,9 +129,9 @@ def test_what_a_robot_believes_stays_when_it_dies_or_its_sensor_does(sensor):
         while sim.time < 4.0:
             sim.step()
             if sim.time > 2.2 and before is None:
-                before, share = believed(sim)[0].altitude(), sim.scoring.explored_share_union
+                before, share = believed(sim)[0].altitude(), sim.scoring.exploration.share_union
         np.testing.assert_array_equal(believed(sim)[0].altitude(), before)
-        assert 0 < share == sim.scoring.explored_share_union
+        assert 0 < share == sim.scoring.exploration.share_union
         sim.close()
 
 

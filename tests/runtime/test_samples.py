@@ -213,7 +213,9 @@ def seen_spinning(controller, rate_hz, mapping=None) -> Simulation:
 
 @pytest.mark.parametrize("controller", [spin, spin_blind])
 def test_what_a_fast_sensor_sees_between_control_steps_is_explored(controller):
-    few, many = (directions_known(seen_spinning(controller, rate).scoring.explored.explored(0)) for rate in (10, 100))
+    few, many = (
+        directions_known(seen_spinning(controller, rate).scoring.exploration.cells.explored(0)) for rate in (10, 100)
+    )
     assert few < 90
     assert 165 < many < 180
 

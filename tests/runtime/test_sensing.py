@@ -48,8 +48,8 @@ def explored(sim: Simulation, fault: bool = False) -> tuple[np.ndarray, np.ndarr
         if step == 10 and fault:
             sim.fault("sensor", "r0", for_s=4.0)
         sim.step()
-    assert sim.scoring.explored is not None
-    result = sim.scoring.explored.first_step.copy(), sim.scoring.explored_share.copy()
+    assert sim.scoring.exploration.cells is not None
+    result = sim.scoring.exploration.cells.first_step.copy(), sim.scoring.exploration.share.copy()
     sim.close()
     return result
 

@@ -54,7 +54,7 @@ class ProgressBar(TextBar):
     def share(self, frame: Frame) -> float:
         """Return the explored or covered share that counts for the goal."""
         if self._covering:
-            return frame.covered_share
+            return frame.mission["covered_share"]
         return self.stop.share(frame)
 
     def line(self, frame: Frame, now: float) -> str:

@@ -15,10 +15,10 @@ from pydantic import (
 )
 
 from covey.comms.links import Disc, LinkModel, Unlimited
-from covey.comms.named import resolve
 from covey.comms.presets import PRESETS
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.errors import InvalidValueError, did_you_mean
+from covey.named import resolve
 from covey.records import Record
 
 DEFAULT_RANGE_M = 200.0

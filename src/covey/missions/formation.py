@@ -1,17 +1,18 @@
 """Formation: come to an objective and stand around it as ordered."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
 from covey.errors import InvalidValueError
+from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.planning.assignment import hungarian_assignment
 from covey.planning.orders import Order
-from covey.world.world import World
 
 
-class Formation(Order):
+@missions.register("formation")
+class Formation(Order, Mission):
     """Go to an objective in formation; what counts is who stands at a place of the formation.
 
     The order stands on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
@@ -20,20 +21,19 @@ class Formation(Order):
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
-    kind: ClassVar[str] = "formation"
-
     robots: int | None = Field(
         default=None,
         ge=1,
         description="Number of robots that form up, the first ones of the team; null: all that do not fly.",
     )
 
-    def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "FormationTracker":
+    def begin(self, context: MissionContext) -> "FormationTracker":
         """Return what measures the formation.
 
         Raises:
             InvalidValueError: the objective lies outside the world.
         """
+        world, flies = context.world, context.model.flies
         if not world.grid.inside(world.grid.to_cells(self.objective_m)):
             left, right, bottom, top = world.grid.extent
             raise InvalidValueError(
@@ -41,10 +41,10 @@ class Formation(Order):
                 f"y {bottom:g} to {top:g} m; give one inside"
             )
         order = Order.model_validate({name: getattr(self, name) for name in Order.model_fields})
-        return FormationTracker(order, min(self.robots or len(start), len(start)))
+        return FormationTracker(order, min(self.robots or len(flies), len(flies)), ~flies)
 
 
-class FormationTracker:
+class FormationTracker(Tracker):
     """Who stands where the order wants somebody to stand.
 
     Each robot that is able to drive is reckoned with the place that the Hungarian method gives it, whatever the robots
@@ -53,16 +53,15 @@ class FormationTracker:
     Attributes:
         order: the order in force.
         accomplished: whether all robots that are able to drive are at their places.
-        on_wheels: robots that fly are not reckoned with.
         orders_met: how many orders have been, at some time.
     """
 
-    on_wheels = True
     columns = ("robots_arrived", "formation_error_m", "worst_formation_error_m", "orders_met")
-    waypoints = None
 
-    def __init__(self, order: Order, robots: int):
+    def __init__(self, order: Order, robots: int, reckoned: np.ndarray | None = None):
+        """Begin with an order for the first ``robots`` of the team; only those ``reckoned`` with, bool (n,), count."""
         self.robots = robots
+        self._reckoned = np.True_ if reckoned is None else reckoned
         self.orders_met, self.accomplished = 0, False
         self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": order.within_m}
         self._values: dict[str, float] = dict.fromkeys(self.columns, np.nan)
@@ -77,7 +76,7 @@ class FormationTracker:
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the true poses (n, 3) and who is able, bool (n,); return who came to a place for the first time."""
-        members = np.flatnonzero(able[: self.robots])
+        members = np.flatnonzero((able & self._reckoned)[: self.robots])
         if self._places is None:
             self._places = self.order.slots(max(len(members), 1))
         costs = np.hypot(*(pose[members, None, :2] - self._places[None]).transpose(2, 0, 1))

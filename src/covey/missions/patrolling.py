@@ -6,15 +6,16 @@ import numpy as np
 from pydantic import Field
 
 from covey.errors import InvalidValueError
+from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.planning.waypoints import Waypoints, as_edges, connect, path_lengths
-from covey.records import Record
 from covey.world.visibility.explorable import reachable
 from covey.world.world import World
 
 Point = tuple[float, float]
 
 
-class Patrolling(Record):
+@missions.register("patrolling")
+class Patrolling(Mission):
     """Visit the waypoints of a graph again and again; what counts is how long each is left alone (its idleness).
 
     References:
@@ -22,7 +23,7 @@ class Patrolling(Record):
         architectures. MABS 2002 (idleness); MAEPS 2025 (the generated graph).
     """
 
-    kind: ClassVar[str] = "patrolling"
+    gives_waypoints: ClassVar[bool] = True
 
     waypoints_m: tuple[Point, ...] | None = Field(
         default=None, description="x, y of each waypoint [m]; null: waypoints that together see the whole world."
@@ -41,9 +42,10 @@ class Patrolling(Record):
         default=1.0, gt=0, description="A robot visits a waypoint when its centre is within this distance [m]."
     )
 
-    def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> "IdlenessTracker":
+    def begin(self, context: MissionContext) -> "IdlenessTracker":
         """Return what measures the idleness; the waypoints are placed where every one of the robots can go."""
-        return IdlenessTracker(self.graph(world, start, float(radius.max())), len(start))
+        start = context.state.pose
+        return IdlenessTracker(self.graph(context.world, start, float(context.model.radius.max())), len(start))
 
     def graph(self, world: World, start: np.ndarray, radius_m: float) -> Waypoints:
         """Return the waypoint graph of a world for bodies of a radius [m] that start at poses (n, 3) or points.
@@ -79,7 +81,7 @@ class Patrolling(Record):
         return Waypoints(points, distance, edges, self.visit_within_m)
 
 
-class IdlenessTracker:
+class IdlenessTracker(Tracker):
     """How long each waypoint has been left alone.
 
     The idleness of a waypoint is the time since its last visit, at first since the start. A robot visits it while its
@@ -92,6 +94,8 @@ class IdlenessTracker:
     """
 
     columns = ("graph_idleness_s", "worst_graph_idleness_s", "completed_cycles", "visits")
+
+    waypoints: Waypoints  # pyright: ignore[reportIncompatibleVariableOverride] - here there always are some
 
     def __init__(self, waypoints: Waypoints, robots: int):
         self.waypoints = waypoints

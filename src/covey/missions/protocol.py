@@ -1,30 +1,73 @@
-"""What the simulation asks of a mission; those that ship are in `covey.missions`."""
+"""What a mission is: a record that a scenario names, and a tracker that scores the run from the truth."""
 
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
+from covey.named import Named
+from covey.physics.clock import Clock
+from covey.planning.orders import Order
 from covey.planning.waypoints import Waypoints
+from covey.registry import Registry
+from covey.robots.team import TeamModel, TeamState
+from covey.world.state import WorldState
 from covey.world.world import World
 
+missions: Registry[type["Mission"]] = Registry("mission", shelf="covey.missions")
+"""Missions by name; packages add theirs under the entry-point group ``covey.mission``."""
 
-class Tracker(Protocol):
-    """Measures, step by step, what a mission needs beside the explored and the covered share."""
+
+@dataclass(frozen=True, eq=False)
+class MissionContext:
+    """The truth that a mission may measure. All of it belongs to the simulation and changes with it: only look.
+
+    Attributes:
+        place: the world as it is now.
+        model: bodies of the n robots: ``model.radius`` (n,) [m], ``model.flies`` and so on.
+        state: their true state: ``state.pose`` (n, 3) and so on; at the begin, the start poses.
+        clock: the time.
+        pose_before: true poses at the begin of the step, (n, 3).
+        trace: poses and attitudes after each substep of the step, (substeps, 2, n, 3), where a tracker `wanted` them.
+        banks: the sensors of the team, see `covey.runtime.phases.sensing.SensorBank`.
+        maps: what the robots believe, see `covey.runtime.phases.localization_and_mapping.Estimating`; None: nothing.
+    """
+
+    place: WorldState
+    model: TeamModel
+    state: TeamState
+    clock: Clock
+    pose_before: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
+    trace: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 0, 3)))
+    banks: Sequence[Any] = ()
+    maps: Any = None
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of its measurements, columns of ``team.parquet``."""
-        ...
+    def world(self) -> World:
+        """The world as it is now."""
+        return self.place.world
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What of it never changes, for the manifest: plain data."""
-        ...
 
-    @property
-    def waypoints(self) -> Waypoints | None:
-        """The graph that every robot is given; None for none."""
-        ...
+class Tracker:
+    """Scores one run of a mission, step by step. A subclass overrides `measure`, `values`, and what else it needs.
+
+    Attributes:
+        columns: names of its measurements of the team, columns of ``team.parquet``.
+        robot_columns: names of its measurements of each robot, columns of ``measurements.parquet``.
+        facts: what never changes, for the manifest: plain data. What stands under ``order`` is put on the notice board.
+        waypoints: the graph that every robot is given; None for none.
+        reached: True ends the run with the status ``reached``.
+        accomplished: whether the goal is reached when all controllers are done; else the run is ``exhausted``.
+    """
+
+    columns: tuple[str, ...] = ()
+    robot_columns: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = MappingProxyType({})
+    waypoints: Waypoints | None = None
+    reached: bool = False
+    accomplished: bool = True
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the true poses (n, 3) of one step and who is able to act, bool (n,).
@@ -32,23 +75,47 @@ class Tracker(Protocol):
         Returns:
             What happened, as pairs of a robot and a text; each becomes an event of the kind ``mission``.
         """
-        ...
+        raise NotImplementedError
 
     @property
-    def values(self) -> dict[str, float]:
-        """The measurements of this step by column."""
-        ...
+    def values(self) -> dict[str, Any]:
+        """The measurements of this step by column: a number of the team, an array (n,) of its robots."""
+        return {}
+
+    def give(self, order: Order) -> None:
+        """Take in an order that was given while the mission runs: by an event ``order``, or by `Simulation.order`."""
+
+    def wanted(self, substeps: int) -> np.ndarray:
+        """Return after which substeps of a step it wants the poses in the trace, uint8 (substeps,)."""
+        return np.zeros(substeps, np.uint8)
 
 
-class Mission(Protocol):
-    """A mission as it is declared.
+class Mission(Named):
+    """What a team is to achieve: a record of its parameters that `begin`s a tracker.
+
+    In a file it is ``name`` or ``{name: {parameter: ...}}``, where the name is that of `missions`, or
+    ``./mine.py:Name``.
 
     Attributes:
-        kind: its name.
+        gives_waypoints: its tracker has `waypoints`, which controllers of a patrol need.
     """
 
-    kind: ClassVar[str]
+    registry = missions
+    gives_waypoints: ClassVar[bool] = False
 
-    def begin(self, world: World, start: np.ndarray, radius: np.ndarray) -> Tracker | None:
-        """Return what measures it, given start poses (n, 3) and radii (n,) [m]; None when nothing is to be added."""
-        ...
+    @property
+    def kind(self) -> str:
+        """Its registered name, or else the name of its class."""
+        return missions.name_of(type(self)) or type(self).__name__
+
+    def in_file(self, parameters: dict[str, Any]) -> Any:
+        """Return what stands in a file for it: its name alone when no parameter was given."""
+        return super().in_file(parameters if self.model_fields_set else {})
+
+    def begin(self, context: MissionContext) -> Tracker:
+        """Return what scores a run, which is about to start.
+
+        Raises:
+            InvalidValueError: the mission makes no sense in this world or for this team.
+        """
+        raise NotImplementedError

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -52,18 +53,16 @@ class Frame:
         twist: true vx, vy [m/s], omega [rad/s] in the body frame, shape (n, 3).
         command: commanded twist in the body frame, shape (n, 3).
         distance_m: distance travelled since the start, shape (n,).
-        explored_share: share of the explorable cells G that each robot's own beams have crossed, shape (n,).
-        explored_share_union: the same of all robots together.
-        known_share: share of G that is known in each robot's map, shape (n,); NaN without a map.
         collisions_robot: contacts with other robots that began since the start, counted for both, int64 (n,).
         collisions_wall: contacts with walls that began since the start, int64 (n,).
         energy_j: energy used since the start [J], shape (n,).
         min_separation_m: smallest distance between the centres of two robots; NaN with one robot.
         events: what happened in this step.
-        known_share_union: share of G that is known in the union of the maps; NaN without maps.
         radio: links and traffic, at the steps at which they are recorded; else None.
-        covered_share: share of the cells that a body can cover which one has passed over; NaN when not counted.
-        mission: further measurements of the mission by the name of their column.
+        mission: what the missions measure, by the name of the column; in every run ``explored_share`` (n,), the share
+            of the explorable cells G that each robot's own beams have crossed, ``explored_share_union`` of all robots
+            together, ``known_share`` (n,), of G in each robot's map, NaN without a map, ``known_share_union`` of their
+            union, and ``covered_share``, of the cells that a body can cover, which one has passed over.
         altitude_roll_pitch: altitude of the body's centre above 0 [m], roll and pitch [rad], shape (n, 3).
     """
 
@@ -74,16 +73,16 @@ class Frame:
     twist: np.ndarray
     command: np.ndarray
     distance_m: np.ndarray
-    explored_share: np.ndarray
-    explored_share_union: float
-    known_share: np.ndarray
     collisions_robot: np.ndarray
     collisions_wall: np.ndarray
     energy_j: np.ndarray
     min_separation_m: float = math.nan
     events: list[Event] = field(default_factory=list)
-    known_share_union: float = math.nan
-    covered_share: float = math.nan
     radio: Sample | None = None
-    mission: dict[str, float] = field(default_factory=dict)
+    mission: dict[str, Any] = field(default_factory=dict)
     altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def __getattr__(self, name: str) -> Any:
+        measured = name.endswith(("_share", "_share_union"))
+        hint = f"; what missions measure is frame.mission[{name!r}]" if measured else ""
+        raise AttributeError(f"a frame has no {name!r}{hint}")

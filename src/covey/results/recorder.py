@@ -49,11 +49,13 @@ class Recorder:
         pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
             shares, distances, energy and collisions at every step.
         overwrite: replace a finished run in ``folder``.
-        mission: columns of ``team.parquet`` that the mission adds.
+        mission: columns of ``team.parquet`` that the mission adds to those of every run.
+        robot_columns: columns of ``measurements.parquet`` that it adds.
         attitude: altitude, roll and pitch are recorded with the poses.
 
     Raises:
         RunFolderError: the folder holds a finished run, other files, or cannot be written.
+        InvalidValueError: the mission adds a column that is there already.
     """
 
     def __init__(
@@ -64,14 +66,18 @@ class Recorder:
         pose_every: int = 1,
         overwrite: bool = False,
         mission: Sequence[str] = (),
+        robot_columns: Sequence[str] = (),
         attitude: bool = False,
     ):
         if pose_every < 1:
             raise InvalidValueError(f"pose_every is {pose_every}; it must be a number of steps, 1 or more")
         self.names, self.pose_every = tuple(names), pose_every
-        self._mission = tuple(mission)
+        self._team_columns, self._step_columns = (*TEAM_COLUMNS, *mission), (*STEP_COLUMNS, *robot_columns)
         self._attitude = attitude
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
+        for columns in (("step", "time_s", *self._team_columns), ("step", "robot", *self._step_columns, *POSE_COLUMNS)):
+            if twice := [name for name in columns if columns.count(name) > 1]:
+                raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
         self._lock = claim(self.folder, overwrite)
@@ -82,9 +88,9 @@ class Recorder:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
-        self._shares = np.empty((len(STEP_COLUMNS), self._steps_in_block, n))
+        self._shares = np.empty((len(self._step_columns), self._steps_in_block, n))
         self._poses = np.empty((len(self._pose_columns), self._steps_in_block, n))
-        self._team = np.empty((self._steps_in_block, 2 + len(TEAM_COLUMNS) + len(self._mission)))
+        self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._host_rows: list[tuple[float, ...]] = []
@@ -96,8 +102,8 @@ class Recorder:
         step = [("step", pa.int64())]
         with self._disk():
             write_json(self.folder / "manifest.json", self.manifest)
-            self._open("measurements", [*step, ("robot", name), *_fields((*STEP_COLUMNS, *self._pose_columns))])
-            self._open("team", [*step, *_fields(("time_s", *TEAM_COLUMNS, *self._mission))])
+            self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
+            self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
             self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
@@ -110,8 +116,9 @@ class Recorder:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
         i = self._used
-        for k, name in enumerate(STEP_COLUMNS):
-            self._shares[k, i] = getattr(frame, name)
+        values = vars(frame) | frame.mission
+        for k, name in enumerate(self._step_columns):
+            self._shares[k, i] = values.get(name, np.nan)
         if frame.step % self.pose_every == 0:
             for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
                 self._poses[3 * k : 3 * k + 3, i] = part.T
@@ -119,8 +126,7 @@ class Recorder:
                 self._poses[len(POSE_COLUMNS) :, i] = frame.altitude_roll_pitch.T
         else:
             self._poses[:, i] = np.nan
-        shares, mission = (getattr(frame, name) for name in TEAM_COLUMNS), (frame.mission[m] for m in self._mission)
-        self._team[i] = (frame.step, frame.time_s, *shares, *mission)
+        self._team[i] = (frame.step, frame.time_s, *(values.get(name, np.nan) for name in self._team_columns))
         self._used = i + 1
         if frame.events:
             self._events += frame.events
@@ -227,10 +233,10 @@ class Recorder:
     def _flush(self) -> None:
         steps, n = self._used, len(self.names)
         if steps:
-            names = ("step", "time_s", *TEAM_COLUMNS, *self._mission)
+            names = ("step", "time_s", *self._team_columns)
             team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
-            robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(STEP_COLUMNS)}
+            robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(self._step_columns)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
             robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(self._pose_columns)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))

@@ -17,7 +17,7 @@ from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
-from covey.missions.protocol import Mission
+from covey.missions import Exploration, Mission, MissionContext, Tracker
 from covey.onboard.group import Group
 from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
@@ -147,17 +147,24 @@ class Simulation:
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         self.physics = physics_of(physics, place, self.model, self.state, substep_s)
-        self.tracker = mission.begin(world, self.state.pose, self.model.radius) if mission else None
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
-        check_needed(self.groups, self.tracker is not None and self.tracker.waypoints is not None)
+        mission = Exploration() if mission is None else mission
+        if not isinstance(mission, Mission):
+            raise InvalidValueError(f"mission is {mission!r:.60}; give a mission, such as covey.missions.Coverage()")
+        check_needed(self.groups, mission.gives_waypoints)
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
-            check_unknown_starts(self.groups, mission.kind if mission else "exploration")
+            check_unknown_starts(self.groups, mission.kind)
         beliefs, host = hosting(controllers)
         self.estimating = Estimating(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
         )
+        self._pose_before = self.state.pose.copy()
+        placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
+        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
+        truth = (place, self.model, self.state, self.clock, self._pose_before, self._trace)
+        self.scoring = Scoring(MissionContext(*truth, self.sensing.banks, self.estimating), mission)
         radios = radios_of(radio)
         self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
@@ -177,11 +184,10 @@ class Simulation:
             step_s,
             step_budget_s,
             self.sharing.frames_of if own_frames else None,
-            self.tracker.waypoints if self.tracker is not None else None,
+            self.tracker.waypoints,
         )
-        if self.tracker is not None and NOTICE in self.tracker.facts:
+        if NOTICE in self.tracker.facts:
             self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
-        self.scoring = Scoring(place, self.groups, self.model, self.state, self.sensing, self.estimating, self.clock)
         mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
         self.surveying = Surveying(place.ground, mapped, self.clock)
         self.observing = Observing(self)
@@ -198,7 +204,7 @@ class Simulation:
             place,
             self.state,
             estimate=self.estimating.carried,
-            explored=lambda: self.scoring.explored_share_union,
+            explored=lambda: self.scoring.exploration.share_union,
             digs=self._digs,
             record=lambda event: self.events.append(event),
             impair=self._impair,
@@ -208,16 +214,19 @@ class Simulation:
         )
         self.inputs = Inputs(port, events, faults)
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
-        self._pose_before = self.state.pose.copy()
-        placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
-        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
-        columns, facts = (self.tracker.columns, self.tracker.facts) if self.tracker else ((), {})
-        columns = (*columns, *self.surveying.columns)
         spatial = physics == "terrain" or world.ground is not None
         self._recorder = Recorder(
-            folder, self.names, pose_every=pose_every, overwrite=overwrite, mission=columns, attitude=spatial
+            folder,
+            self.names,
+            pose_every=pose_every,
+            overwrite=overwrite,
+            mission=(*self.scoring.columns, *self.surveying.columns),
+            robot_columns=self.scoring.robot_columns,
+            attitude=spatial,
         )
-        task = {"kind": mission.kind if mission else "exploration"} | facts
+        task = {"kind": mission.kind, **self.tracker.facts}
+        if not type(mission).__module__.startswith("covey."):
+            task["columns"] = list(self.tracker.columns)
         self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
         if spatial:
             self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
@@ -241,6 +250,11 @@ class Simulation:
     def done(self) -> bool:
         """True when the run has ended; `status` says why."""
         return self.status is not None
+
+    @property
+    def tracker(self) -> Tracker:
+        """What scores the mission."""
+        return self.scoring.tracker
 
     def robot(self, name: str) -> Any:
         """Return the handle of a robot that has a controller of its own, by name.
@@ -422,9 +436,7 @@ class Simulation:
 
     def _give(self, order: Order, number: int) -> None:
         self.deciding.post(NOTICE, order.notice(number))
-        give = getattr(self.tracker, "give", None)
-        if give is not None:
-            give(order)
+        self.tracker.give(order)
 
     # -- the phases that touch everything -----------------------------------------------------------------------------
 
@@ -460,15 +472,10 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _score(self) -> None:
-        self.scoring.score(self._pose_before, self._trace)
         for i, change, (x, y), text in self.surveying.measure():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
-        if self.tracker is not None:
-            able = ~self.state.halted
-            if getattr(self.tracker, "on_wheels", False):
-                able &= ~self.model.flies
-            for i, text in self.tracker.measure(self.time, self.state.pose, able):
-                self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+        for i, text in self.scoring.score():
+            self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
 
     def _observe(self) -> None:
         for i, x, y, content in self.talking.events:
@@ -493,8 +500,8 @@ class Simulation:
             return
         over, failed = self.deciding.all_done, self.deciding.all_failed
         over &= failed or not self.inputs.awaits_orders
-        done = over and not failed and getattr(self.tracker, "accomplished", True)
-        if self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
+        done = over and not failed and self.tracker.accomplished
+        if self.tracker.reached or self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"

@@ -35,7 +35,7 @@ class Stop(Record):
 
     def reached(self, frame: Frame, all_done: bool) -> bool:
         """Return whether a goal is reached: a share, or without one, that all controllers are done."""
-        if self.covered is not None and frame.covered_share >= self.covered:
+        if self.covered is not None and frame.mission["covered_share"] >= self.covered:
             return True
         if self.explored is None:
             return all_done and (self.covered is None or self.done)
@@ -43,9 +43,9 @@ class Stop(Record):
 
     def share(self, frame: Frame) -> float:
         """Return the explored share that counts; a robot without a map counts with what its own beams have crossed."""
+        union, each, known = (frame.mission[name] for name in ("explored_share_union", "explored_share", "known_share"))
         if self.of == "union":
-            return float(frame.explored_share_union)
+            return float(union)
         if self.of == "one_map":
-            known = np.where(np.isnan(frame.known_share), frame.explored_share, frame.known_share)
-            return float(min(frame.explored_share_union, known.max()))
-        return float((np.max if self.of == "any_robot" else np.min)(frame.explored_share))
+            return float(min(union, np.where(np.isnan(known), each, known).max()))
+        return float((np.max if self.of == "any_robot" else np.min)(each))

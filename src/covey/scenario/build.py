@@ -10,7 +10,6 @@ import numpy as np
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.events.checks import found_in, order_found
-from covey.missions.records import mission_of
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.recent import Recent
@@ -143,7 +142,7 @@ def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **record
             step_s=execution.step_s,
             substep_s=execution.substep_s,
             physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
-            mission=mission_of(scenario.mission),
+            mission=scenario.mission,
             stop=scenario.stop,
             radio=scenario.radio,
             share_maps=scenario.share_maps,
@@ -224,9 +223,8 @@ def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
         except CoveyError as error:
             yield scenario.document.problem(f"doors[{i}]: {error}", path)
     world = world.replace(doors=tuple(doors))
-    mission = mission_of(scenario.mission)
-    if isinstance(mission, Order):
-        for path, message in order_found(mission, world):
+    if isinstance(scenario.mission, Order):
+        for path, message in order_found(scenario.mission, world):
             place = ("mission", "formation", *path)
             yield scenario.document.problem(f"{'.'.join(place)}: {message}", place)
     for key, records in (("events", scenario.events), ("faults", scenario.faults)):
@@ -239,7 +237,8 @@ def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
 def inputs(scenario: "Scenario") -> list[Path]:
     """Return the files besides its own that a scenario reads: maps, and code that it names."""
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
-    code += [r.rpartition(":")[0] for radio in radios_of(scenario.radio) for r in radio.references()]
+    named = [*radios_of(scenario.radio), scenario.mission]
+    code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
     files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
     maps = [file for name in _map_files(scenario.world) for file in files_of((scenario.folder / name).resolve())]
     return sorted({*files, *maps})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 import yaml
 from pydantic import BaseModel
 
-from covey.comms.named import Named
+from covey.named import Named
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
 from covey.scenario.controller import ControllerReference

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from covey.missions import Mission
 from covey.scenario.dump import plain
 from covey.scenario.messages import members
 from covey.scenario.records import Scenario
@@ -29,6 +30,10 @@ def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = No
         path = f"{prefix}{field.alias or name}"
         yield path, _default(field), _meaning(field)
         if "controller" in path or path.endswith(".walls"):  # these have the fields of a world
+            continue
+        if name == "mission":
+            for kind in Mission.registry.names():
+                yield from _rows(Mission.registry.get(kind), f"{path}.{kind}.")
             continue
         kinds: dict[type[BaseModel], tuple[str, str]] = {}
         for kind, mark, tag in _records(field.annotation):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from covey.errors import Problem, did_you_mean
+from covey.named import Named
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -48,6 +49,9 @@ def located(errors: list[Located], unknown_keys: list[Located] | None = None) ->
 
 def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem where text or true/false stands in the file and the record took it for a number."""
+    if isinstance(record, Named) and isinstance(data, dict) and len(data) == 1:
+        (name, data), *_ = data.items()
+        path = (*path, name)
     if isinstance(data, dict) and isinstance(record, BaseModel):
         names = {(f.alias or name): name for name, f in type(record).model_fields.items()}
         for key, value in data.items():

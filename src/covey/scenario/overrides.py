@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.named import Named
 from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
+from covey.scenario.dump import plain
 from covey.scenario.messages import coercions, problems_of
 from covey.scenario.yaml12 import Document, parse_yaml
 
@@ -66,6 +68,10 @@ class _Editor:
             children.setdefault(head, {})[tuple(rest)] = value
         if isinstance(node, ControllerReference):
             return self._controller(node, children, path)
+        if isinstance(node, Named):
+            written = plain(node)
+            written = {written: {}} if isinstance(written, str) else written
+            return self.edit({key: written[key] for key in written if key in children}, changes, path)
         if isinstance(node, BaseModel):
             return self._record(node, children, path)
         if isinstance(node, (list, tuple)):

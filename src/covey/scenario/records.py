@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
@@ -14,7 +14,8 @@ from covey.events.fault_records import AnyFault
 from covey.events.records import WorldEvent
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Localization, Truth
-from covey.missions.records import MissionRecord, mission_of
+from covey.missions import Exploration, Mission
+from covey.named import resolve
 from covey.records import Record
 from covey.robots.computer import Costs
 from covey.robots.model import RobotModel
@@ -38,6 +39,10 @@ MOST_SUBSTEPS = 10_000
 def _from_kind(value: Any) -> Any:
     """Let a bare word stand for the record of that kind."""
     return {"kind": value} if isinstance(value, str) else value
+
+
+def _mission(value: Any, info: ValidationInfo) -> Mission:
+    return resolve(value, Mission, info)
 
 
 class RobotGroup(Record):
@@ -185,9 +190,10 @@ class Scenario(FromFile):
     radio: Radios = Field(default=Radio(), description="A radio, or a list of radios.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")
     tags: Tags = Field(default=Tags(), description="Tags that robots leave for others to read.")
-    mission: MissionRecord = Field(
-        default="exploration",
-        description="Task of the team: exploration, coverage, {patrolling: {...}}, or {formation: {...}}.",
+    mission: Annotated[SerializeAsAny[Mission], BeforeValidator(_mission, json_schema_input_type=str | dict)] = Field(
+        default=Exploration(),
+        description="Task of the team: exploration, coverage, {patrolling: {...}}, {formation: {...}}, or your own: "
+        "{./mine.py:Name: {...}}.",
     )
     events: tuple[WorldEvent, ...] = Field(default=(), description="Changes of the world during the run.")
     faults: tuple[AnyFault, ...] = Field(default=(), description="Faults of robots.")
@@ -251,10 +257,10 @@ class Scenario(FromFile):
                 message = f"{period_s:g} s is not a multiple of the step of {step:g} s"
                 errors.append((("share_maps", name), message, period_s))
         team = [(group.controller.program, group.robot) for group in self.robots]
-        errors += [(*found, None) for found in needed(team, mission_of(self.mission).kind == "patrolling")]
+        errors += [(*found, None) for found in needed(team, self.mission.gives_waypoints)]
         if self.share_maps and self.share_maps.start_poses == "unknown":
             groups = [(group.controller.program, group.known_map) for group in self.robots]
-            errors += [(*found, None) for found in known_starts_needed(groups, mission_of(self.mission).kind)]
+            errors += [(*found, None) for found in known_starts_needed(groups, self.mission.kind)]
         for i, group in enumerate(self.robots):
             if group.robot.mapping is not None and group.robot.mapping.kind == "elevation":
                 where: tuple[str | int, ...] = ("robots", i, "robot", "mapping")

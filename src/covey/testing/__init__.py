@@ -6,6 +6,7 @@ Each raises `AssertionError` with a sentence that says what is wrong and why it 
 from covey.testing.boundary import check_boundary, reachable_from
 from covey.testing.comms import check_link, check_protocol
 from covey.testing.controllers import check_controller
+from covey.testing.missions import check_mission
 from covey.testing.sensors import check_sensor
 from covey.testing.worlds import check_world
 
@@ -13,6 +14,7 @@ __all__ = [
     "check_boundary",
     "check_controller",
     "check_link",
+    "check_mission",
     "check_protocol",
     "check_sensor",
     "check_world",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from covey.comms.links.geometry import Pairs
-from covey.comms.named import Named
+from covey.named import Named
 from covey.registry import Registry
 
 links: Registry[type["LinkModel"]] = Registry("link")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from covey.comms.named import Named
+from covey.named import Named
 from covey.registry import Registry
 
 if TYPE_CHECKING:

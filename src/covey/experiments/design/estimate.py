@@ -89,7 +89,7 @@ def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario,
     if sim.done:
         sim.run()
         return Probe(number, values, robots, time.perf_counter() - began, simulated, sim.status or "")
-    share, goal = sim.scoring.explored_share_union, scenario.stop.explored
+    share, goal = sim.scoring.exploration.share_union, scenario.stop.explored
     sim.close()
     end_s = min(scenario.stop.timeout_s, simulated * goal / share) if goal and share > 0 else scenario.stop.timeout_s
     return Probe(number, values, robots, (ready - began) + took * end_s / max(simulated, 1e-9), end_s, "")

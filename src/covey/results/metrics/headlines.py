@@ -62,10 +62,12 @@ def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
 
     Metrics that do not apply are left out. What failed is there only if something did. Your own metrics are there.
     """
-    known = run.metrics
+    own = {name: float(run.series(name)[-1]) for name in run.mission.get("columns", ()) if len(run.times)}
+    known = run.metrics | own
     on_ground = _GROUND if run.landscape is not None else {}
     kind = _BY_MISSION.get(run.mission["kind"], _EXPLORATION)
-    chosen = {**_OUTCOME, **kind, **on_ground, **_TEAM}
+    measured = dict.fromkeys(own, "measured by the mission, at the end")
+    chosen = {**_OUTCOME, **measured, **kind, **on_ground, **_TEAM}
     chosen |= {name: text for name, text in _FAILURES.items() if known.get(name)}
     chosen |= {name: "your own metric" for name in known if _is_own(name)}
     return {

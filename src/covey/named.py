@@ -112,6 +112,8 @@ def _below(error: ValidationError, name: str, record: type[Record]) -> Validatio
         if unknown:
             key = str(found["loc"][-1])
             message = f"{name!r} has no parameter {key!r}{did_you_mean(key, record.model_fields)}"
+        elif found["type"] == "missing":
+            message = f"{found['loc'][-1]!r} is missing"
         elif message.startswith("must be"):
             message += f"; given: {found['input']!r:.60}"
         custom = PydanticCustomError("located", "{message}", {"message": message, "at_key": unknown})

@@ -1,0 +1,64 @@
+"""What every mission must keep to."""
+
+import json
+import pickle
+
+import numpy as np
+
+from covey.missions import Exploration, Mission
+from covey.onboard.controller import Program
+from covey.runtime.simulation import Simulation
+from covey.runtime.stop import Stop
+from covey.world.world import World
+
+
+def check_mission(mission: Mission, *, world: World | None = None, seconds: float = 3.0, robots: int = 3) -> None:
+    """Check a mission: pickles, measures what it announces, repeats itself, takes orders, and only looks.
+
+    Args:
+        mission: the record, with parameters that make sense in the world.
+        world: where it is tried; None: an empty room of 8 x 8 m around the origin.
+        seconds: for how long [s].
+        robots: how many drive about meanwhile.
+    """
+    name, world = type(mission).__name__, world or World.empty(8, 8, resolution_m=0.1)
+    try:
+        again = pickle.loads(pickle.dumps(mission))
+    except Exception as error:
+        raise AssertionError(f"{name} does not pickle ({error}); define it at the top level of a module") from error
+    assert again == mission, f"{name} is another one after pickling; derive it from Mission, with fields alone"
+    first, second = (_run(m, world, seconds, robots) for m in (mission, again))
+    assert first[0] == second[0], f"{name} measures other values under the same seed; draw from nothing but the truth"
+    still = _run(Exploration(), world, seconds, robots)
+    steps = min(len(first[1]), len(still[1]))
+    assert np.array_equal(first[1][:steps], still[1][:steps]), (
+        f"{name} changes what the robots do; a mission looks at the truth: copy arrays before you write into them"
+    )
+
+
+def _run(mission: Mission, world: World, seconds: float, robots: int) -> tuple[list[str], np.ndarray]:
+    """Return what a mission measures in each step, as text, and the poses meanwhile."""
+    drive = Program("wander")
+    sim = Simulation(world, robots, drive, seed=11, mission=mission, stop=Stop(timeout_s=seconds))
+    name, tracker, measured, poses = type(mission).__name__, sim.tracker, [], []
+    try:
+        json.dumps(dict(tracker.facts))
+    except TypeError as error:
+        raise AssertionError(f"{name} has facts that the manifest cannot hold: {error}; give plain data") from error
+    while not sim.done:
+        if len(poses) == round(seconds / sim.clock.step_s / 2):
+            left, right, bottom, top = world.grid.extent
+            sim.order(((left + right) / 2, (bottom + top) / 2), "rank")
+        sim.step()
+        poses.append(sim.state.pose.copy())
+        values = tracker.values
+        announced = {*tracker.columns, *tracker.robot_columns}
+        assert announced == values.keys(), f"{name} announces columns {sorted(announced)} and gives {sorted(values)}"
+        for column in announced:
+            shape = (robots,) if column in tracker.robot_columns else ()
+            assert np.shape(values[column]) == shape, (
+                f"{name}: {column} has shape {np.shape(values[column])}, not {shape}"
+            )
+        measured.append(repr({c: np.asarray(values[c], float).tolist() for c in sorted(announced)}))
+    sim.close()
+    return measured, np.array(poses)
