@@ -60,6 +60,25 @@ def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
     assert (pixels[..., 2] > pixels[..., 0] + 12).mean() < 0.4  # sky, and markers, are bluer than the ground
 
 
+def test_tags_are_in_the_perspective_and_in_the_film_from_when_they_were_left():
+    def leaves(robot):
+        if 1.0 <= robot.time < 1.05:
+            robot.leave_tag("here")
+        robot.drive(0.5, 0.0)
+
+    def seen(image):
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+        return int((np.abs(pixels - style.rgb(style.LINK_COLOR)).max(axis=-1) < 40).sum())
+
+    group = covey.Group("rover", skid_steer(), [(0.0, 0.0, 0.0)], leaves)
+    run = covey.Simulation(Ground.of(np.zeros((21, 21))).world(), [group], stop=covey.Stop(timeout_s=3)).run()
+    assert len(run.tags_left) == 1
+    first, *_, last = on_ground.film(run, 5)
+    assert seen(first) == 0
+    assert seen(last) > 20
+    assert seen(on_ground.perspective(run)) > 20
+
+
 def test_every_picture_shows_the_team_and_not_all_of_a_large_ground():
     group = covey.Group("rover", skid_steer(), [(-2.0, 0.0, 0.0), (2.0, 0.0, 1.0)], lambda robot: robot.drive(0.3, 0.3))
     large = covey.Simulation(Ground.of(np.zeros((81, 81))).world(), [group], stop=covey.Stop(timeout_s=1)).run()

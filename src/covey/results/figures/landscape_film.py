@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from covey.results.figures.hillshade import tinted
 from covey.results.figures.scene import Bodies, Camera, Dots, View
-from covey.results.figures.style import INK, rgb, robot_color
+from covey.results.figures.style import INK, LINK_COLOR, rgb, robot_color
 
 _WAY_RADIUS = 1.2  # pixel
 _AROUND_M = 2.5
@@ -108,11 +108,11 @@ def ways_as_dots(points: np.ndarray, colors: Sequence[str]) -> Dots:
 
 
 def _palette(image: Image.Image, colors: Sequence[str]) -> Image.Image:
-    """Return an image whose palette has the colours of another one, of the robots and of text.
+    """Return an image whose palette has the colours of another one, of robots, tags and text.
 
     One entry stays free: for what does not change from image to image, so that a GIF need not hold it again.
     """
-    own = np.array([rgb(c) for c in (INK, "#FFFFFF", *colors[:32])], np.uint8)
+    own = np.array([rgb(c) for c in (INK, "#FFFFFF", LINK_COLOR, *colors[:32])], np.uint8)
     free = 255 - len(own)
     scene = image.quantize(free, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).getpalette() or []
     shared = Image.new("P", (1, 1))

@@ -50,7 +50,7 @@ def perspective(run: "Run") -> Image.Image | None:
         return None
     poses, found, n = _poses(run), _most(run), len(run.names)
     colors = [style.robot_color(i, n) for i in range(n)]
-    dots = [ways_as_dots(poses[..., :3], colors)]
+    dots = [ways_as_dots(poses[..., :3], colors), *_tags(run, int(run.steps[-1]))]
     if found is not None:
         dots.append(landscape.markers(found[2], ground.truth, _frame(ground)))
     stride = max(1, len(poses) // 500)
@@ -73,11 +73,22 @@ def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:
     ground = run.landscape
     if ground is not None:
         steps = run.steps[run._has_pose]
-        markers_at = partial(_mapped_by, run, int(steps[-1])) if len(steps) and _most(run) is not None else None
+        mapped = partial(_mapped_by, run, int(steps[-1])) if len(steps) and _most(run) is not None else None
         yield from film_frames(
             ground.at, ground.frame, steps, run.pose_times, _poses(run), _size(run), frames=frames,
-            markers_at=markers_at,
+            markers_at=lambda step: [*_tags(run, step), *(mapped(step) if mapped else ())],
         )  # fmt: skip
+
+
+def _tags(run: "Run", step: int) -> list[Dots]:
+    """Return a ball on the ground for each tag that was left by a step."""
+    ground, tags = run.landscape, run.tags_left
+    tags = tags.filter(tags["step"] <= step)
+    if ground is None or not len(tags):
+        return []
+    points = tags.select("x_m", "y_m").to_numpy()
+    altitude = altitudes_at(ground.at(step), ground.frame, points)
+    return [Dots(np.column_stack((points, altitude)), np.tile(style.rgb(style.LINK_COLOR), (len(points), 1)), 0.1, 5.0)]
 
 
 def _mapped_by(run: "Run", last: int, step: int) -> list[Dots]:

@@ -74,7 +74,7 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
         )
     tags = run.tags_left
     if len(tags):
-        axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=4.5)
+        axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
