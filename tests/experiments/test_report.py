@@ -1,6 +1,7 @@
 """The report of a design, and two sets of results side by side."""
 
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -381,3 +382,14 @@ def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_th
     run_design(finer, tmp_path / "a", jobs=1, observer=lambda progress: remarks.extend(progress.remarks))
     assert len(in_this_process) == len(before) + 4, "what was thinned away can only be had by running again"
     assert any("4 runs are done again" in remark for remark in remarks)
+
+
+def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, capsys, in_this_process):
+    from covey.cli import main
+
+    text = "design: {other name}\nscenario: {world: {empty_m: [8, 8]}, robots: [{controller: wander}], stop: {timeout_s: 1}}\n"
+    write(small_yaml=text.replace("{other name}", "other name"))
+    main(["run", "small.yaml", "--out", "some where", "--jobs", "1"])
+    said = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("report "))
+    assert main(shlex.split(said)[2:]) == 0
+    assert "some where/report/report.html" in capsys.readouterr().out

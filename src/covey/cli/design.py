@@ -1,5 +1,6 @@
 """`covey run DESIGN` and `covey results`."""
 
+import shlex
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -171,6 +172,7 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
         print(as_text(results), end="\n\n")
         print(f"{len(results.rows)} of {results.planned} runs have ended: {_counts(results)}")
         print(f"results  {folder / RESULTS}" if len(results.rows) == results.planned else f"folder  {folder}")
+        print(f"report   covey report {shlex.quote(str(folder))}")
     _warn_of_processors(results)
     if is_seedless(results.rows):
         print(f"warning: {SEEDLESS}", file=sys.stderr)
