@@ -35,6 +35,14 @@ def test_equal_seeds_place_equally_and_other_groups_change_nothing():
     assert np.array_equal(one.poses[0], two.poses[0])
 
 
+def test_an_equal_world_is_built_once_and_another_seed_builds_another():
+    text = "seed: {}\nworld: {{generate: rooms}}\nrobots:\n  - {{name: {}, start: {{spread: {{}}}}}}"
+    one, two, other = (set_up(parse_scenario(text.format(*of))).world for of in ((5, "a"), (5, "b"), (6, "a")))
+    assert one is two
+    assert one is not other
+    assert not np.array_equal(one.grid.cells, other.grid.cells)
+
+
 @pytest.mark.parametrize(
     ("groups", "world", "problems"),
     [

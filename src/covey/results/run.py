@@ -9,12 +9,13 @@ import tempfile
 import weakref
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from cachetools import LRUCache, cachedmethod
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
-from covey.recent import Recent
 from covey.results.checked import Shape, read_json, reading
 from covey.results.folder import FIGURES, read_manifest
 from covey.results.landscape import Landscape
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from covey.results.figures.style import Picture
+
+
+_LOCK = Lock()  # of what all runs keep of their columns
 
 
 class Scratch:
@@ -56,7 +60,7 @@ class Run:
         self.manifest: dict[str, Any] = read_manifest(self.folder)
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
         self._scratch = scratch
-        self._columns: Recent[np.ndarray] = Recent(2e6, len)
+        self._columns: LRUCache[Any, np.ndarray] = LRUCache(2e6, len)
         if self.manifest["status"] != "finished" and not incomplete:
             why = self.manifest.get("reason", "it was killed, or has not ended yet")
             raise RunFolderError(f"the run in {str(self.folder)!r} is incomplete: {why}; run it again")
@@ -311,16 +315,17 @@ class Run:
 
     def column(self, table: str, name: str) -> np.ndarray:
         """Return one column of a table as float64 (rows,); null becomes NaN."""
+        return self._read_column(table, name).copy()
+
+    @cachedmethod(lambda run: run._columns, lock=lambda _: _LOCK)
+    def _read_column(self, table: str, name: str) -> np.ndarray:
         import pyarrow.parquet as pq
 
-        def read() -> np.ndarray:
-            with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
-                known = file.schema_arrow.names
-                if name not in known:
-                    raise UnknownNameError(f"column of {table}", name, known)
-                return file.read(columns=[name], use_threads=False)[name].to_numpy().astype(np.float64)
-
-        return self._columns.get((table, name), read).copy()
+        with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
+            known = file.schema_arrow.names
+            if name not in known:
+                raise UnknownNameError(f"column of {table}", name, known)
+            return file.read(columns=[name], use_threads=False)[name].to_numpy().astype(np.float64)
 
 
 def _text(value: Any) -> str:

@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.events.checks import found_in, order_found
 from covey.planning.orders import Order
 from covey.random import generator
-from covey.recent import Recent
 from covey.registry import code_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
     from covey.scenario.records import RobotGroup, Scenario
 
-
-_WORLDS: Recent[World] = Recent(6e6, lambda world: world.grid.cells.size)  # at most 66 MB with what belongs to them
 
 TRIED_CELLS = 10_000_000
 """Worlds of more cells are set up by `try_out`, but not simulated, which would take minutes and gigabytes."""
@@ -203,8 +202,18 @@ def _world(scenario: "Scenario") -> World:
     record = scenario.world
     if _map_files(record):  # a file may be another one by now
         return record.build(scenario.folder, scenario.seed)
-    key = type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
-    return _WORLDS.get(key, lambda: record.build(scenario.folder, scenario.seed))
+    return _same_world(scenario)
+
+
+def _world_key(scenario: "Scenario") -> tuple[Any, ...]:
+    record = scenario.world
+    return type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
+
+
+# at most 66 MB with what belongs to the worlds
+@cached(LRUCache(6e6, lambda world: world.grid.cells.size), _world_key, Lock())
+def _same_world(scenario: "Scenario") -> World:
+    return scenario.world.build(scenario.folder, scenario.seed)
 
 
 def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:

@@ -8,15 +8,17 @@ References:
 import hashlib
 import math
 from dataclasses import dataclass
+from threading import Lock
+from typing import Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
 from covey.mapping.exchange.shared_maps import SharedMaps
 from covey.mapping.occupancy.evidence import TILE
-from covey.recent import Recent
 
 EITHER = 50
 """True state of a map cell that holds wall and free space: right as free and as occupied, wrong as unknown."""
@@ -45,9 +47,12 @@ class GroundTruth:
     map_cell_m2: float
 
 
-_TRUTHS: Recent[GroundTruth] = Recent(8e6, lambda truth: truth.states.size)  # at most 24 MB
+def _key(*grids: Grid) -> tuple[Any, ...]:
+    masks = [hashlib.blake2b(np.packbits(grid.cells).tobytes(), digest_size=16).digest() for grid in grids[:2]]
+    return (*masks, *((grid.shape, grid.origin, grid.resolution) for grid in grids))
 
 
+@cached(LRUCache(8e6, lambda truth: truth.states.size), _key, Lock())  # at most 24 MB
 def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     """Return the truth of a world on the cells of a map.
 
@@ -58,12 +63,6 @@ def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     Raises:
         InvalidValueError: nothing is explorable.
     """
-    masks = [hashlib.blake2b(np.packbits(grid.cells).tobytes(), digest_size=16).digest() for grid in (wall, explorable)]
-    places = [(grid.shape, grid.origin, grid.resolution) for grid in (wall, explorable, map_grid)]
-    return _TRUTHS.get((*masks, *places), lambda: _ground_truth(wall, explorable, map_grid))
-
-
-def _ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     total = int(np.count_nonzero(explorable.cells))
     if not total:
         raise InvalidValueError("no cell of the world is explorable; completeness and quality have no meaning")
