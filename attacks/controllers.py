@@ -4,6 +4,7 @@
 
     python -m attacks.controllers             # all, both ways
     python -m attacks.controllers hangs --ways processes
+    python -m attacks.controllers --seed 7    # strikes at other times, other robots stand first
 
 A case passes when the run ends by itself within its time, with an exit code of Covey's, without a traceback of ours and
 with less than 2 GB in each process.
@@ -18,6 +19,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import psutil
 
@@ -54,7 +56,7 @@ _BODIES = {
     "daemons": "[threading.Thread(target=time.sleep, args=(9,), daemon=True).start() for _ in range(20)]",
     "signals": "signal.signal(signal.SIGINT, signal.SIG_IGN); signal.alarm(1)",
     "interrupts": "signal.raise_signal(signal.SIGINT)",
-    "kills_itself": "os.kill(os.getpid(), signal.SIGSEGV) if __name__ == '__main__' else time.sleep(0)",
+    "kills_itself": "os.kill(os.getpid(), signal.SIGSEGV) if APART else None",
     "patches_robot": "type(robot).drive = None; robot.pose = 'here'",
     "patches_covey": "import covey.runtime.simulation as s; s.Simulation._observe = lambda *_: 1 / 0",
     "patches_time": "time.monotonic = lambda: float('nan')",
@@ -79,15 +81,17 @@ _BODIES = {
     "removes_folder": "import shutil; shutil.rmtree(OUT, ignore_errors=True)",
     "new_modules": "sys.modules.clear()",
 }  # fmt: skip
-HOSTILE = {f"raises {text}": f"raise {text}" for text in _RAISES} | _BODIES
+ENDS = {"end_exits": "sys.exit(5)", "end_hangs": "while True: pass", "end_raises": "raise ValueError('\\udcff')"}
+"""What is done when the run ends, in ``finally``."""
+HOSTILE = {f"raises {text}": f"raise {text}" for text in _RAISES} | _BODIES | ENDS
 
 _HEAD = """\
 import asyncio, os, signal, sys, threading, time
 import numpy as np
-OUT = {out!r}
+OUT, APART = {out!r}, {apart}
 
 def hostile(robot):
-    if robot.time < 0.15:
+    if robot.time < {when}:
         return
     {body}
 
@@ -95,26 +99,33 @@ async def untidy(robot):
     try:
         await robot.sleep(1e9)
     finally:
-        sys.exit(5)
+        {last}
 """
 _SCENARIO = """\
 world: {{empty_m: [8, 8]}}
-robots:
-- {{name: good, robot: disc, controller: wander}}
-- {{name: bad, robot: disc, controller: "./bad.py:hostile"}}
+robots: [{robots}]
 execution: {{controllers: {way}, step_budget_s: {budget}}}
 stop: {{timeout_s: 1}}
 """
 
 
-def attack(name: str, way: str, folder: Path) -> tuple[str, str, float]:
-    """Run one hostile controller.
+def attack(name: str, way: str, folder: Path, seed: int = 0, beyond_s: float = BEYOND_S) -> tuple[str, str, float]:
+    """Run one hostile controller; the seed decides at which step it strikes, and which robot stands first.
 
     Returns:
         How it ended, what was wrong with that (empty: nothing), and the most memory of any of its processes [MB].
     """
-    (folder / "bad.py").write_text(_HEAD.format(out=str(folder / "out"), body=HOSTILE[name]))
-    (folder / "s.yaml").write_text(_SCENARIO.format(way=way, budget=BUDGET_S))
+    random = Random(f"{seed} {name}")
+    function, when = "untidy" if name in ENDS else "hostile", 0.1 * random.randrange(9) - 0.05
+    robots = [
+        "{name: good, robot: disc, controller: wander}",
+        f"{{name: bad, robot: disc, controller: './bad.py:{function}'}}",
+    ]
+    random.shuffle(robots)
+    body, last = ("pass", ENDS[name]) if name in ENDS else (HOSTILE.get(name, "pass"), "pass")
+    filled = {"out": str(folder / "out"), "apart": way == "processes", "when": when, "body": body, "last": last}
+    (folder / "bad.py").write_text(_HEAD.format(**filled))
+    (folder / "s.yaml").write_text(_SCENARIO.format(way=way, budget=BUDGET_S, robots=", ".join(robots)))
     command = [
         sys.executable,
         "-P",
@@ -127,7 +138,7 @@ def attack(name: str, way: str, folder: Path) -> tuple[str, str, float]:
         "-q",
         "--no-pictures",
     ]
-    until, most = time.monotonic() + START_S + BUDGET_S + BEYOND_S, 0.0
+    until, most = time.monotonic() + START_S + BUDGET_S + beyond_s, 0.0
     with (folder / "said").open("wb") as said:
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
         while process.poll() is None and time.monotonic() < until:
@@ -161,13 +172,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(HOSTILE), help="which; all when none is named")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--seed", type=int, default=0, help="of when they strike, and of the order of the robots")
     given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="covey-attack-") as folder:
+        for way in given.ways:  # compiles what is not compiled
+            attack("none", way, Path(folder), beyond_s=600.0)
     ends: Counter[str] = Counter()
     failed, largest = 0, 0.0
     for way in given.ways:
         for name in given.names:
             with tempfile.TemporaryDirectory(prefix="covey-attack-", ignore_cleanup_errors=True) as folder:
-                end, wrong, most = attack(name, way, Path(folder))
+                end, wrong, most = attack(name, way, Path(folder), given.seed)
             ends[f"{way}: {end}"] += 1
             largest = max(largest, most)
             if wrong:

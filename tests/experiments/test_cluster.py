@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from covey.cli import main
-from covey.errors import CoveyError, InvalidValueError, ScenarioError
+from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
 from covey.experiments import run
 from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import run_design
@@ -81,6 +81,24 @@ def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, plain, tmp_p
     folders = {path.name for path in (tmp_path / "far" / "runs").iterdir() if path.name[0] != "."}
     assert folders == set(far.table["run_id"])
     assert (far.table["status"] == "timeout").all()
+
+
+def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_command_goes_on(
+    dask, plain, tmp_path, capfd
+):
+    compile_if_cold()
+    address, _ = dask
+    design, folder = plain(iterations=3, stop={"timeout_s": 15}), tmp_path / "far"
+    (scheduler,) = (p for p in psutil.Process().children() if "distributed.cli.dask_scheduler" in p.cmdline())
+    with (
+        pytest.raises(MachineError, match=r"their scheduler is gone; .* the same command goes on with the rest"),
+        open_cluster(address) as executor,
+    ):
+        run_design(design, folder, executor=executor, observer=lambda progress: progress.row and scheduler.kill())
+    assert "Traceback" not in capfd.readouterr().err
+    rest = run_design(design, folder, jobs=1)
+    alone = run_design(design, tmp_path / "alone", jobs=1)
+    assert deterministic(rest.table).write_csv() == deterministic(alone.table).write_csv()
 
 
 def _at_work(worker, runs):

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import sys
 import threading
 import time
 import warnings
@@ -58,6 +60,45 @@ def test_whatever_a_controller_raises_stops_its_own_robot(error):
     stops_only_itself(raises(error), type(error).__name__)
 
 
+def test_an_error_whose_text_has_no_end_stops_its_own_robot():
+    class Endless(Exception):
+        def __str__(self):
+            while True:
+                pass
+
+    stops_only_itself(raises(Endless()), "Endless: <exception str() failed>")
+
+
+def test_of_an_error_with_a_long_text_or_a_deep_traceback_the_begin_is_said():
+    def deep(robot, depth=20_000):
+        if depth == 0:
+            raise ValueError("x" * 10**7)
+        deep(robot, depth - 1)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(30_000)
+    try:
+        run = stops_only_itself(deep, "in deep: ValueError: xxx", budget_s=60.0)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert len(run.events["text"][-1]) < 10_000
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of the system")
+@pytest.mark.parametrize("timer", ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"])
+def test_a_timer_that_a_controller_sets_does_not_end_the_program(timer):
+    def sets(robot):
+        signal.setitimer(getattr(signal, timer), 0.001)
+        until = time.process_time() + 0.02
+        while time.process_time() < until:
+            pass
+
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=sets)
+    for _ in range(3):
+        sim.step()
+    assert len(sim.close().times) == 3
+
+
 def test_a_controller_that_cannot_be_made_stops_its_own_robot():
     class Broken:
         def __init__(self):
@@ -82,7 +123,9 @@ def test_an_error_while_a_controller_is_ended_is_told_and_the_run_is_kept():
 
     sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=untidy)
     sim.step()
-    with pytest.warns(UserWarning, match=r"robot0 failed when it was ended: RuntimeError: cannot clean up"):
+    with pytest.warns(
+        UserWarning, match=r"robot0 failed when it was ended: .* in untidy: RuntimeError: cannot clean up"
+    ):
         run = sim.close()
     assert len(run.times) == 1
 
@@ -168,6 +211,14 @@ def test_a_message_too_large_is_refused_before_it_is_copied(payload):
         robot.send(payload)
 
     stops_only_itself(talks, "larger than 16 MiB", budget_s=60.0)
+
+
+def test_messages_too_large_together_are_refused():
+    def talks(robot):
+        for _ in range(5):
+            robot.send(bytes(2**22))
+
+    stops_only_itself(talks, "all that is sent in one step, is larger than 16 MiB", budget_s=60.0)
 
 
 def test_near_its_budget_a_controller_never_ends_the_run():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from covey.comms.message import HEADER_BYTES, Message, copied
+from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, Message, copied
 from covey.errors import InvalidValueError, did_you_mean
 
 INBOX_MESSAGES = 1000
@@ -45,13 +45,14 @@ class Mailbox:
     inbox: deque[Message] = field(default_factory=deque)
     overflowed: int = 0
     writers: list["Mailbox"] = field(default_factory=list, repr=False)
+    _queued: int = 0  # bytes in the outbox
 
     def send(self, payload: Any, to: str | None, kind: str, ttl_s: float | None, radio: str | None = None) -> None:
         """Copy a payload and queue it.
 
         Raises:
             InvalidValueError: nobody has that name, it is the robot's own, there is no such radio, or the payload is
-                no plain data.
+                no plain data, or is too large alone or with what was sent in this step.
         """
         if to is not None and to not in self.team:
             raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
@@ -59,10 +60,12 @@ class Mailbox:
             raise InvalidValueError(f"{to} sends a message to itself; name another robot, or None for all")
         if radio is not None and radio not in self.radios:
             raise InvalidValueError(f"the robots have no radio {radio!r}{did_you_mean(radio, self.radios)}")
-        copy, size = copied(payload)
+        queued = self._queued if self.outbox else 0
+        copy, size = copied(payload, LARGEST_BYTES - queued)
         ttl_s = float("inf") if ttl_s is None else float(ttl_s)
         if not self.outbox:
             self.writers.append(self)
+        self._queued = queued + size + HEADER_BYTES
         self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
 
     def put(self, message: Message) -> Message | None:

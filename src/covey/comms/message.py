@@ -103,7 +103,8 @@ def _all(values: Sequence[Any], room: int) -> tuple[list[Any], int]:
 def _fits(size: int, room: int) -> int:
     if size > room:
         raise InvalidValueError(
-            f"a message is larger than {LARGEST_BYTES >> 20} MiB; send less, or in parts over several steps"
+            f"a message, or all that is sent in one step, is larger than {LARGEST_BYTES >> 20} MiB; send less, or in "
+            "parts over several steps"
         )
     return size
 

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -287,9 +287,9 @@ class _Session:
     def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
         """Return the row of a run whose worker vanished so often that the executor gave it up."""
         if type(error).__name__ != "KilledWorker":
+            why = "their scheduler is gone" if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
             raise MachineError(
-                f"the workers stopped: {type(error).__name__}: {error}; what has ended is kept, and the same command "
-                "goes on with the rest"
+                f"the workers stopped: {why}; what has ended is kept, and the same command goes on with the rest"
             ) from error
         row = new_row(one, place) | {"status": "died", "reason": f"its worker vanished, repeatedly: {error}"}
         return read_row(place) or publish(row, work_folder(place), place)

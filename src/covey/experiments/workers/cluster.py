@@ -16,6 +16,7 @@ the same path.
 
 import asyncio
 import importlib
+import logging
 import math
 import shlex
 import shutil
@@ -85,6 +86,7 @@ def open_cluster(target: str, *, trusted_only: bool = False) -> Iterator[Executo
         CoveyError: nobody answers at the address, the file is bad, or the queueing system takes no jobs.
     """
     distributed = _package("distributed")
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is said in words by `run`
     if is_address(target):
         try:
             client = distributed.Client(target, timeout=_ANSWER_S)

@@ -2,7 +2,8 @@
 
 import sysconfig
 import traceback
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,8 @@ from covey.errors import printable
 
 _LIBRARIES = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"))
 _MOST = 300  # characters of what an error says
+_SHOWN, _LOOKED_AT = 5, 1000  # the last frames of a traceback, which may have millions
+_LONGEST = 2000  # characters of one entry of a traceback
 _NAMED = 5  # robots
 
 
@@ -29,10 +32,11 @@ def text_of(error: BaseException) -> str:
 
     The line has file, line and function, of the controller's own code if it was there, and the error.
     """
-    below = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    below = _last(error.__traceback__.tb_next if error.__traceback__ is not None else None)
     said = "".join(traceback.format_exception_only(type(error), error)).strip().partition("\n")[0]
     said = said.removeprefix(f"{type(error).__module__}.")[:_MOST]
-    trace = "".join(traceback.format_exception(type(error), error, below)[-6:])
+    entries = traceback.format_exception(type(error), error, below, limit=-_SHOWN)[-_SHOWN - 1 :]
+    trace = "".join(entry if len(entry) <= _LONGEST else entry[:_LONGEST] + "…\n" for entry in entries)
     return printable(f"{_place(below)}{said}\n{trace}")
 
 
@@ -52,20 +56,39 @@ def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
     return [f"{_listed([r for r, _ in rows])}: stopped at {rows[0][1]:.4g} s: {line}" for line, rows in found.items()]
 
 
+def failed_at_the_end(name: str, text: str) -> str:
+    """Return what is said of an error in a ``finally`` block of a robot's, or a group's, controller."""
+    return f"the controller of {name} failed when it was ended: {text.splitlines()[0]}"
+
+
 def _listed(names: list[str]) -> str:
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
+def _last(trace: TracebackType | None) -> TracebackType | None:
+    """Return the last frames of a traceback."""
+    found: deque[TracebackType] = deque(maxlen=_LOOKED_AT)
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found[0] if found else None
+
+
 def _place(trace: TracebackType | None) -> str:
     """Return file, line and function of the last frame that is no library's, or else of the last."""
-    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(trace)]
-    own = [(code, line) for code, line in frames if not _is_library(code.co_filename)]
+    walked = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    return place([(code.co_filename, line, code.co_name) for code, line in walked])
+
+
+def place(frames: Sequence[tuple[str, object, str]]) -> str:
+    """Return file, line and function as the begin of a line: of the last of some frames that is no library's."""
+    own = [frame for frame in frames if not _is_library(frame[0])]
     if not frames:
         return ""
-    code, line = (own or frames)[-1]
-    return f"{code.co_filename}:{line} in {code.co_name}: "
+    file, line, name = (own or frames)[-1]
+    return f"{file}:{line} in {name}: "
 
 
 def _is_library(file: str) -> bool:

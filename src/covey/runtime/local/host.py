@@ -9,10 +9,10 @@ from time import monotonic
 from typing import Any
 
 from covey.onboard.group import GroupView, twists_of
-from covey.onboard.step import Failed, GroupInput, GroupOutput, StepInput, StepOutput
+from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
-from covey.runtime.local.failures import text_of
-from covey.runtime.local.watchdog import StepBudgetError, Watchdog
+from covey.runtime.local.failures import failed_at_the_end
+from covey.runtime.local.watchdog import StepBudgetError, Watchdog, failed
 
 
 class LocalHost(Host):
@@ -55,9 +55,9 @@ class LocalHost(Host):
             except BaseException as error:
                 watchdog.rest()
                 overdue = watchdog.overdue if isinstance(error, StepBudgetError) else None
-                failed = began.index(overdue) if overdue in began and overdue else k  # it may come a little later
-                answers[failed] = self.onboard[robots[failed]].failed(_failed(error), answers[failed])
-                k = max(k, failed + 1)
+                at = began.index(overdue) if overdue in began and overdue else k  # it may come a little later
+                answers[at] = self.onboard[robots[at]].failed(failed(error, watchdog), answers[at])
+                k = max(k, at + 1)
         return zip(robots, answers, strict=True)
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
@@ -75,7 +75,7 @@ class LocalHost(Host):
             raise
         except BaseException as error:
             self.watchdog.rest()
-            answer = GroupOutput(failure=_failed(error))
+            answer = GroupOutput(failure=failed(error, self.watchdog))
         return [(list(views), answer)]
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
@@ -97,8 +97,8 @@ class LocalHost(Host):
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                name, what = onboard.robot.name, f"{type(error).__name__}: {error}"
-                warnings.warn(f"the controller of {name} failed when it was ended: {what}", stacklevel=2)
+                text = failed(error, self.watchdog).text
+                warnings.warn(failed_at_the_end(onboard.robot.name, text), stacklevel=2)
         self.watchdog.close()
 
     def _measured(self, i: int, shown: StepInput) -> StepOutput:
@@ -107,7 +107,3 @@ class LocalHost(Host):
         answer = self.onboard[i].step(shown)
         self.cpu_s[i] = time.thread_time() - begun
         return answer
-
-
-def _failed(error: BaseException) -> Failed:
-    return Failed(text_of(error), isinstance(error, StepBudgetError), error)

@@ -5,14 +5,18 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import psutil
 from numba.core import event
 
 from covey.errors import ControllerError
+from covey.onboard.step import Failed
+from covey.runtime.local.failures import text_of
 
 MOST_BYTES = 2**30
 """How much memory a controller may take in one step [bytes]; looked at when a step takes long."""
+_TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
 _TRIES = 3  # interruptions after which it is said that there is no interrupting it
 
 
@@ -78,9 +82,11 @@ class Watchdog:
             self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
             self._thread.start()
             main = threading.current_thread() is threading.main_thread()
-            if main and hasattr(signal, "SIGURG") and signal.getsignal(signal.SIGURG) in (signal.SIG_DFL, _look_up):
-                signal.signal(signal.SIGURG, _look_up)  # ends what waits for the system, when there is an interruption
-                self._wakes_sleepers = True
+            if main and hasattr(signal, "SIGURG"):
+                self._wakes_sleepers = _only_wakes(signal.SIGURG)  # ends what waits for the system
+                for alarm, timer in _TIMERS.items():  # one that a controller sets would end the program
+                    if not any(signal.getitimer(getattr(signal, timer))):
+                        _only_wakes(getattr(signal, alarm))
         self._thread_id = threading.get_ident()
 
     def rest(self) -> None:
@@ -109,17 +115,21 @@ class Watchdog:
 
     def _watch(self) -> None:
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
-            started = self.started
-            if started is None:
-                continue
-            held = self._resident()
-            if started != self._call:
-                self._call, self._bytes = started, held
-            with self._lock:
-                if self.started == started and time.monotonic() - started > self.budget_s:
-                    self._interrupt(StepBudgetError)
-                elif self.started == started and held - self._bytes > MOST_BYTES:
-                    self._interrupt(StepMemoryError)
+            with suppress(MemoryError):  # the controller has it all, and will get the same error
+                self._look()
+
+    def _look(self) -> None:
+        started = self.started
+        if started is None:
+            return
+        held = self._resident()
+        if started != self._call:
+            self._call, self._bytes = started, held
+        with self._lock:
+            if self.started == started and time.monotonic() - started > self.budget_s:
+                self._interrupt(StepBudgetError)
+            elif self.started == started and held - self._bytes > MOST_BYTES:
+                self._interrupt(StepMemoryError)
 
     def _resident(self) -> int:
         """Return the memory that this process holds [bytes]; 0 where a controller has closed the system's files."""
@@ -146,6 +156,26 @@ class Watchdog:
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def _only_wakes(number: int) -> bool:
+    """Let a signal do nothing but wake, unless the program has a use for it; return whether it does."""
+    if signal.getsignal(number) is signal.SIG_DFL:
+        signal.signal(number, _look_up)
+    return signal.getsignal(number) is _look_up
+
+
+def failed(error: BaseException, watchdog: Watchdog) -> Failed:
+    """Return how a controller failed; of an error whose own code cannot say what it is, its type alone."""
+    try:
+        with watchdog:
+            text = text_of(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as another:
+        watchdog.rest()
+        text = f"{type(error).__name__}, of which nothing can be said: {type(another).__name__}"
+    return Failed(text, isinstance(error, StepBudgetError), error)
 
 
 def _look_up(*_: object) -> None:

@@ -17,7 +17,6 @@ from covey.onboard.controller import Program
 from covey.onboard.group import GroupView, twists_of
 from covey.onboard.handle import Robot
 from covey.onboard.step import (
-    Failed,
     GroupInput,
     GroupOutput,
     Requests,
@@ -26,8 +25,7 @@ from covey.onboard.step import (
     StepOutput,
     TeamNews,
 )
-from covey.runtime.local.failures import text_of
-from covey.runtime.local.watchdog import StepBudgetError, Watchdog
+from covey.runtime.local.watchdog import Watchdog, failed
 from covey.runtime.remote.spawn_spec import GroupBirth, MapOf, RobotBirth
 from covey.sensors.lidar import LidarReading
 
@@ -65,7 +63,7 @@ class RobotAgent:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            answer = self.onboard.failed(Failed(text_of(error), isinstance(error, StepBudgetError), error))
+            answer = self.onboard.failed(failed(error, self._watchdog))
         left = {message.number for message in self._mailbox.inbox}
         taken = tuple(number for number in before if number not in left)
         if taken or outbox or pending:
@@ -79,7 +77,8 @@ class RobotAgent:
 
     def close(self) -> None:
         """End the controller (a coroutine's ``finally`` blocks run)."""
-        self.onboard.close()
+        with self._watchdog:
+            self.onboard.close()
 
     def _hear(self, news: TeamNews) -> None:
         if news.frames is not None and self._frames is not None:
@@ -115,7 +114,7 @@ class GroupAgent:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return GroupOutput(failure=Failed(text_of(error), isinstance(error, StepBudgetError), error))
+            return GroupOutput(failure=failed(error, self._watchdog))
 
     def close(self) -> None:
         """End."""

@@ -4,13 +4,14 @@ import secrets
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from tempfile import TemporaryFile
 from typing import Any
 
 from covey.errors import ControllerError
 from covey.kernel import is_compiled
 from covey.planning.dynamic_window import dynamic_window
 from covey.runtime.phases.sensing import SensorBank
-from covey.runtime.remote.launch import given_key, start_process
+from covey.runtime.remote.launch import end_forks, given_key, start_process
 from covey.runtime.remote.line import WireLine
 from covey.runtime.remote.record import Processes
 from covey.runtime.remote.spawn_spec import packed, refuse_within_import
@@ -55,7 +56,8 @@ class Fleet:
         record = self.record
         if record.nodes == "local":
             for seat in seats:
-                seat.process = start_process(self.address, self.authkey, seat.name)
+                seat.trace = TemporaryFile()  # noqa: SIM115
+                seat.process = start_process(self.address, self.authkey, seat.name, seat.trace)
         elif record.nodes != "join":
             from covey.runtime.remote.placement import start_on_cluster
 
@@ -147,3 +149,5 @@ def _end(door: Door, seats: list[Seat]) -> None:
         seat.farewell()
     for seat in seats:
         seat.end(_FAREWELL_S)
+    if any(seat.process for seat in seats):
+        end_forks(door.address)

@@ -1,5 +1,6 @@
 """`RemoteHost`: controllers that share no memory with the simulation; all that they are shown travels as records."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +14,7 @@ from covey.onboard.spec import RobotSpec
 from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamNews
 from covey.results.recorder import Recorder
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
+from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.line import Line
 from covey.runtime.remote.mirror import Mirror
@@ -187,6 +189,9 @@ class RemoteHost(Host):
     def close(self) -> None:
         """End every process."""
         self.fleet.close()
+        for seat in self.fleet.seats.values():
+            if seat.last_words:
+                warnings.warn(failed_at_the_end(seat.name, seat.last_words), stacklevel=2)
         clock = self._team.computing.clock
         self._noting.take(self.fleet.seats.values(), clock.step, clock.time_s, last=True)
 
@@ -284,7 +289,7 @@ class RemoteHost(Host):
         if seat.name in self._groups:
             program = self._team.programs[seat.name][0].program
             assert program is not None
-            return GroupBirth(seat.name, program, seat.budget_s)
+            return GroupBirth(seat.name, program, seat.budget_s, self.fleet.record.memory_mib)
         (i,) = seat.robots
         box = self._team.talking.mailboxes[i]
         return RobotBirth(
@@ -292,6 +297,7 @@ class RemoteHost(Host):
             tuple(box.team),
             tuple(box.radios),
             seat.budget_s,
+            self.fleet.record.memory_mib,
             own_frames=bool(self._team.frames_of),
             limits_memory=self._measures,
             map=self._map_of(i),

@@ -28,6 +28,12 @@ class Processes(Record):
         pattern=r"^[^:]+:\d+$",
         description="Address on which the simulator listens for the processes, host:port; port 0: a free port.",
     )
+    memory_mib: float = Field(
+        default=2048.0,
+        gt=0,
+        description="Most memory that a process may take beyond what it has when it is ready [MiB]; a request for more "
+        "gets a MemoryError. Twice the memory of the robot's computer if that is more.",
+    )
 
     @field_validator("address")
     @classmethod

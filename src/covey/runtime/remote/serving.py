@@ -1,31 +1,37 @@
 """`serve`: the life of one process of a robot: it comes in, is told who it is, and answers letters until the end."""
 
+import faulthandler
 import os
 import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
+from covey.runtime.local.failures import text_of
 from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.remote.agent import GroupAgent, RobotAgent, rehearse
 from covey.runtime.remote.launch import given_key
 from covey.runtime.remote.spawn_spec import RobotBirth, unpacked
 from covey.runtime.remote.use import EVERY_S, OwnUse
 from covey.runtime.transport import codec
+from covey.runtime.transport.channel import end_children
 from covey.runtime.transport.codec import RobotEnd
 from covey.runtime.transport.transport import (
     BUSY,
+    CLOSED,
     DECIDE,
     END,
     HELLO,
+    LARGEST_BYTES,
     MAP,
     NOTHING,
     READY,
     REFUSED,
     USE,
+    LetterError,
     Parts,
     Wire,
     WireError,
@@ -58,12 +64,12 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         lookout = _Lookout(wire, watchdog, use)
         lookout.start()
         try:
-            _answer(wire, answers)
+            last_words = _answer(wire, answers)
         finally:
             lookout.stop()
             watchdog.close()
         _tell(wire, use.look(0.0))
-        wire.send(END)
+        wire.send(END, (None, last_words, None))
     finally:
         wire.close()
 
@@ -78,12 +84,14 @@ def _born(wire: Wire, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
             computer = birth.spec.model.computer
         use = OwnUse(wire, computer)
         memory = use.limit() if birth.limits_memory else ""
+        use.bound(birth.memory_mib)
+        wire.largest = LARGEST_BYTES
         watchdog = Watchdog(birth.step_budget_s)
         if isinstance(birth, RobotBirth):
             answers = _of_robot(RobotAgent(birth, watchdog), birth.spec.sensors)
         else:
             answers = _of_group(GroupAgent(birth, watchdog))
-    except Exception as error:
+    except BaseException as error:
         wire.send(REFUSED, (None, f"{type(error).__name__}: {error}", None))
         raise
     wire.send(READY, (None, {"memory": memory}, None))
@@ -108,26 +116,47 @@ def _of_group(agent: GroupAgent) -> Answers:
     }
 
 
-def _answer(wire: Wire, answers: Answers) -> None:
-    """Answer letters until the end."""
+def _answer(wire: Wire, answers: Answers) -> str:
+    """Answer letters until the end; return what went wrong when the controller was ended, empty for nothing."""
     process = os.getpid()
     while True:
         letter = wire.receive()
         assert letter is not None
         if letter.kind == END:
-            answers[END](letter.parts)
-            return
+            return _ended(answers[END], letter.parts)
         before = time.process_time()
         try:
             answer = answers[letter.kind](letter.parts)
             if os.getpid() != process:  # a controller that forked goes on in one process only
                 os._exit(0)
+            if not wire.is_open:
+                _leave(CLOSED)
             wire.send(letter.kind, answer, time.process_time() - before)
         except WireError:
             raise
-        except Exception:
-            wire.send(REFUSED, (None, traceback.format_exc(), None))
+        except LetterError as error:
+            wire.send(REFUSED, (None, str(error), None))
             raise
+        except BaseException as error:
+            wire.send(REFUSED, (None, text_of(error), None))
+            raise
+
+
+def _ended(close: Callable[[Parts], Any], parts: Parts) -> str:
+    try:
+        close(parts)
+    except BaseException as error:
+        return text_of(error)
+    return ""
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process here with all that its controller has started: threads and processes."""
+    end_children(os.getpid())
+    with suppress(Exception):  # a controller may have closed them
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _tell(wire: Wire, use: Any) -> None:
@@ -146,7 +175,7 @@ class _Lookout(threading.Thread):
         was_over = False
         while not self._over.wait(_LOOK_S):
             if self._wire.has_ended():
-                os._exit(1)
+                _leave(1 if self._wire.is_open else CLOSED)
             try:
                 if self._watchdog.is_compiling:
                     self._wire.send(BUSY, NOTHING)
@@ -154,7 +183,9 @@ class _Lookout(threading.Thread):
                 _tell(self._wire, self._use.look(0.0 if is_over and not was_over else EVERY_S))
                 was_over = is_over
             except WireError:
-                os._exit(1)
+                _leave(1 if self._wire.is_open else CLOSED)
+            except MemoryError:  # the controller has it all, and will get the same error
+                continue
 
     def stop(self) -> None:
         """Look no more."""
@@ -174,12 +205,19 @@ def be_robot(address: tuple[str, int], name: str) -> None:
 
 
 def main() -> None:
-    """Be the process of a robot; arguments: host, port, name."""
-    host, port, name = sys.argv[1:4]
+    """Be the process of a robot; arguments: host, port, name, and where to write where it is, see `start_process`."""
+    host, port, name, *files = sys.argv[1:]
     sys.argv = ["covey robot"]
+    for file in map(int, files):
+        faulthandler.enable(file, all_threads=False)
+        faulthandler.register(signal.SIGUSR1, file, all_threads=False)
+    code = 1
     try:
         be_robot((host, int(port)), name)
+        code = 0
     except WireError as error:
-        raise SystemExit(f"{name}: {error}") from None
-    except Exception:
-        raise SystemExit(1) from None  # it has been told, and the simulator tells it
+        with suppress(OSError, ValueError):
+            print(f"{name}: {error}", file=sys.stderr)
+    except BaseException:
+        pass  # it has been told, and the simulator tells it
+    _leave(code)

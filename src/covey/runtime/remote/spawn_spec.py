@@ -50,6 +50,7 @@ class RobotBirth:
         radios: names of those that carry messages.
         own_frames: whether the robots do not know where the others started.
         limits_memory: whether the process gets no more memory than the robot's computer has.
+        memory_mib: see `Processes`.
         notices: what stands on the notice board.
     """
 
@@ -57,6 +58,7 @@ class RobotBirth:
     team: tuple[str, ...]
     radios: tuple[str, ...]
     step_budget_s: float
+    memory_mib: float
     own_frames: bool = False
     limits_memory: bool = False
     map: MapOf | None = None
@@ -75,6 +77,7 @@ class GroupBirth:
     name: str
     program: Program
     step_budget_s: float
+    memory_mib: float
     limits_memory: bool = False
 
 

@@ -1,6 +1,7 @@
 """What the process of a robot takes of its machine, as psutil and the wire see it, and how its memory is limited."""
 
 import os
+import resource
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +70,16 @@ class OwnUse:
         if self._computer is None:
             return False
         return self._process.memory_info().rss / _MIB - self._bare_mib > self._computer.ram_mib
+
+    def bound(self, memory_mib: float) -> None:
+        """Let the process take only so much more memory [MiB]; what asks for more gets a `MemoryError`."""
+        held = getattr(self._process.memory_info(), "data", None)
+        if held is None:  # no Linux
+            return
+        most_mib = max(memory_mib, 2 * self._computer.ram_mib if self._computer else 0.0)
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = held + int(most_mib * _MIB)
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
     def limit(self) -> str:
         """Limit the memory of the process to that of its robot's computer.

@@ -1,5 +1,6 @@
 """`Seat`: what the simulator knows of one process: the wire to it, what it has still to answer, and how it does."""
 
+import re
 import signal
 import subprocess
 import time
@@ -8,12 +9,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from covey.runtime.transport.transport import BUSY, DECIDE, END, REFUSED, USE, Letter, Parts, Wire, WireError
+import psutil
+
+from covey.runtime.local.failures import place
+from covey.runtime.transport.transport import BUSY, CLOSED, DECIDE, END, REFUSED, USE, Letter, Parts, Wire, WireError
 
 PATIENCE_S = 2.0
 """How much longer than the controller's budget of wall time the simulator waits for an answer [s]."""
+
+_FRAMES = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 
 Then = Callable[[Parts, float], Any]
 """What is done with an answer: its parts, and the processor time that it took [s]."""
@@ -47,7 +53,9 @@ class Seat:
         pid, host: of the process; ``memory``: how its memory is limited.
         uses: what it takes of its machine, as it told and nobody took yet, see `covey.runtime.remote.use`.
         misses: what came too late.
+        trace: where it writes where it is, when the simulator started it itself; see `start_process`.
         gone: why it is there no more; empty while it is.
+        last_words: what went wrong when its controller was ended.
     """
 
     name: str
@@ -55,12 +63,14 @@ class Seat:
     budget_s: float
     wire: Wire | None = None
     process: "subprocess.Popen[bytes] | None" = None
+    trace: IO[bytes] | None = None
     pid: int = 0
     host: str = ""
     memory: str = ""
     uses: list[Any] = field(default_factory=list)
     misses: Misses = field(default_factory=Misses)
     gone: str = ""
+    last_words: str = ""
     told: set[str] = field(default_factory=set)  # sensors of which it has had a whole reading
     _pending: deque[tuple[int, Then]] = field(default_factory=deque)
     _quiet_since: float = 0.0
@@ -103,7 +113,8 @@ class Seat:
                 self._take(letter)
             elif time.monotonic() >= silent_until:
                 wait_s = self.budget_s + PATIENCE_S
-                self.lose(f"its process has not answered within {wait_s:g} s of wall time, and was ended")
+                where = self._where(ask=True)
+                self.lose(f"{where}its process has not answered within {wait_s:g} s of wall time, and was ended")
             else:
                 return
 
@@ -131,8 +142,11 @@ class Seat:
             try:
                 self.process.wait(wait_s)
             except subprocess.TimeoutExpired:
+                end_children(self.process.pid)
                 self.process.kill()
                 self.process.wait()
+            if self.trace is not None:
+                self.trace.close()
             if "/" in self.memory:
                 with suppress(OSError):  # others may be in it
                     Path(self.memory).rmdir()
@@ -152,7 +166,11 @@ class Seat:
         try:
             while wait_s > 0:
                 letter = wire.receive(until - time.monotonic())
-                if letter is None or letter.kind == END:
+                if letter is None:
+                    self.last_words = f"it did not end within {wait_s:g} s of wall time"
+                    return
+                if letter.kind == END:
+                    self.last_words = letter.parts[1] or ""
                     return
                 if letter.kind == USE:
                     self.uses.append(letter.parts[1])
@@ -169,5 +187,33 @@ class Seat:
             return f"its process does not understand: {otherwise}"
         if code < 0:
             limited = f"; its memory is limited by {self.memory}" if "/" in self.memory else ""
-            return f"its process was killed by signal {-code} ({signal.Signals(-code).name}){limited}"
+            return f"{self._where()}its process was killed by signal {-code} ({signal.Signals(-code).name}){limited}"
+        if code == CLOSED:
+            return "its process ended: its controller has closed the connection; close only what it has opened"
         return f"its process ended with exit code {code}"
+
+    def _where(self, *, ask: bool = False) -> str:
+        """Return file, line and function where the process is, or was when a signal ended it, as far as is known.
+
+        Args:
+            ask: it is still there, and is asked.
+        """
+        if self.trace is None or self.process is None:
+            return ""
+        until = time.monotonic() + ask * PATIENCE_S
+        if ask:
+            self.process.send_signal(signal.SIGUSR1)
+        while True:
+            self.trace.seek(0)
+            said = self.trace.read().decode(errors="replace")
+            if said or time.monotonic() >= until:
+                return place([(file, line, name) for file, line, name in _FRAMES.findall(said)][::-1])
+            time.sleep(0.01)
+
+
+def end_children(pid: int) -> None:
+    """End what a process has started, and what that has."""
+    with suppress(psutil.Error):
+        for child in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.Error):
+                child.kill()

@@ -5,10 +5,12 @@ between simulator and controller (readings, commands), between monitor and contr
 controllers (messages, tiles of maps). Each part is pickled by itself.
 """
 
+import os
 import pickle
 import queue
 import selectors
 import socket
+import stat
 import struct
 import threading
 import time
@@ -19,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from covey.errors import ControllerError
+
 CLASSES = ("simulator", "monitor", "team")
 """Who is at the other end of a controller's traffic."""
 SIMULATOR, MONITOR, TEAM = range(3)
@@ -27,12 +31,23 @@ HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, USE, REFUSED = range(9)
 """Kinds of letters: the first from a process, what it is, that it is ready; what it is to do; and of its own accord,
 that it compiles, what it takes of its machine, and that it gives up."""
 
+CLOSED = 90
+"""With what exit code a process ends whose controller has closed its wire."""
+
 Parts = tuple[Any, Any, Any]
 NOTHING: Parts = (None, None, None)
 _ASKED = 100  # so many are asked for the key at a time
 _HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
 _UNCOUNTED = (BUSY, USE)
 _OVERHEAD = _HEAD.size + 4  # the connection puts the length of a letter before it
+
+
+LARGEST_BYTES = 256 * 2**20
+"""How large a letter of a process may be [bytes]: messages have at most 16 MiB, the tiles of one scan less."""
+
+
+class LetterError(ControllerError):
+    """A letter cannot be sent; nothing of it was."""
 
 
 class WireError(ConnectionError):
@@ -54,7 +69,10 @@ class Wire:
         sent, received: bytes so far by class of traffic, int64 (3,); the heads of letters are the simulator's.
             Letters of the kinds ``BUSY`` and ``USE`` do not count: when they come depends on the machine.
         letters_sent, letters_received: how many, with a part of that class, int64 (3,).
+        largest: of letters that are sent [bytes]; None for any.
     """
+
+    largest: int | None = None
 
     def __init__(self, connection: Connection):
         self._connection = connection
@@ -71,9 +89,15 @@ class Wire:
 
         Raises:
             WireError: the other end is gone.
-            Exception: a part cannot be pickled.
+            LetterError: a part cannot be pickled, or the letter is larger than `largest`.
         """
-        data = [b"" if part is None else pickle.dumps(part, 5) for part in parts]
+        try:
+            data = [b"" if part is None else pickle.dumps(part, 5) for part in parts]
+        except Exception as error:
+            raise LetterError(f"what it tells cannot leave its process: {type(error).__name__}: {error}") from None
+        size = sum(map(len, data))
+        if self.largest is not None and size > self.largest:
+            raise LetterError(f"what it tells in one step is larger than {self.largest >> 20} MiB: {size:.3g} bytes")
         with self._lock:
             try:
                 self._connection.send_bytes(b"".join((_HEAD.pack(kind, cpu_s, *map(len, data)), *data)))
@@ -115,6 +139,14 @@ class Wire:
             return False
         except OSError:
             return True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is still this end's: nobody has closed it, or opened something else in its place."""
+        try:
+            return stat.S_ISSOCK(os.fstat(self._connection.fileno()).st_mode)
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Close this end."""
