@@ -34,9 +34,6 @@ class Driving(Record):
         default="optimistic", description="Whether ways may lead through unknown cells."
     )
     progress_m: float = Field(default=0.3, gt=0, description="Moving this far counts as progress [m] ...")
-    recover_after_s: float = Field(
-        default=5.0, gt=0, description="... without any for so long, the robot backs off [s] ..."
-    )
     stuck_after_s: float = Field(
         default=40.0, gt=0, description="... and without any for so long, it gives up: stuck [s]."
     )

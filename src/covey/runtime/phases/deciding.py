@@ -325,12 +325,13 @@ class Deciding:
             commands[[i for i, _ in answers]] = [answer[0] for _, answer in answers]
             self.answered.update(answers)
             for i, answer in answers:
-                if answer[2] is not None:  # by place: it is looked at for every robot in every step
-                    self._request(i, answer[2])
-                if answer[1] == "done":
+                _, status, requests = answer  # by place: this is done for every robot in every step
+                if requests is not None:
+                    self._request(i, requests)
+                if status == "done":
                     self._finished.add(i)
                 if machines and i in machines and i not in self.failed:
-                    work = {} if answer.requests is None else answer.requests.work
+                    work = {} if requests is None else requests.work
                     self.computing.acted(i, answer.twist, work, self.host.cpu_s.get(i, 0.0))
         for names, answer in of_groups:
             robots: list[int] = []
