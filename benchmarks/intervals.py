@@ -49,7 +49,7 @@ def share_inside(sensor: str, test: str, seed: int, spacing_m: float | None = No
     sim = covey.Simulation(world, [Group("s", model, starts)], about, share_maps=1.0, seed=seed)
     while sim.time < SECONDS - 1e-9:
         sim.step()
-    beliefs = sim.estimating.teams[0].beliefs
+    beliefs = sim.localization.teams[0].beliefs
     truth = true_altitude(sim.world.ground, beliefs.grid)
     found = [compare(beliefs[k], truth).interval_coverage for k in range(2)]
     sim.close()

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from covey.comms.links import LineOfSight, LogDistance, Materials, MultiWall, Unlimited, WallLength
-from covey.comms.propagation import Air
+from covey.comms.propagation import Propagation
 from covey.comms.radio import Radio
 from covey.geometry.grid import Grid
 from covey.random import generator
@@ -52,7 +52,7 @@ def main() -> None:
     for label, radio in RADIOS.items():
         cells = []
         for world in worlds.values():
-            air, rng = Air(radio, 1, "links"), generator(1, "places")
+            air, rng = Propagation(radio, 1, "links"), generator(1, "places")
             free = np.argwhere(world.free)
             seconds, share = [], 0.0
             for _ in range(16):

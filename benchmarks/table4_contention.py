@@ -82,7 +82,7 @@ def run(setting: str, terrain: str, robots: int, seed: int) -> dict[str, Any]:
 
 def charge(simulation: Any, robots: int) -> None:
     """Charge what a second of costmaps and merging takes to each robot."""
-    known = [np.count_nonzero(belief.occupancy() >= 0) for belief in simulation.estimating.belief_of.values()]
+    known = [np.count_nonzero(belief.occupancy() >= 0) for belief in simulation.localization.belief_of.values()]
     for robot in range(robots):
         merged = (sum(known) - known[robot]) / MERGED_EVERY_S
         seconds = COSTMAPS_CELLS_PER_S * CELL_S["costmap"] + merged * CELL_S["merge"]

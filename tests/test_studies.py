@@ -88,7 +88,7 @@ def test_a_second_of_costmaps_and_merging_is_charged_as_declared():
     machines = simulation.computing.machines
     before = [machines[robot].used_s for robot in range(2)]
     table4_contention.charge(simulation, 2)
-    known = [int((belief.occupancy() >= 0).sum()) for belief in simulation.estimating.belief_of.values()]
+    known = [int((belief.occupancy() >= 0).sum()) for belief in simulation.localization.belief_of.values()]
     assert min(known) > 1000
     for robot, other in ((0, 1), (1, 0)):
         costmaps = 5 * (800**2 + 60**2) * 7e-9

@@ -18,7 +18,7 @@ from covey.comms.links import (
 from covey.comms.links.chain import bad_states, bad_states_reference
 from covey.comms.links.geometry import Pairs
 from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through_reference
-from covey.comms.propagation import Air
+from covey.comms.propagation import Propagation
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES
 from covey.geometry.grid import Grid
@@ -51,7 +51,7 @@ def pair(world, start, end):
 
 
 def links(world, start, end, *models, **options):
-    return Air(Radio(links=models, **options), 1, "test").links(pair(world, start, end))
+    return Propagation(Radio(links=models, **options), 1, "test").links(pair(world, start, end))
 
 
 def test_near_pairs_are_all_pairs_within_reach():
@@ -195,11 +195,11 @@ def test_the_check_of_gz_sim_holds():
     """27 dBm over 50 m: -55.5 dBm, 34 dB above the noise, no bit error; 20 dBm over 500 m: -87.5 dBm, mostly lost."""
     world = World.empty(1000, 2, resolution_m=1.0)
     gz = Radio.model_validate("gz")
-    near = Air(gz, 1, "t").links(pair(world, (0, 0), (50, 0)))
+    near = Propagation(gz, 1, "t").links(pair(world, (0, 0), (50, 0)))
     assert near.power_dbm == pytest.approx(27 - (40 + 25 * math.log10(50)), abs=1e-9)
     assert gz.decoded(near.power_dbm, np.array([1000.0])) == pytest.approx(1.0)
     subt = Radio.model_validate({"preset": "subt"})
-    far = Air(subt, 1, "t").links(pair(world, (-250, 0), (250, 0)))
+    far = Propagation(subt, 1, "t").links(pair(world, (-250, 0), (250, 0)))
     assert far.power_dbm == pytest.approx(-87.47, abs=0.01)
     assert subt.decoded(far.power_dbm, np.array([100.0])) < 1e-5
 
@@ -219,7 +219,7 @@ def test_packets_are_decoded_by_their_bits():
 def test_links_are_the_same_in_both_directions(model):
     world = messy()
     xy = generator(3, "xy").uniform(-1, 8, (30, 2))
-    air = Air(Radio(links=(model,), range_m=30.0), 5, "t")
+    air = Propagation(Radio(links=(model,), range_m=30.0), 5, "t")
     a, b = np.triu_indices(30, 1)
     there = air.links(Pairs.of(world, xy, a, b))
     back = air.links(Pairs.of(world, xy[::-1].copy(), 29 - b, 29 - a))
@@ -232,7 +232,7 @@ def test_shadowing_stays_with_the_place():
     world = World.empty(60, 60, resolution_m=1.0)
     xy = generator(3, "xy").uniform(-25, 25, (100, 2))
     model = LogDistance(sigma_db=8.0, exponent=2.0, same_within_m=5.0)
-    air = Air(Radio(links=(model,), sensitivity_dbm=-200.0), 5, "t")
+    air = Propagation(Radio(links=(model,), sensitivity_dbm=-200.0), 5, "t")
     a, b = np.triu_indices(100, 1)
     first = air.links(Pairs.of(world, xy, a, b))
     inside = np.floor(xy / 5.0) * 5.0 + 2.5  # the same squares, other places in them
@@ -278,7 +278,7 @@ def test_files_name_link_models(tmp_path):
         context={"folder": tmp_path},
     )
     assert [type(m).__name__ for m in record.links] == ["LineOfSight", "Disc", "Half", "WallLength"]
-    found = Air(record, 1, "t").links(pair(walls(), (1, 1), (5, 1)))
+    found = Propagation(record, 1, "t").links(pair(walls(), (1, 1), (5, 1)))
     assert found.probability == pytest.approx(0.25)
 
 

@@ -64,7 +64,7 @@ def test_all_of_a_room_with_a_pillar_is_marked_and_the_loop_around_it_closed(run
     # The pillar is as wide as a passage: around it leads a loop, which no local rule may cut.
     pillar = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
     sim, run = run_on("brick_and_mortar", (4, 4), [pillar], robots=1, timeout_s=300)
-    tags = sim.talking.tags.tags
+    tags = sim.communication.tags.tags
     visited = {t.content[1:3] for t in tags if t.content[0] == "visited"}
     assert sim.status == "reached"  # it says itself that it is done
     assert len(visited) == 8 * 8 - 4 * 4
@@ -74,7 +74,7 @@ def test_all_of_a_room_with_a_pillar_is_marked_and_the_loop_around_it_closed(run
 
 def test_two_robots_enter_every_cell_and_end(run_on):
     sim, run = run_on("brick_and_mortar", (4, 3), robots=2, timeout_s=400)
-    tagged = {t.content[1:3] for t in sim.talking.tags.tags if t.content[0] in ("explored", "visited")}
+    tagged = {t.content[1:3] for t in sim.communication.tags.tags if t.content[0] in ("explored", "visited")}
     assert sim.status == "reached"
     assert len(tagged) == 8 * 6
     assert np.all(run.series("distance_m")[-1] > 4)

@@ -28,7 +28,7 @@ def test_frontier_strategies_map_what_can_be_driven_on_and_end(name):
     assert sim.time < 600
     truth = drivability(sim.world.ground.altitude)
     rows, columns = truth.shape
-    known = sim.estimating.teams[0].beliefs.union()[:rows, :columns]
+    known = sim.localization.teams[0].beliefs.union()[:rows, :columns]
     assert (known >= 0)[truth == 0].mean() > 0.95
     judged = (known >= 0)[1:-1, 1:-1]
     assert ((known == 0) == (truth == 0))[1:-1, 1:-1][judged].mean() > 0.9

@@ -66,7 +66,7 @@ def test_connected_robots_never_lose_one_another():
 def test_robots_drive_where_the_leader_sends_them():
     sim = team("leader", robots=2)
     asked, told = [], []
-    for box in sim.talking.mailboxes:
+    for box in sim.communication.mailboxes:
         put = box.put
 
         def note(message, put=put):

@@ -214,7 +214,7 @@ def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
 
 def test_a_vertex_at_the_limit_stays_drivable_and_one_clearly_beyond_it_does_not():
     sim, margin = on_ground(), Margin()
-    robot, beliefs = sim.robot("r0"), sim.estimating.teams[0].beliefs
+    robot, beliefs = sim.robot("r0"), sim.localization.teams[0].beliefs
     altitude = np.zeros(sim.world.ground.altitude.shape)
 
     def drivable():

@@ -82,7 +82,7 @@ def test_a_dead_radio_passes_no_maps_on():
     news = []
     while sim.time < 5:
         sim.step()
-        news.append(sim.estimating.teams[0].beliefs.clock[[0, 1], [1, 0]].tolist())  # what each holds of the other
+        news.append(sim.localization.teams[0].beliefs.clock[[0, 1], [1, 0]].tolist())  # what each holds of the other
     alive = sim.state.radio_alive.all()
     sim.close()
     assert min(news[8]) > 0, "they talked before"

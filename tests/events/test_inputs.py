@@ -244,7 +244,7 @@ def test_a_door_is_mapped_anew_by_whoever_sees_it(events, scans):
     The SICK of a Pioneer scans 2.5 times in a step.
     """
     sim = simulation((2.0, 2.0, 0.0), events=[{"at_step": step, "door": "d", "to": to} for step, to in events])
-    belief = sim.estimating.belief_of[0]
+    belief = sim.localization.belief_of[0]
     row, column = belief.grid.to_cells((3.95, 2.05))
     seen = []
     for _ in range(45):

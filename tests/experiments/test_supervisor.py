@@ -13,7 +13,7 @@ from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.run import run_design
 from covey.experiments.workers import supervisor
-from covey.experiments.workers.supervisor import Keeper, compile_if_cold
+from covey.experiments.workers.supervisor import Supervisor, compile_if_cold
 from covey.results.run import Run
 
 BAD = """\
@@ -116,7 +116,7 @@ def test_the_command_of_a_row_runs_it_alone(ended, tmp_path, monkeypatch):
 
 def test_workers_with_other_sources_are_refused(ended, tmp_path):
     design = Design.model_validate({"design": "d", "scenario": "hello", "iterations": 1})
-    mine = Keeper()
+    mine = Supervisor()
     with pytest.raises(CoveyError, match="other sources of Covey or other versions"):
         mine.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, "of another machine")
     assert not (tmp_path / "runs").exists()

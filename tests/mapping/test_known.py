@@ -26,7 +26,7 @@ def test_robots_that_know_the_map_have_nothing_to_explore():
     starts = [(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
     sim = covey.Simulation(world, [covey.Group("k", covey.robots.disc(), starts, known_map=True)], seed=1)
     for robot in ("k0", "k1"):
-        belief = sim.estimating.belief_of[int(robot[1])]
+        belief = sim.localization.belief_of[int(robot[1])]
         assert belief.known_share(world.free) == 1.0 if belief.occupancy().shape == world.free.shape else True
         at = belief.grid.to_cells(world.grid.to_world(np.argwhere(world.free)))
         assert (belief.occupancy()[at[:, 0], at[:, 1]] == 0).all()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.comms.blackboard import Board
+from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message
 from covey.errors import InvalidValueError
@@ -26,7 +26,7 @@ def alone(controller, *sensors, **model):
     robot = disc().model_copy(update={"sensors": sensors, "mapping": None, **model})
     names = tuple(sensor.name for sensor in sensors)
     spec = RobotSpec("scout0", 0, robot, HOME, 0.1, covey.Program(controller), 3, names)
-    return spec.software(Mailbox("scout0", ("scout0", "scout1")), Board(), None, None)
+    return spec.software(Mailbox("scout0", ("scout0", "scout1")), Blackboard(), None, None)
 
 
 def scan(nearest_m):

@@ -39,7 +39,7 @@ def simulate(seconds, ground=HILLS, model=None, starts=((0.0, 0.0, 0.0), (9.0, 0
 
 
 def believed(sim):
-    return sim.estimating.teams[0].beliefs
+    return sim.localization.teams[0].beliefs
 
 
 def test_beliefs_merge_by_radio_like_other_maps():
@@ -55,7 +55,7 @@ def test_beliefs_merge_by_radio_like_other_maps():
     truth = true_altitude(HILLS, believed(together).grid)
     off = np.abs(believed(together)[0].altitude() - truth)[measured[1][0]]
     assert off.max() < 0.06
-    assert together.talking.network.traffic.counts.sum() > 0
+    assert together.communication.network.traffic.counts.sum() > 0
     for sim in (alone, together, apart):
         sim.close()
 

@@ -105,9 +105,9 @@ def test_maps_hold_what_the_other_saw_where_it_is(met):
     _, run = met
     own, _ = finished(RING + MARKS, share_maps=None)
     for i in range(2):
-        alone = own.estimating.belief_of[i].occupancy()
+        alone = own.localization.belief_of[i].occupancy()
         joined = run.maps.robots[i]
-        theirs = Grid(own.estimating.belief_of[1 - i].occupancy(), 0.1, own.estimating.belief_of[1 - i].grid.origin)
+        theirs = Grid(own.localization.belief_of[1 - i].occupancy(), 0.1, own.localization.belief_of[1 - i].grid.origin)
         assert (joined.cells >= 0).sum() > (alone >= 0).sum()
         points = theirs.to_world(np.argwhere(theirs.cells >= 0))
         at = joined.to_cells(points)
@@ -141,7 +141,7 @@ def test_nobody_knows_the_others_before(met):
     assert not len(aligned(run))
     assert run.metrics["aligned_share"] == 0.0
     assert run.metrics["first_alignment_s"] is None
-    own = sim.estimating.belief_of[0]
+    own = sim.localization.belief_of[0]
     assert (np.sign(own.own) == np.select([own.occupancy() == 100, own.occupancy() == 0], [1, -1])).all()
 
 
@@ -173,7 +173,7 @@ def test_who_knows_the_starts_has_no_such_metrics_and_no_such_events():
 def test_other_rules_of_merging_work_too(rule):
     sim, run = finished(RING + MARKS, share_maps=UNKNOWN.model_copy(update={"rule": rule}))
     assert run.metrics["aligned_share"] == 1.0
-    assert all((b.occupancy() >= 0).sum() > (b.own != 0).sum() for b in sim.estimating.belief_of.values())
+    assert all((b.occupancy() >= 0).sum() > (b.own != 0).sum() for b in sim.localization.belief_of.values())
 
 
 # -- what does not go together ----------------------------------------------------------------------------------------

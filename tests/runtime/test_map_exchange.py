@@ -63,18 +63,18 @@ def run(sim, seconds):
 
 def known(sim):
     """Number of known cells of each robot's map."""
-    beliefs = sim.estimating.teams[0].beliefs
+    beliefs = sim.localization.teams[0].beliefs
     return np.count_nonzero(beliefs.occupancy >= 0, axis=(1, 2))
 
 
 def count(sim, counter, kind):
     """One counter of a kind of message, of each robot."""
-    found = sim.talking.network.traffic
+    found = sim.communication.network.traffic
     return found.counts[:, found.kind(kind), COUNTERS.index(counter)].astype(int)
 
 
 def all_know_all(sim):
-    beliefs = sim.estimating.teams[0].beliefs
+    beliefs = sim.localization.teams[0].beliefs
     return all((beliefs[i].occupancy() == beliefs.union()).all() for i in range(len(beliefs)))
 
 
@@ -95,26 +95,26 @@ def test_a_map_that_came_over_another_robot_is_news_of_whose_it_is():
         await robot.drive(0.3, for_s=1e9)
 
     sim = run(team(programs=(still, still, forward), radio=9.0), 2.9)
-    news_s = sim.talking.network.news_s
+    news_s = sim.communication.network.news_s
     assert 0.0 < news_s[0, 2] <= news_s[1, 2] <= sim.time
-    sim.talking.network.hears_of(0, np.array([2]), np.array([0.0]))
+    sim.communication.network.hears_of(0, np.array([2]), np.array([0.0]))
     assert news_s[0, 2] > 0.0  # what is older is no news
 
 
 def test_the_bytes_on_the_air_are_those_of_the_encoded_tiles(monkeypatch):
     sim = team()
-    network, codes = sim.talking.network, []
+    network, codes = sim.communication.network, []
     send = network.send_many
 
     def spy(senders, tos, sizes, kind, payloads, **options):
         if kind == TILES:
-            codes.extend(len(sim.estimating.teams[0].beliefs.encode(news)) + HEADER_BYTES for news in payloads)
+            codes.extend(len(sim.localization.teams[0].beliefs.encode(news)) + HEADER_BYTES for news in payloads)
         send(senders, tos, sizes, kind, payloads, **options)
 
     monkeypatch.setattr(network, "send_many", spy)
     run(sim, 5.0)
     assert sum(codes) == count(sim, "bytes_sent", TILES).sum() > 0
-    tiles = sum(np.count_nonzero(sim.estimating.teams[0].beliefs._team.own[i]) for i in range(3))
+    tiles = sum(np.count_nonzero(sim.localization.teams[0].beliefs._team.own[i]) for i in range(3))
     assert sum(codes) < 1024 * tiles  # compressed: less than one plain copy of every tile
 
 
@@ -145,7 +145,7 @@ def test_a_bad_radio_delays_maps_and_does_not_harm_them(radio):
     assert steps > 0
     run(bad, 40.0)
     np.testing.assert_array_equal(
-        ideal.estimating.teams[0].beliefs.occupancy, bad.estimating.teams[0].beliefs.occupancy
+        ideal.localization.teams[0].beliefs.occupancy, bad.localization.teams[0].beliefs.occupancy
     )
 
 
@@ -163,7 +163,7 @@ def test_who_does_not_declare_shared_maps_neither_gives_nor_takes():
     after = known(sim)
     sharing, not_sharing = [0, 1], [2, 3]  # groups follow one another
     assert (after[not_sharing] == own[not_sharing]).all()
-    beliefs = sim.estimating.teams[0].beliefs
+    beliefs = sim.localization.teams[0].beliefs
     union = (beliefs[0].own.astype(int) + beliefs[1].own) != 0
     for i in sharing:
         np.testing.assert_array_equal(beliefs[i].occupancy() >= 0, union)
@@ -176,7 +176,7 @@ def test_a_robot_that_has_failed_is_silent():
 
     sim = run(team(programs=(still, fails)), 5.0)  # the middle one fails before anybody has asked twice
     members = [sim.names.index(name) for name in ("g0_0", "g0_1")]
-    assert (known(sim)[members] < (sim.estimating.teams[0].beliefs.union() >= 0).sum()).all()
+    assert (known(sim)[members] < (sim.localization.teams[0].beliefs.union() >= 0).sum()).all()
 
 
 def test_maps_on_request_move_when_asked_for_and_when_offered():
@@ -222,7 +222,7 @@ def test_robots_that_meet_exchange_once():
     assert asked[-1] == (1, 1)
     apart = np.hypot(*(sim.state.pose[0, :2] - sim.state.pose[1, :2]))
     assert apart > 5.0  # it went away again
-    own = sim.estimating.teams[0].beliefs
+    own = sim.localization.teams[0].beliefs
     assert (own[0].occupancy() >= 0).sum() > (own[0].own != 0).sum()
 
 
@@ -235,7 +235,7 @@ def test_continuous_sharing_keeps_maps_equal_within_three_steps():
 
     sim = team([(-3.0, 2.0, 0.0), (3.0, -2.0, 0.0)], (drives, still), share_maps=ShareMaps(policy="continuous"))
     run(sim, 6.0)
-    behind = (sim.estimating.teams[0].beliefs.union() >= 0).sum() - known(sim)
+    behind = (sim.localization.teams[0].beliefs.union() >= 0).sum() - known(sim)
     assert behind.max() < 200  # of several thousand
     run(sim, 8.0)
     assert all_know_all(sim)
@@ -246,7 +246,7 @@ def test_continuous_sharing_keeps_maps_equal_within_three_steps():
 
 def test_rules_reach_the_maps():
     sim = team(share_maps=ShareMaps(rule="maximum"))
-    assert sim.estimating.teams[0].beliefs.rule == "maximum"
+    assert sim.localization.teams[0].beliefs.rule == "maximum"
 
 
 def test_values_of_another_policy_are_refused():

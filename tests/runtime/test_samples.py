@@ -40,7 +40,7 @@ def test_the_heading_of_dead_reckoning_after_10_m_varies_as_errors_of_independen
     )
     for _ in range(101):
         sim.step()
-    error = sim.estimating.pose[:, 2]
+    error = sim.localization.pose[:, 2]
     low, high = chi2.ppf([1e-4, 1 - 1e-4], n)
     assert low * variance < (error**2).sum() < high * variance
     sim.close()
@@ -223,7 +223,7 @@ def test_what_a_fast_sensor_sees_between_control_steps_is_explored(controller):
 def test_what_a_fast_sensor_sees_between_control_steps_is_mapped():
     known = []
     for rate_hz in (10, 100):
-        belief = seen_spinning(spin, rate_hz, Mapping(resolution_m=0.1)).estimating.belief_of[0]
+        belief = seen_spinning(spin, rate_hz, Mapping(resolution_m=0.1)).localization.belief_of[0]
         rows, columns = belief.grid.to_cells(np.array([[-1.5, -1.5], [1.5, 1.5]])).T
         known.append(directions_known(belief.occupancy()[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1] >= 0))
     assert known[0] < 90

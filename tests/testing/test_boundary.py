@@ -61,7 +61,7 @@ def test_what_a_group_is_shown_cannot_be_written(field):
     sim = steps(cheat)
     assert sim.deciding.failed == {0, 1, 2}, "writing is an error of the controller"
     np.testing.assert_array_equal(sim.state.pose, START)
-    np.testing.assert_array_equal(sim.estimating.pose, START)
+    np.testing.assert_array_equal(sim.localization.pose, START)
     sim.close()
 
 
@@ -76,7 +76,7 @@ def test_a_group_that_makes_its_views_writable_changes_a_copy():
     sim = steps(cheat)
     assert not sim.deciding.failed
     np.testing.assert_array_equal(sim.state.pose, START)
-    np.testing.assert_array_equal(sim.estimating.pose, START)
+    np.testing.assert_array_equal(sim.localization.pose, START)
     assert not (sim.sensing.banks[0].readings.ranges == 99).any()
     sim.close()
 
@@ -139,7 +139,7 @@ def test_a_leak_by_an_array_that_can_be_written_would_be_found():
         robot.readings["proximity"].ranges.sum()
 
     sim = steps(look)
-    sim.robot(sim.names[1]).pose = sim.estimating.pose[1]
+    sim.robot(sim.names[1]).pose = sim.localization.pose[1]
     with pytest.raises(AssertionError, match=r"can be written.*changes the estimated poses"):
         check_boundary(sim)
     sim.close()
@@ -173,7 +173,7 @@ def test_the_maps_of_others_are_out_of_reach_by_any_name(kind):
 def test_a_public_name_that_leads_to_the_map_of_another_robot_would_be_found(leak):
     sim = steps(look_around, robot=covey.robots.turtlebot3_waffle())
     check_boundary(sim)
-    robot, all_maps = sim.robot("scout0"), sim.estimating.teams[0].beliefs
+    robot, all_maps = sim.robot("scout0"), sim.localization.teams[0].beliefs
     robot.map.leak = {"beliefs": all_maps, "map": sim.robot("scout1").map.grid, "array": all_maps.occupancy[0]}[leak]
     with pytest.raises(AssertionError, match="by a public name"):
         check_boundary(sim)

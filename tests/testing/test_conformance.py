@@ -49,7 +49,7 @@ def test_every_kind_of_world_conforms(record):
     check_world(record)
 
 
-class Sharing(Lidar):
+class MapExchange(Lidar):
     def read(self, truth, members, keys, sample):
         readings = super().read(truth, members, keys, sample)
 
@@ -67,7 +67,9 @@ class Global(Lidar):
         return LidarReadings(**{**vars(readings), "ranges": readings.ranges + np.random.default_rng().normal()})
 
 
-@pytest.mark.parametrize(("sensor", "words"), [(Sharing(), "shares memory"), (Global(), "differs between two reads")])
+@pytest.mark.parametrize(
+    ("sensor", "words"), [(MapExchange(), "shares memory"), (Global(), "differs between two reads")]
+)
 def test_a_sensor_that_does_not_conform_is_found(sensor, words):
     with pytest.raises(AssertionError, match=words):
         check_sensor(sensor)

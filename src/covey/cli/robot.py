@@ -4,7 +4,7 @@ import sys
 
 from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
 from covey.runtime.remote.serving import be_robot
-from covey.runtime.transport.transport import WireError
+from covey.runtime.transport.transport import TransportError
 
 
 def robot_command(address: str, name: str) -> int:
@@ -15,7 +15,7 @@ def robot_command(address: str, name: str) -> int:
         return BAD_INPUT
     try:
         be_robot((host, int(port)), name)
-    except WireError as error:
+    except TransportError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return FAILED
     return REACHED

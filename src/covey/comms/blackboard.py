@@ -12,7 +12,7 @@ from covey.comms.message import copied
 
 
 @dataclass(eq=False)
-class Board:
+class Blackboard:
     """What stands on the board, and what goes up at the next step.
 
     Attributes:
@@ -36,7 +36,7 @@ class Board:
 class Notices(MutableMapping[str, Any]):
     """The board as a robot reads and writes it; values are copied, and are read from the next step on."""
 
-    def __init__(self, board: Board):
+    def __init__(self, board: Blackboard):
         self._board = board
 
     def __getitem__(self, key: str) -> Any:

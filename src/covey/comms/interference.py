@@ -9,12 +9,12 @@ from covey.comms.packets import Packets
 from covey.world.state import AnyWorld
 
 if TYPE_CHECKING:
-    from covey.comms.radio_channel import Lane
+    from covey.comms.radio_channel import RadioChannel
 
 
 def disturbed(
-    lane: "Lane",
-    others: "list[Lane]",
+    lane: "RadioChannel",
+    others: "list[RadioChannel]",
     packets: Packets,
     row: np.ndarray,
     receiver: np.ndarray,

@@ -8,7 +8,7 @@ import numpy as np
 from covey.comms.packets import NONE, Packets, objects
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.comms.protocols.station import Frame, Station
-from covey.comms.radio_channel import Lane, Receptions
+from covey.comms.radio_channel import RadioChannel, Receptions
 from covey.comms.traffic import CAUSES
 from covey.random import stream_key
 from covey.world.state import AnyWorld
@@ -20,7 +20,7 @@ _NUMBERS = ("number", "origin", "final", "source", "to", "kind", "size", "hops")
 class DirectPost:
     """What is written goes on the air, and what arrives is handed over, many at once."""
 
-    def __init__(self, lane: Lane, hand_over: HandOver):
+    def __init__(self, lane: RadioChannel, hand_over: HandOver):
         self.lane, self._hand_over = lane, hand_over
 
     @property
@@ -43,7 +43,7 @@ class DirectPost:
 class StationPost:
     """Each robot has a station that runs a protocol; packets are handled one by one."""
 
-    def __init__(self, lane: Lane, seed: int, hand_over: HandOver):
+    def __init__(self, lane: RadioChannel, seed: int, hand_over: HandOver):
         self.lane, self._hand_over = lane, hand_over
         key = stream_key(seed, f"radio/{lane.radio.name}/protocol")
         self.stations = [
@@ -148,7 +148,7 @@ class StationPost:
         )
 
 
-def post_of(lane: Lane, seed: int, hand_over: HandOver) -> DirectPost | StationPost:
+def post_of(lane: RadioChannel, seed: int, hand_over: HandOver) -> DirectPost | StationPost:
     """Return the post that the protocol of a lane asks for."""
     return DirectPost(lane, hand_over) if type(lane.radio.protocol) is Direct else StationPost(lane, seed, hand_over)
 

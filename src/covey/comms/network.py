@@ -13,7 +13,7 @@ from covey.comms.mailbox import Mailbox, Outgoing
 from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
 from covey.comms.radio import Radio
-from covey.comms.radio_channel import Lane, Receptions
+from covey.comms.radio_channel import RadioChannel, Receptions
 from covey.comms.samples import Sample, look
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
@@ -60,7 +60,7 @@ class Network:
         self.mailboxes = mailboxes
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
         self.traffic = Traffic(n, log)
-        self.lanes = [Lane(radio, n, seed, self.traffic) for radio in radios]
+        self.lanes = [RadioChannel(radio, n, seed, self.traffic) for radio in radios]
         self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))

@@ -17,7 +17,7 @@ _FAINT_DB = 60.0
 """What is so far below the noise disturbs nobody: a thousand of them add 0.004 dB to it."""
 
 
-class Air:
+class Propagation:
     """The link models of a radio, together.
 
     Args:

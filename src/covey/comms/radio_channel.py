@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.comms.links.geometry import Pairs
 from covey.comms.packets import COLUMNS, NONE, Packets
-from covey.comms.propagation import Air
+from covey.comms.propagation import Propagation
 from covey.comms.queue import TransmitQueues
 from covey.comms.radio import Radio
 from covey.comms.traffic import COLLISION, DEAD, LOSS, QUEUE_FULL, TTL, Traffic
@@ -67,7 +67,7 @@ class Receptions:
 NOTHING = Receptions(NONE, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-class Lane:
+class RadioChannel:
     """One radio of all robots.
 
     Attributes:
@@ -77,7 +77,7 @@ class Lane:
 
     def __init__(self, radio: Radio, robots: int, seed: int, traffic: Traffic):
         self.radio, self.robots, self.traffic = radio, robots, traffic
-        self.air = Air(radio, seed, f"radio/{radio.name}")
+        self.air = Propagation(radio, seed, f"radio/{radio.name}")
         bandwidth = np.inf if radio.bandwidth_kbit_s is None else 125.0 * radio.bandwidth_kbit_s
         most = np.inf if radio.queue_bytes is None else radio.queue_bytes
         self.queues = TransmitQueues(robots, bandwidth, most)
@@ -103,7 +103,9 @@ class Lane:
         if len(packets):
             self.pending = Packets.join([self.pending, packets]) if len(self.pending) else packets
 
-    def cross(self, world: AnyWorld, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[Lane]") -> None:
+    def cross(
+        self, world: AnyWorld, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[RadioChannel]"
+    ) -> None:
         """Decide who gets the packets whose transmission has ended by now.
 
         Args:
@@ -156,7 +158,9 @@ class Lane:
         self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
         return come
 
-    def _receive(self, packets: Packets, serial: np.ndarray, world: AnyWorld, xy, alive, others: "list[Lane]") -> None:
+    def _receive(
+        self, packets: Packets, serial: np.ndarray, world: AnyWorld, xy, alive, others: "list[RadioChannel]"
+    ) -> None:
         row, receiver = _expand(packets.source, packets.to, self.robots)
         dead = ~alive[receiver]
         if dead.any():

@@ -38,7 +38,7 @@ from covey.experiments.workers.folder import (
 )
 from covey.experiments.workers.remeasure import measured
 from covey.experiments.workers.row import ROW
-from covey.experiments.workers.supervisor import Keeper, keep, this_keeper
+from covey.experiments.workers.supervisor import Supervisor, keep, this_keeper
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
@@ -337,16 +337,16 @@ def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[F
 @contextmanager
 def _threads(jobs: int) -> Iterator[Executor]:
     """Yield threads of this process with a keeper each; when there is an error, end what they are at."""
-    keepers: list[Keeper] = []
-    executor = ThreadPoolExecutor(jobs, "keeper", initializer=lambda: keepers.append(this_keeper()))
+    supervisors: list[Supervisor] = []
+    executor = ThreadPoolExecutor(jobs, "keeper", initializer=lambda: supervisors.append(this_keeper()))
     try:
         yield executor
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
-        for keeper in keepers:
-            keeper.abandon()
+        for supervisor in supervisors:
+            supervisor.abandon()
         raise
     finally:
         executor.shutdown()
-        for keeper in keepers:
-            keeper.close()
+        for supervisor in supervisors:
+            supervisor.close()

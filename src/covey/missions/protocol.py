@@ -32,7 +32,7 @@ class MissionContext:
         pose_before: true poses at the begin of the step, (n, 3).
         trace: poses and attitudes after each substep of the step, (substeps, 2, n, 3), where a tracker `wanted` them.
         banks: the sensors of the team, see `covey.runtime.phases.sensing.SensorBank`.
-        maps: what the robots believe, see `covey.runtime.phases.localization_and_mapping.Estimating`; None: nothing.
+        maps: what the robots believe, a `LocalizationAndMapping` of `covey.runtime.phases`; None: nothing.
     """
 
     place: WorldState

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.blackboard import Board, Notices
+from covey.comms.blackboard import Blackboard, Notices
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message, copied
 from covey.comms.tags import TagReading
@@ -98,14 +98,14 @@ class Robot:
         navigator: Navigator,
         rng: np.random.Generator,
         mailbox: Mailbox | None = None,
-        board: Board | None = None,
+        board: Blackboard | None = None,
         sensors: Iterable[str] = (),
         frames: Mapping[str, Pose] | None = None,
     ):
         self.name, self.model, self.home, self.random = name, model, home, rng
         self._mailbox = mailbox or Mailbox(name, (name,))
         self.team = self._mailbox.team
-        self.board = Notices(board or Board())
+        self.board = Notices(board or Blackboard())
         self._tags: Sequence[TagReading] = ()
         self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
         self._digs_until = -math.inf

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from covey.comms.blackboard import Board
+from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
 from covey.onboard.controller import Program
@@ -40,7 +40,7 @@ class RobotSpec:
     sensors: tuple[str, ...] = ()
     waypoints: Waypoints | None = None
 
-    def software(self, mailbox: Mailbox, board: Board, belief: Any, frames: Mapping[str, Pose] | None) -> Onboard:
+    def software(self, mailbox: Mailbox, board: Blackboard, belief: Any, frames: Mapping[str, Pose] | None) -> Onboard:
         """Return the software of the robot, at its start.
 
         Args:

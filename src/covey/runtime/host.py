@@ -12,9 +12,9 @@ from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.results.recorder import Recorder
 
 if TYPE_CHECKING:
-    from covey.runtime.phases.communication import Talking
+    from covey.runtime.phases.communication import Communication
     from covey.runtime.phases.computing import Computing
-    from covey.runtime.phases.localization_and_mapping import Estimating
+    from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
     from covey.runtime.phases.sensing import Sensing, SensorBank
 
 Answers = Iterable[tuple[int, StepOutput]]
@@ -46,8 +46,8 @@ class Team:
     step_s: float
     step_budget_s: float
     sensing: "Sensing"
-    estimating: "Estimating"
-    talking: "Talking"
+    localization: "LocalizationAndMapping"
+    communication: "Communication"
     computing: "Computing"
 
 

@@ -32,12 +32,12 @@ from covey.robots.team import TeamModel, TeamState
 from covey.runtime.hosting import Controllers, hosting
 from covey.runtime.local.failures import stopped
 from covey.runtime.pacing import Pace, rare_collections
-from covey.runtime.phases.communication import Talking
+from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Compute, Computing
 from covey.runtime.phases.deciding import Deciding
-from covey.runtime.phases.ground_accuracy import Surveying
-from covey.runtime.phases.localization_and_mapping import Estimating
-from covey.runtime.phases.map_exchange import Sharing
+from covey.runtime.phases.ground_accuracy import GroundAccuracy
+from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
+from covey.runtime.phases.map_exchange import MapExchange
 from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.scoring import Scoring
 from covey.runtime.phases.sensing import Sensing
@@ -157,39 +157,41 @@ class Simulation:
         if own_frames:
             check_unknown_starts(self.groups, mission.kind)
         beliefs, host = hosting(controllers)
-        self.estimating = Estimating(
+        self.localization = LocalizationAndMapping(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
         )
         self._pose_before = self.state.pose.copy()
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
         self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         truth = (place, self.model, self.state, self.clock, self._pose_before, self._trace)
-        self.scoring = Scoring(MissionContext(*truth, self.sensing.banks, self.estimating), mission)
+        self.scoring = Scoring(MissionContext(*truth, self.sensing.banks, self.localization), mission)
         radios = radios_of(radio)
-        self.talking = Talking(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
+        self.communication = Communication(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         self._unshared = unshared(programs, sharing)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        frames = self.estimating.frames
-        self.sharing = Sharing(self.estimating.teams, shares, self.talking.network, sharing, self.clock, frames)
+        frames = self.localization.frames
+        self.map_exchange = MapExchange(
+            self.localization.teams, shares, self.communication.network, sharing, self.clock, frames
+        )
         self.computing = Computing(self.groups, self.clock, compute, costs)
         self.deciding = Deciding(
             self.groups,
             self.sensing,
-            self.estimating,
-            self.talking,
+            self.localization,
+            self.communication,
             self.computing,
             host,
             seed,
             step_s,
             step_budget_s,
-            self.sharing.frames_of if own_frames else None,
+            self.map_exchange.frames_of if own_frames else None,
             self.tracker.waypoints,
         )
         if NOTICE in self.tracker.facts:
-            self.talking.board.notes[NOTICE] = self.tracker.facts[NOTICE]
-        mapped = {i: b for i, b in self.estimating.belief_of.items() if isinstance(b, ElevationBelief)}
-        self.surveying = Surveying(place.ground, mapped, self.clock)
+            self.communication.board.notes[NOTICE] = self.tracker.facts[NOTICE]
+        mapped = {i: b for i, b in self.localization.belief_of.items() if isinstance(b, ElevationBelief)}
+        self.ground_accuracy = GroundAccuracy(place.ground, mapped, self.clock)
         self.observing = Observing(self)
         self.observers = list(observers)
         self.commands = np.zeros((len(self.names), 3))
@@ -203,13 +205,13 @@ class Simulation:
             self.model,
             place,
             self.state,
-            estimate=self.estimating.carried,
+            estimate=self.localization.carried,
             explored=lambda: self.scoring.exploration.share_union,
             digs=self._digs,
             record=lambda event: self.events.append(event),
             impair=self._impair,
             order=self._give,
-            ground_edited=self.surveying.edited,
+            ground_edited=self.ground_accuracy.edited,
             grounds=lambda: self._recorder.folder / GROUNDS,
         )
         self.inputs = Inputs(port, events, faults)
@@ -220,7 +222,7 @@ class Simulation:
             self.names,
             pose_every=pose_every,
             overwrite=overwrite,
-            mission=(*self.scoring.columns, *self.surveying.columns),
+            mission=(*self.scoring.columns, *self.ground_accuracy.columns),
             robot_columns=self.scoring.robot_columns,
             attitude=spatial,
         )
@@ -278,15 +280,17 @@ class Simulation:
         lap("inputs")
         self.sensing.take(self.state, self._trace, self._felt)
         lap("sense")
-        self.estimating.localize()
+        self.localization.localize()
         lap("localize")
-        self.computing.begin(self.estimating.belief_of)
-        self.estimating.map(self.computing)
+        self.computing.begin(self.localization.belief_of)
+        self.localization.map(self.computing)
         lap("map")
         speaks = self.state.radio_alive & ~self.state.halted
         requested = self.deciding.requested
-        self.talking.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time)
-        self.sharing.exchange(self.world_state, self.state.pose, speaks, requested.maps)
+        self.communication.exchange(
+            self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
+        )
+        self.map_exchange.exchange(self.world_state, self.state.pose, speaks, requested.maps)
         lap("communicate")
         self._decide()
         lap("decide")
@@ -346,17 +350,17 @@ class Simulation:
         if self._run is None:
             self.deciding.close()
             self.status = self.status or "stopped"
-            if self.talking.network.used and self.clock.step:
+            if self.communication.network.used and self.clock.step:
                 speaks = self.state.radio_alive & ~self.state.halted
-                sample = self.talking.network.look(self.world_state, self.state.pose, speaks, self.time)
+                sample = self.communication.network.look(self.world_state, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._recorder.manifest |= self.deciding.host.facts
-            if self.estimating.frames is not None:
+            if self.localization.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
             maps = self.scoring.maps(self.world_state.changed)
-            self._run = self._recorder.close(self.status, maps, self.surveying.landscape(self.names))
+            self._run = self._recorder.close(self.status, maps, self.ground_accuracy.landscape(self.names))
         return self._run
 
     # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
@@ -430,7 +434,7 @@ class Simulation:
             self.state.halted[i] = i in deciding.failed
         deciding.down, deciding.lost = now.down, now.lost
         self.state.halted[list(now.down)] = True
-        self.estimating.jumps = now.jumps
+        self.localization.jumps = now.jumps
         for bank in self.sensing.banks:
             bank.degraded = now.degraded.get(bank.record, ())
 
@@ -472,15 +476,15 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _score(self) -> None:
-        for i, change, (x, y), text in self.surveying.measure():
+        for i, change, (x, y), text in self.ground_accuracy.measure():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         for i, text in self.scoring.score():
             self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
 
     def _observe(self) -> None:
-        for i, x, y, content in self.talking.events:
+        for i, x, y, content in self.communication.events:
             self._event("tag_left", i, x=x, y=y, text=printable(str(content)[:80]))
-        for aligning in self.sharing.aligning:
+        for aligning in self.map_exchange.aligning:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
                 self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)

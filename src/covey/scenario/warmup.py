@@ -88,7 +88,7 @@ def move() -> None:
     for _ in range(2):
         sim.step()
     sim.scoring.maps(sim.world_state.changed)
-    sim.talking.network.links(sim.world_state, sim.state.pose, sim.state.radio_alive)
+    sim.communication.network.links(sim.world_state, sim.state.pose, sim.state.radio_alive)
     sim.deciding.close()
     sim._recorder.abandon("a rehearsal")
 
@@ -120,7 +120,7 @@ def meet() -> None:
 
 def think() -> None:
     """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
-    from covey.comms.blackboard import Board
+    from covey.comms.blackboard import Blackboard
     from covey.comms.mailbox import Mailbox
     from covey.controllers.exploration.nearest_frontier import nearest_frontier
     from covey.geometry import Pose
@@ -140,7 +140,7 @@ def think() -> None:
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))
     spec = RobotSpec("a", 0, model, Pose(2.0, 2.0, 0.0), 0.1, Program(nearest_frontier), 0, ("lidar", "neighbours"))
-    onboard = spec.software(Mailbox("a", ("a",)), Board(), beliefs[0], None)
+    onboard = spec.software(Mailbox("a", ("a",)), Blackboard(), beliefs[0], None)
     other = np.array([1.5]), np.array([0.5]), np.array([1]), np.array([2.0])
     readings = (
         LidarReading(ranges[0].copy(), lidar.angles, lidar.range_m, lidar.mount.copy()),

@@ -65,7 +65,13 @@ def check_boundary(sim: Simulation) -> None:
         for item in _inside(robot, f"from the handle of {robot.name}", truth_arrays):
             assert item is robot or not isinstance(item, Robot), f"{item!r} can be reached by {robot.name}"
         _check_names(sim, robot)
-        handed = [robot.readings, robot.tags, list(sim.talking.mailboxes[i].inbox), robot.pose, robot.history.steps]
+        handed = [
+            robot.readings,
+            robot.tags,
+            list(sim.communication.mailboxes[i].inbox),
+            robot.pose,
+            robot.history.steps,
+        ]
         _check_writing(sim, handed, f"what {robot.name} is handed")
     for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
         for _ in _inside(view, f"from the view of {view.name}", truth_arrays):
@@ -106,7 +112,7 @@ def named_from(root: Any) -> Iterator[Any]:
 
 def _check_names(sim: Simulation, robot: Robot) -> None:
     """Check that no public name leads from a handle to what another robot knows."""
-    maps = {i: _arrays_of(belief) for i, belief in sim.estimating.belief_of.items()}
+    maps = {i: _arrays_of(belief) for i, belief in sim.localization.belief_of.items()}
     others = [array for i, arrays in maps.items() if sim.names[i] != robot.name for array in arrays]
     own = [array for i, arrays in maps.items() if sim.names[i] == robot.name for array in arrays]
     for item in (found for root in (robot, own) for found in named_from(root)):
@@ -142,7 +148,7 @@ def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
 def _watched(sim: Simulation) -> dict[str, np.ndarray]:
     """Return the arrays that no controller may change, by what they are."""
     watched = {f"the true {name}": a for name, a in vars(sim.state).items() if isinstance(a, np.ndarray)}
-    watched |= {"the cells of the world": sim.world_state.grid.cells, "the estimated poses": sim.estimating.pose}
+    watched |= {"the cells of the world": sim.world_state.grid.cells, "the estimated poses": sim.localization.pose}
     for bank in sim.sensing.banks:
         for name, value in vars(bank.readings).items() if bank.readings is not None else ():
             if isinstance(value, np.ndarray):

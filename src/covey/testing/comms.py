@@ -10,7 +10,7 @@ from covey.comms.links import LinkModel, Unlimited
 from covey.comms.links.geometry import Pairs
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
-from covey.comms.propagation import Air
+from covey.comms.propagation import Propagation
 from covey.comms.protocols import Protocol
 from covey.comms.radio import Radio
 from covey.geometry.grid import Grid
@@ -66,7 +66,7 @@ def _pickles(item: Any) -> None:
 
 def _answers(model: LinkModel, world: World, xy: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return probability, received power (0 without) and chance of a packet, (3, m)."""
-    air = Air(Radio(links=(model,), sensitivity_dbm=-150.0), 3, "check")
+    air = Propagation(Radio(links=(model,), sensitivity_dbm=-150.0), 3, "check")
     links = air.links(Pairs.of(world, xy, a, b))
     everyone = np.arange(len(a))
     chance, _ = air.success(links, everyone, np.full(len(a), 100), np.full(len(a), 1.0), 7 * a + b)

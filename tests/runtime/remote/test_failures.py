@@ -52,9 +52,9 @@ def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_
     sim = covey.Simulation(covey.World.empty(12, 8), groups, controllers="processes", step_budget_s=0.5)
     for step in range(10):
         if step == 5:
-            os.kill(sim.deciding.host.fleet.seats["killed0"].pid, signal.SIGKILL)
+            os.kill(sim.deciding.host.fleet.channels["killed0"].pid, signal.SIGKILL)
         sim.step()
-    pids = [seat.pid for seat in sim.deciding.host.fleet.seats.values()]
+    pids = [channel.pid for channel in sim.deciding.host.fleet.channels.values()]
     run = sim.close()
     failed = run.events.filter(run.events["kind"] == "controller_failed")
     told = dict(zip(failed["robot"], zip(failed["step"], failed["text"], strict=True), strict=True))
@@ -117,7 +117,7 @@ def test_in_real_time_who_is_late_misses_the_step_and_the_simulator_goes_on():
     for _ in range(20):
         sim.step()
     took_s = time.monotonic() - begun
-    misses = {name: seat.misses for name, seat in sim.deciding.host.fleet.seats.items()}
+    misses = {name: channel.misses for name, channel in sim.deciding.host.fleet.channels.items()}
     run = sim.close()
     assert 1.9 < took_s < 8.0
     slow_one = misses["slow0"]

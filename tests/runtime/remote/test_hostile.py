@@ -88,7 +88,9 @@ def ended(tmp_path_factory):
     sim = scenario.build(folder / "run")
     for _ in range(STEPS):
         sim.step()
-    processes = [one for seat in sim.deciding.host.fleet.seats.values() if not seat.gone for one in family(seat.pid)]
+    processes = [
+        one for channel in sim.deciding.host.fleet.channels.values() if not channel.gone for one in family(channel.pid)
+    ]
     with pytest.warns(UserWarning, match="when it was ended") as warned:
         run = sim.close()
     return run, [str(w.message) for w in warned], processes

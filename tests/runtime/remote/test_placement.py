@@ -48,7 +48,7 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
     ) as cluster:
         sim = build(f"{{nodes: '{cluster.scheduler_address}', robots_per_node: 1}}", tmp_path / "run")
         sim.step()
-        pids = [seat.pid for seat in sim.deciding.host.fleet.seats.values()]
+        pids = [channel.pid for channel in sim.deciding.host.fleet.channels.values()]
         parents = {psutil.Process(pid).ppid() for pid in pids}
         assert parents == {worker.process.process.pid for worker in cluster.workers.values()}
         run = sim.run()

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, WireError, connect
+from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, TransportError, connect
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_an_end_that_is_gone_is_an_error_and_can_be_looked_for(ends):
     there.close()
     assert here.receive(1.0).kind == DECIDE
     assert here.has_ended()
-    with pytest.raises(WireError):
+    with pytest.raises(TransportError):
         here.receive(1.0)
 
 
@@ -70,7 +70,7 @@ def test_another_key_is_refused_at_both_ends():
     def come_in():
         try:
             connect(door.address, b"another key", 0.0)
-        except WireError as error:
+        except TransportError as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=come_in)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.comms.blackboard import Board, Notices
+from covey.comms.blackboard import Blackboard, Notices
 from covey.comms.message import Message
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
@@ -47,9 +47,9 @@ def test_records_and_containers_come_back():
 
 
 def test_a_notice_that_was_taken_down_stays_taken_down():
-    board = Board({"door": "open"})
+    board = Blackboard({"door": "open"})
     del Notices(board)["door"]
-    other = Board({"door": "open"}, there_and_back(board.pending))
+    other = Blackboard({"door": "open"}, there_and_back(board.pending))
     other.turn()
     assert other.notes == {}
 

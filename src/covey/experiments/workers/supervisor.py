@@ -1,4 +1,4 @@
-"""`Keeper`: has runs executed in a process of its own, one after the other, and ends what goes beyond its limits."""
+"""`Supervisor`: has runs executed one after the other in another process, and ends what goes beyond its limits."""
 
 import json
 import os
@@ -44,14 +44,14 @@ def keep(planned: PlannedRun, folder: Path, limits: Limits, environment: str) ->
     return this_keeper().run(planned, folder, limits, environment)
 
 
-def this_keeper() -> "Keeper":
+def this_keeper() -> "Supervisor":
     """Return the keeper of the calling thread."""
     if not hasattr(_mine, "keeper"):
-        _mine.keeper = Keeper()
-    return _mine.keeper
+        _mine.supervisor = Supervisor()
+    return _mine.supervisor
 
 
-class Keeper:
+class Supervisor:
     """Owns one process at a time and gives it one run after the other."""
 
     def __init__(self) -> None:

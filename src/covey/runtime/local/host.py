@@ -23,11 +23,11 @@ class LocalHost(Host):
     """
 
     def __init__(self, team: Team):
-        talking, beliefs = team.talking, team.estimating.belief_of
+        communication, beliefs = team.communication, team.localization.belief_of
         self.watchdog = Watchdog(team.step_budget_s)
         self.cpu_s = dict[int, float]()
         self.onboard = {
-            i: spec.software(talking.mailboxes[i], talking.board, beliefs.get(i), team.frames_of.get(i))
+            i: spec.software(communication.mailboxes[i], communication.board, beliefs.get(i), team.frames_of.get(i))
             for i, spec in team.specs.items()
         }
         measured = team.computing.machines if team.computing.measures else ()

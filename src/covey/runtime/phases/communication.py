@@ -1,11 +1,11 @@
-"""Talking: the messages of the last step are delivered, tags are left and read, the notice board turns."""
+"""Communication: the messages of the last step are delivered, tags are left and read, the notice board turns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from covey.comms.blackboard import Board
+from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
 from covey.comms.radio import Radio
@@ -16,7 +16,7 @@ from covey.robots.team import TeamState
 from covey.world.state import AnyWorld
 
 
-class Talking:
+class Communication:
     """What the robots of a team say to one another.
 
     Attributes:
@@ -33,7 +33,7 @@ class Talking:
         self.network = Network(self.mailboxes, radios, seed, log)
         self.sample: Sample | None = None
         self._every_s, self._next_s = every_s, 0.0
-        self.tags, self.board = TagField(tags), Board()
+        self.tags, self.board = TagField(tags), Blackboard()
         self.events: list[tuple[int, float, float, Any]] = []
         self.tags_in_reach: dict[int, list[TagReading]] = {}
 

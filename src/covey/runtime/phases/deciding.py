@@ -23,9 +23,9 @@ from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
-from covey.runtime.phases.communication import Talking
+from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
-from covey.runtime.phases.localization_and_mapping import Estimating
+from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
 _pose = partial(tuple.__new__, Pose)  # of a list; half the time of Pose(*list)
@@ -65,8 +65,8 @@ class Deciding:
         self,
         groups: list[Group],
         sensing: Sensing,
-        estimating: Estimating,
-        talking: Talking,
+        localization: LocalizationAndMapping,
+        communication: Communication,
         computing: Computing,
         host: Callable[[Team], Host],
         seed: int,
@@ -75,7 +75,7 @@ class Deciding:
         frames_of: Callable[[int, str], Mapping[str, Pose]] | None = None,
         waypoints: Waypoints | None = None,
     ):
-        self.groups, self.sensing, self.estimating, self.talking = groups, sensing, estimating, talking
+        self.groups, self.sensing, self.localization, self.communication = groups, sensing, localization, communication
         self.computing = computing
         self.failures: list[Failure] = []
         self.requested = Requested()
@@ -117,8 +117,8 @@ class Deciding:
                 step_s,
                 step_budget_s,
                 sensing,
-                estimating,
-                talking,
+                localization,
+                communication,
                 computing,
             )
         )
@@ -141,7 +141,7 @@ class Deciding:
 
     def _poses(self, members: range) -> list[list[float]]:
         part = slice(members.start, members.stop)
-        return self.estimating.in_own_frames(part, self.estimating.pose[part]).tolist()
+        return self.localization.in_own_frames(part, self.localization.pose[part]).tolist()
 
     @property
     def all_done(self) -> bool:
@@ -165,7 +165,7 @@ class Deciding:
 
     def post(self, key: str, value: Any) -> None:
         """Put plain data on the notice board, for the robots to read in this step."""
-        self.talking.board.pending.append((key, value))
+        self.communication.board.pending.append((key, value))
         self.host.post(key, value)
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
@@ -242,7 +242,7 @@ class Deciding:
         come, n = self._come[group.name], len(members)
         newest, older = self._newest(group, members)
         times = tuple(tuple(s.substep * self.sensing.clock.substep_s for s in samples) for samples in come)
-        touches, tags = collided[members.start : members.stop].tolist(), self.talking.tags_in_reach
+        touches, tags = collided[members.start : members.stop].tolist(), self.communication.tags_in_reach
         near = [tags.get(i, ()) for i in members] if tags else repeat((), n)
         poses = map(_pose, self._poses(members))
         fixed = repeat(time_s), repeat(times), repeat(None)
@@ -305,14 +305,14 @@ class Deciding:
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
-        known: dict[str, Any] = {"pose": self.estimating.pose[part], "collided": collided[part]}
+        known: dict[str, Any] = {"pose": self.localization.pose[part], "collided": collided[part]}
         known = {name: _read_only(values) for name, values in known.items()}
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
                 known[bank.record.name] = bank.readings.of(_rows(bank, members))
         if "full" in sees:
-            known["true_pose"] = _read_only(self.estimating.state.pose[part])
+            known["true_pose"] = _read_only(self.localization.state.pose[part])
             return known
         return {name: known[name] for name in sees if name in known}
 

@@ -1,4 +1,4 @@
-"""Surveying: how well what robots believe of the ground agrees with it, and who has noticed that it changed."""
+"""How well what robots believe of the ground agrees with it, and who has noticed that it changed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Watched:
     noticed: set[int] = field(default_factory=set)
 
 
-class Surveying:
+class GroundAccuracy:
     """Compares beliefs with the ground.
 
     Args:

@@ -42,7 +42,7 @@ class MappedTeam:
     beliefs: Beliefs | Elevations
 
 
-class Estimating:
+class LocalizationAndMapping:
     """The estimates and beliefs of a team.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Aligning: robots that do not know where the others started find out from their maps, and then merge them.
+"""Alignment of maps: robots that do not know where the others started find out from their maps, and then merge them.
 
 What arrives of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Every so
 often each robot looks where those frames lie in its own (`covey.mapping.alignment.unknown_starts`); the evidence of
@@ -51,7 +51,7 @@ class Attempt:
         return " ".join(words) + (f"; {found.refused}" if found.refused else "")
 
 
-class Aligning:
+class MapAlignment:
     """The frames of robots that map alike, and what each takes into its map from the others; indices as in `maps`.
 
     Args:

@@ -20,7 +20,7 @@ from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
 from covey.physics.clock import Clock, exact
 from covey.runtime.phases.localization_and_mapping import MappedTeam
-from covey.runtime.phases.map_alignment import Aligning
+from covey.runtime.phases.map_alignment import MapAlignment
 from covey.world.state import AnyWorld
 
 DIGEST, TILES = "map digest", "map tiles"
@@ -51,7 +51,7 @@ class Digest:
         return HEADER_BYTES + 5 + 6 * int(np.count_nonzero(self.clock)) + 2 * int(np.count_nonzero(self.reach))
 
 
-class Sharing:
+class MapExchange:
     """The exchange of maps of a team.
 
     Args:
@@ -76,14 +76,14 @@ class Sharing:
         frames: np.ndarray | None = None,
     ):
         self.exchanges: list[Exchange] = []
-        self.aligning: list[Aligning] = []
+        self.aligning: list[MapAlignment] = []
         record = record or ShareMaps(policy="on_request")
         for number, team in enumerate(teams):
             members = team.members
             if np.count_nonzero(shares[members]) > 1:
                 if frames is not None:
                     assert isinstance(team.beliefs, Beliefs)
-                    aligning = Aligning(members, team.beliefs, frames[members], record.align_every_s, clock)
+                    aligning = MapAlignment(members, team.beliefs, frames[members], record.align_every_s, clock)
                     self.aligning.append(aligning)
                     team = MappedTeam(members, aligning.by_origin)
                 self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))

@@ -32,7 +32,7 @@ class Observing:
             step=sim.clock.step,
             time_s=sim.time,
             pose=state.pose,
-            estimate=sim.estimating.at_end_of_step(pose_before),
+            estimate=sim.localization.at_end_of_step(pose_before),
             twist=state.twist,
             command=sim.commands,
             distance_m=state.distance_m,
@@ -41,8 +41,8 @@ class Observing:
             energy_j=scoring.energy_j,
             min_separation_m=closest(state.pose, self._order),
             events=sim.events,
-            radio=sim.talking.sample,
-            mission=scoring.values | sim.surveying.values,
+            radio=sim.communication.sample,
+            mission=scoring.values | sim.ground_accuracy.values,
             altitude_roll_pitch=state.altitude_roll_pitch,
         )
 

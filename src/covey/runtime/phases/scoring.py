@@ -26,7 +26,12 @@ class Scoring:
 
     def __init__(self, context: MissionContext, mission: Mission):
         n, model = len(context.state.pose), context.model
-        self.world, self.state, self.clock, self.estimating = context.place, context.state, context.clock, context.maps
+        self.world, self.state, self.clock, self.localization = (
+            context.place,
+            context.state,
+            context.clock,
+            context.maps,
+        )
         self.exploration, self.coverage = Exploration().begin(context), Coverage().begin(context)
         always: dict[Any, Tracker] = {Exploration: self.exploration, Coverage: self.coverage}
         self.tracker: Tracker = always.get(type(mission)) or mission.begin(context)
@@ -87,7 +92,8 @@ class Scoring:
     def maps(self, changed: np.ndarray) -> Maps:
         """Return what was explored and believed, for the run folder; ``changed`` as in `Maps`."""
         places = [
-            self.estimating.place(i) if i in self.estimating.belief_of else None for i in range(len(self.state.pose))
+            self.localization.place(i) if i in self.localization.belief_of else None
+            for i in range(len(self.state.pose))
         ]
         robots = [None if place is None else place.with_cells(place.cells.copy()) for place in places]
         mask, explored, covered = self.exploration.mask, self.exploration.cells, self.coverage.cells
@@ -107,11 +113,11 @@ class Scoring:
         )
 
     def _union(self) -> Grid | None:
-        if not self.estimating.teams:
+        if not self.localization.teams:
             return None
-        team = self.estimating.teams[0]
-        if self.estimating.frames is None:
+        team = self.localization.teams[0]
+        if self.localization.frames is None:
             return team.beliefs.grid.with_cells(team.beliefs.union())
-        places = [self.estimating.place(i) for i in team.members.tolist()]
+        places = [self.localization.place(i) for i in team.members.tolist()]
         assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.blackboard import Board
+from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
 from covey.mapping.occupancy.apart import OthersTiles, OwnBelief, OwnTiles
@@ -26,20 +26,20 @@ from covey.onboard.step import (
     TeamNews,
 )
 from covey.runtime.local.watchdog import Watchdog, failed
-from covey.runtime.remote.spawn_spec import GroupBirth, MapOf, RobotBirth
+from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
 from covey.sensors.lidar import LidarReading
 
 
 class RobotAgent:
     """The software of one robot that shares no memory with the simulation."""
 
-    def __init__(self, birth: RobotBirth, watchdog: Watchdog):
-        spec = birth.spec
+    def __init__(self, spawn: RobotSpawn, watchdog: Watchdog):
+        spec = spawn.spec
         self._watchdog = watchdog
-        self._mailbox, self._board = Mailbox(spec.name, birth.team, birth.radios), Board(dict(birth.notices))
-        self._frames: dict[str, Pose] | None = {} if birth.own_frames else None
-        self._map = birth.map
-        self._belief = None if birth.map is None else belief_of(birth.map)
+        self._mailbox, self._board = Mailbox(spec.name, spawn.team, spawn.radios), Blackboard(dict(spawn.notices))
+        self._frames: dict[str, Pose] | None = {} if spawn.own_frames else None
+        self._map = spawn.map
+        self._belief = None if spawn.map is None else belief_of(spawn.map)
         belief = None if self._belief is None else self._belief[self._belief.robot]
         self.onboard = spec.software(self._mailbox, self._board, belief, self._frames)
 
@@ -98,9 +98,9 @@ class RobotAgent:
 class GroupAgent:
     """A controller of a group or of the whole team that shares no memory with the simulation."""
 
-    def __init__(self, birth: GroupBirth, watchdog: Watchdog):
+    def __init__(self, spawn: GroupSpawn, watchdog: Watchdog):
         self._watchdog = watchdog
-        self._program = birth.program
+        self._program = spawn.program
         self._call: Any = None
 
     def step(self, shown: Sequence[GroupInput]) -> GroupOutput:
@@ -128,18 +128,18 @@ def belief_of(place: MapOf) -> OwnBelief:
     return belief
 
 
-def rehearse(birth: RobotBirth) -> None:
+def rehearse(spawn: RobotSpawn) -> None:
     """Load all that a robot's software usually runs, so that what it takes later is its own, and nothing is late."""
     shape, cell = (64, 64), 0.1
     place = None
-    if birth.map is not None:
+    if spawn.map is not None:
         size = shape[1] * cell, shape[0] * cell
-        place = dataclasses.replace(birth.map, row=0, names=["rehearsing"], size_m=size, origin=(0.0, 0.0), known=None)
+        place = dataclasses.replace(spawn.map, row=0, names=["rehearsing"], size_m=size, origin=(0.0, 0.0), known=None)
         place = dataclasses.replace(place, mapping=place.mapping.model_copy(update={"resolution_m": cell}))
     program = Program(_stroll)
     here, sensors = Pose(3.0, 3.0, 0.0), ("lidar",) if place is not None else ()
-    spec = dataclasses.replace(birth.spec, home=here, program=program, sensors=sensors, waypoints=None)
-    agent = RobotAgent(dataclasses.replace(birth, spec=spec, map=place), watchdog := Watchdog(1e9))
+    spec = dataclasses.replace(spawn.spec, home=here, program=program, sensors=sensors, waypoints=None)
+    agent = RobotAgent(dataclasses.replace(spawn, spec=spec, map=place), watchdog := Watchdog(1e9))
     try:
         readings: tuple[Any, ...] = ()
         if place is not None:

@@ -12,11 +12,11 @@ from covey.kernel import is_compiled
 from covey.planning.dynamic_window import dynamic_window
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.launch import end_forks, given_key, start_process
-from covey.runtime.remote.line import WireLine
+from covey.runtime.remote.line import TransportLine
 from covey.runtime.remote.record import Processes
 from covey.runtime.remote.spawn_spec import packed, refuse_within_import
-from covey.runtime.transport.channel import Seat
-from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Wire, WireError
+from covey.runtime.transport.channel import Channel
+from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Transport, TransportError
 
 START_S = 120.0
 """How long the simulator waits for a process that it has started to come in [s of wall time]."""
@@ -37,37 +37,37 @@ class Fleet:
         authkey: what they must know.
     """
 
-    def __init__(self, record: Processes, seats: list[Seat]):
+    def __init__(self, record: Processes, channels: list[Channel]):
         refuse_within_import()
-        self.record, self.seats = record, {seat.name: seat for seat in seats}
+        self.record, self.channels = record, {channel.name: channel for channel in channels}
         host, _, port = record.address.rpartition(":")
         self.authkey = secrets.token_bytes(32) if record.nodes != "join" else given_key()
         self._door = Door(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
-        self._end = weakref.finalize(self, _end, self._door, seats)  # also when nobody closes it
+        self._end = weakref.finalize(self, _end, self._door, channels)  # also when nobody closes it
         try:
-            self._start(seats)
+            self._start(channels)
         except BaseException:
             self._end()
             raise
 
-    def _start(self, seats: list[Seat]) -> None:
+    def _start(self, channels: list[Channel]) -> None:
         record = self.record
         if record.nodes == "local":
-            for seat in seats:
-                seat.trace = TemporaryFile()  # noqa: SIM115
-                seat.process = start_process(self.address, self.authkey, seat.name, seat.trace)
+            for channel in channels:
+                channel.trace = TemporaryFile()  # noqa: SIM115
+                channel.process = start_process(self.address, self.authkey, channel.name, channel.trace)
         elif record.nodes != "join":
             from covey.runtime.remote.placement import start_on_cluster
 
-            start_on_cluster(record.nodes, list(self.seats), record.robots_per_node, self.address, self.authkey)
+            start_on_cluster(record.nodes, list(self.channels), record.robots_per_node, self.address, self.authkey)
 
-    def line(self, seat: Seat, banks: Sequence[SensorBank]) -> WireLine:
+    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> TransportLine:
         """Return the line to the process of a seat; ``banks``: of the sensors that it reads."""
-        return WireLine(seat, banks)
+        return TransportLine(channel, banks)
 
-    def open(self, birth_of: Callable[[Seat], Any]) -> bool:
+    def open(self, birth_of: Callable[[Channel], Any]) -> bool:
         """Wait until all processes have come in, and tell each who it is.
 
         Args:
@@ -82,18 +82,18 @@ class Fleet:
         if self._is_open:
             return False
         self._is_open = True
-        births = {name: packed(birth_of(seat)) for name, seat in self.seats.items()}
+        births = {name: packed(birth_of(channel)) for name, channel in self.channels.items()}
         try:
             self._let_in()
             self._door.close()
-            seats = list(self.seats.values())
+            channels = list(self.channels.values())
             alone = 0 if is_compiled(dynamic_window) else 1  # one compiles what all need
-            for some in (seats[:alone], seats[alone:]):
-                for seat in some:
-                    _wire(seat).send(SET_UP, (None, births[seat.name], None))
-                for seat in some:
-                    _wait_until_ready(seat)
-        except WireError as error:
+            for some in (channels[:alone], channels[alone:]):
+                for channel in some:
+                    _wire(channel).send(SET_UP, (None, births[channel.name], None))
+                for channel in some:
+                    _wait_until_ready(channel)
+        except TransportError as error:
             raise ControllerError(f"a process of a robot ended before the run began: {error}") from error
         return True
 
@@ -102,13 +102,13 @@ class Fleet:
         self._end()
 
     def _let_in(self) -> None:
-        until, missing = time.monotonic() + START_S, set(self.seats)
+        until, missing = time.monotonic() + START_S, set(self.channels)
         while missing:
             wire = self._door.welcome(_LOOK_S)
             if wire is not None:
                 missing.discard(self._seated(wire))
             for name in sorted(missing):
-                process = self.seats[name].process
+                process = self.channels[name].process
                 if process is not None and process.poll() is not None:
                     code = process.returncode
                     raise ControllerError(f"the process of {name} ended with exit code {code} before the run began")
@@ -118,36 +118,36 @@ class Fleet:
                     f"{self.address[0]}:{self.address[1]}"
                 )
 
-    def _seated(self, wire: Wire) -> str:
+    def _seated(self, wire: Transport) -> str:
         """Give who has come in its seat; return its name, empty for one that has none, or comes twice."""
         letter = wire.receive(START_S)
         who: Any = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
-        seat = self.seats.get(who["name"])
-        if seat is None or seat.wire is not None:
+        channel = self.channels.get(who["name"])
+        if channel is None or channel.wire is not None:
             wire.close()
             return ""
-        seat.wire, seat.pid, seat.host = wire, who["pid"], who["host"]
-        return seat.name
+        channel.wire, channel.pid, channel.host = wire, who["pid"], who["host"]
+        return channel.name
 
 
-def _wire(seat: Seat) -> Wire:
-    assert seat.wire is not None
-    return seat.wire
+def _wire(channel: Channel) -> Transport:
+    assert channel.wire is not None
+    return channel.wire
 
 
-def _wait_until_ready(seat: Seat) -> None:
-    letter = _wire(seat).receive(START_S)
+def _wait_until_ready(channel: Channel) -> None:
+    letter = _wire(channel).receive(START_S)
     if letter is None or letter.kind != READY:
-        raise ControllerError(f"{seat.name}: {letter.parts[1] if letter else 'its process hangs'}")
-    seat.memory = letter.parts[1]["memory"]
+        raise ControllerError(f"{channel.name}: {letter.parts[1] if letter else 'its process hangs'}")
+    channel.memory = letter.parts[1]["memory"]
 
 
-def _end(door: Door, seats: list[Seat]) -> None:
+def _end(door: Door, channels: list[Channel]) -> None:
     """Let nobody in any more, and end all processes."""
     door.close()
-    for seat in seats:
-        seat.farewell()
-    for seat in seats:
-        seat.end(_FAREWELL_S)
-    if any(seat.process for seat in seats):
+    for channel in channels:
+        channel.farewell()
+    for channel in channels:
+        channel.end(_FAREWELL_S)
+    if any(channel.process for channel in channels):
         end_forks(door.address)

@@ -21,9 +21,9 @@ from covey.runtime.remote.mirror import Mirror
 from covey.runtime.remote.noting import Noting
 from covey.runtime.remote.pace import LockStep, RealTime
 from covey.runtime.remote.record import Processes
-from covey.runtime.remote.spawn_spec import GroupBirth, MapOf, RobotBirth
+from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
 from covey.runtime.remote.use import Use
-from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.channel import Channel
 
 
 class Lines(Protocol):
@@ -34,14 +34,14 @@ class Lines(Protocol):
         record: where controllers run.
     """
 
-    seats: dict[str, Seat]
+    channels: dict[str, Channel]
     record: Processes
 
-    def line(self, seat: Seat, banks: Sequence[SensorBank]) -> Line:
+    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> Line:
         """Return the line of a seat; ``banks``: of the sensors that it reads."""
         ...
 
-    def open(self, birth_of: Callable[[Seat], RobotBirth | GroupBirth]) -> bool:
+    def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
         """Begin; return False when that has been done before."""
         ...
 
@@ -74,23 +74,23 @@ class RemoteHost(Host):
         fleet: the lines to them.
     """
 
-    def __init__(self, record: Processes, lines_of: Callable[[Processes, list[Seat]], Lines], team: Team):
+    def __init__(self, record: Processes, lines_of: Callable[[Processes, list[Channel]], Lines], team: Team):
         self._team = team
         self._pace = RealTime(team.step_s) if record.pace == "real_time" else LockStep()
         self.repeatable = self._pace.repeatable
         self._measures = team.computing.measures or not self.repeatable
         team.computing.told = True
-        seats = {i: Seat(spec.name, (i,), team.step_budget_s) for i, spec in team.specs.items()}
+        channels = {i: Channel(spec.name, (i,), team.step_budget_s) for i, spec in team.specs.items()}
         of_groups = {
-            key: Seat(key, tuple(i for g in groups for i in team.members[g.name]), team.step_budget_s)
+            key: Channel(key, tuple(i for g in groups for i in team.members[g.name]), team.step_budget_s)
             for key, groups in team.programs.items()
         }
-        self.fleet = lines_of(record, [*seats.values(), *of_groups.values()])
-        self._groups = {key: self.fleet.line(seat, ()) for key, seat in of_groups.items()}
-        self._apart = {i: Apart(spec, self.fleet.line(seats[i], team.banks_of[i])) for i, spec in team.specs.items()}
+        self.fleet = lines_of(record, [*channels.values(), *of_groups.values()])
+        self._groups = {key: self.fleet.line(channel, ()) for key, channel in of_groups.items()}
+        self._apart = {i: Apart(spec, self.fleet.line(channels[i], team.banks_of[i])) for i, spec in team.specs.items()}
         self._noting = Noting()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
-        for mapped in team.estimating.teams:
+        for mapped in team.localization.teams:
             if not isinstance(mapped.beliefs, Mirror):
                 raise InvalidValueError(
                     f"{mapped.beliefs.names[0]} maps the ground, which processes of robots cannot do yet; run with "
@@ -100,7 +100,7 @@ class RemoteHost(Host):
             mapped.beliefs.attach({row: self._apart[i].line for row, i in rows.items()}, self)
             self._mirrors |= {i: (mapped.beliefs, row) for row, i in rows.items()}
         self.cpu_s: dict[int, float] = {}
-        self._asked: list[Seat] = []
+        self._asked: list[Channel] = []
         self._answers: tuple[list[tuple[int, StepOutput]], list[tuple[Sequence[str], GroupOutput]]] = [], []
         self._reported: set[str] = set()
         self._step, self._time_s = 0, 0.0
@@ -108,23 +108,23 @@ class RemoteHost(Host):
     @property
     def facts(self) -> Mapping[str, Any]:
         """What the manifest says of where controllers ran."""
-        seats, record = self.fleet.seats.values(), self.fleet.record
-        hosts, memory = {s.name: s.host for s in seats}, {s.name: s.memory for s in seats if s.memory}
+        channels, record = self.fleet.channels.values(), self.fleet.record
+        hosts, memory = {s.name: s.host for s in channels}, {s.name: s.memory for s in channels if s.memory}
         return {"processes": {"pace": record.pace, "nodes": record.nodes, "hosts": hosts, "memory_limited_by": memory}}
 
     @property
     def busy(self) -> set[int]:
         """Robots that have not answered yet what they were asked in an earlier step."""
-        return {i for i, apart in self._apart.items() if apart.line.seat.is_deciding}
+        return {i for i, apart in self._apart.items() if apart.line.channel.is_deciding}
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
         """Begin a step; return the answers to earlier ones that have come since."""
         self.ready()
         self._pace.begin()
         self._step, self._time_s = step, time_s
-        for seat in self.fleet.seats.values():
-            if seat.is_deciding:
-                seat.settle(self._pace.maps_until())
+        for channel in self.fleet.channels.values():
+            if channel.is_deciding:
+                channel.settle(self._pace.maps_until())
         return self._come()
 
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
@@ -132,25 +132,25 @@ class RemoteHost(Host):
         for i, shown in zip(robots, inputs, strict=True):
             line = self._apart[i].line
             if line.step(shown._replace(news=self._news(i)), partial(self._answered, i, self._step)):
-                self._asked.append(line.seat)
+                self._asked.append(line.channel)
         return ()
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Send a controller of several robots what it sees."""
         line, names = self._groups[key], [shown.name for shown in inputs]
-        if line.seat.is_deciding:
-            line.seat.misses.dropped_readings += 1
-        elif line.step_groups(inputs, partial(self._answered_group, line.seat, names, self._step)):
-            self._asked.append(line.seat)
+        if line.channel.is_deciding:
+            line.channel.misses.dropped_readings += 1
+        elif line.step_groups(inputs, partial(self._answered_group, line.channel, names, self._step)):
+            self._asked.append(line.channel)
         return ()
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
         """Wait for the answers, and return them."""
         asked, self._asked = self._asked, []
-        for seat in asked:
-            seat.settle(self._pace.commands_until())
-        for seat in self.fleet.seats.values():
-            seat.misses.missed_deadlines += seat.is_deciding
+        for channel in asked:
+            channel.settle(self._pace.commands_until())
+        for channel in self.fleet.channels.values():
+            channel.misses.missed_deadlines += channel.is_deciding
         self._report_lost()
         self._take_uses()
         self._pace.end()
@@ -158,12 +158,12 @@ class RemoteHost(Host):
 
     def drop(self, robot: int, samples: int) -> None:
         """Note that a robot that was busy has lost so many readings."""
-        self._apart[robot].line.seat.misses.dropped_readings += samples
+        self._apart[robot].line.channel.misses.dropped_readings += samples
 
     def kill(self, robot: int) -> None:
         """Let a controller end that has been killed for want of memory."""
         if self._measures:
-            self._apart[robot].line.seat.end(0.0)
+            self._apart[robot].line.channel.end(0.0)
 
     def post(self, key: str, value: Any) -> None:
         """Tell all robots what the simulation has put on the notice board."""
@@ -189,34 +189,34 @@ class RemoteHost(Host):
     def close(self) -> None:
         """End every process."""
         self.fleet.close()
-        for seat in self.fleet.seats.values():
-            if seat.last_words:
-                warnings.warn(failed_at_the_end(seat.name, seat.last_words), stacklevel=2)
+        for channel in self.fleet.channels.values():
+            if channel.last_words:
+                warnings.warn(failed_at_the_end(channel.name, channel.last_words), stacklevel=2)
         clock = self._team.computing.clock
-        self._noting.take(self.fleet.seats.values(), clock.step, clock.time_s, last=True)
+        self._noting.take(self.fleet.channels.values(), clock.step, clock.time_s, last=True)
 
     # -- what a mirror asks --------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         """Make sure that the processes have come in."""
         if self.fleet.open(self._birth):
-            self._noting.start(self.fleet.seats.values())
+            self._noting.start(self.fleet.channels.values())
 
     def maps_until(self) -> float | None:
         """Return until when answers to scans are waited for."""
         return self._pace.maps_until()
 
-    def took(self, seat: Seat, cpu_s: float) -> None:
+    def took(self, channel: Channel, cpu_s: float) -> None:
         """Charge processor time [s] to the computer of a robot."""
         if self._team.computing.measures:
-            for i in seat.robots:
+            for i in channel.robots:
                 self._team.computing.charge(i, cpu_s)
 
     # -- what goes out, and what comes in ------------------------------------------------------------------------------
 
     def _news(self, i: int) -> TeamNews | None:
         """Return what a robot has heard since it was asked last; None for nothing."""
-        apart, box = self._apart[i], self._team.talking.mailboxes[i]
+        apart, box = self._apart[i], self._team.communication.mailboxes[i]
         mirror, row = self._mirrors.get(i, (None, 0))
         tiles = None if mirror is None else mirror.waiting(row)
         unsent = len(box.inbox) + box.overflowed - apart.sent
@@ -233,12 +233,12 @@ class RemoteHost(Host):
     def _answered(self, i: int, step: int, answer: StepOutput, cpu_s: float) -> None:
         """Take in what a robot answers; what it says to others goes to its mailbox and the notice board."""
         apart = self._apart[i]
-        apart.line.seat.misses.late_commands += step != self._step
+        apart.line.channel.misses.late_commands += step != self._step
         self.cpu_s[i] = cpu_s
         self._answers[0].append((i, answer))
         if answer.requests is None:
             return
-        box, asked = self._team.talking.mailboxes[i], answer.requests
+        box, asked = self._team.communication.mailboxes[i], answer.requests
         if asked.taken:
             gone = set(asked.taken)
             kept = [message for message in box.inbox if message.number not in gone]
@@ -248,13 +248,15 @@ class RemoteHost(Host):
         if asked.messages and not box.outbox:
             box.writers.append(box)
         box.outbox += asked.messages
-        self._team.talking.board.pending += asked.notices
+        self._team.communication.board.pending += asked.notices
         for other in self._apart.values():
             other.notices += asked.notices
 
-    def _answered_group(self, seat: Seat, names: Sequence[str], step: int, answer: GroupOutput, _cpu_s: float) -> None:
+    def _answered_group(
+        self, channel: Channel, names: Sequence[str], step: int, answer: GroupOutput, _cpu_s: float
+    ) -> None:
         """Take in what a controller of several robots answers."""
-        seat.misses.late_commands += step != self._step
+        channel.misses.late_commands += step != self._step
         self._answers[1].append((names, answer))
 
     def _come(self) -> tuple[Answers, GroupAnswers]:
@@ -264,44 +266,44 @@ class RemoteHost(Host):
 
     def _report_lost(self) -> None:
         """Answer for the processes that are gone that their controllers failed."""
-        for seat in self.fleet.seats.values():
-            if not seat.gone or seat.name in self._reported:
+        for channel in self.fleet.channels.values():
+            if not channel.gone or channel.name in self._reported:
                 continue
-            self._reported.add(seat.name)
-            failure = Failed(seat.gone, by_wall_time=True)
-            if seat.name in self._groups:
-                names = [group.name for group in self._team.programs[seat.name]]
+            self._reported.add(channel.name)
+            failure = Failed(channel.gone, by_wall_time=True)
+            if channel.name in self._groups:
+                names = [group.name for group in self._team.programs[channel.name]]
                 self._answers[1].append((names, GroupOutput(failure=failure)))
             else:
-                self._answers[0].append((seat.robots[0], StepOutput(requests=Requests(failure=failure))))
+                self._answers[0].append((channel.robots[0], StepOutput(requests=Requests(failure=failure))))
 
     def _take_uses(self) -> None:
-        for seat in self.fleet.seats.values():
-            if seat.uses and self._measures:
-                for i in seat.robots:
-                    self._team.computing.report_ram(i, Use(*seat.uses[-1]).software_mib)
-        self._noting.take(self.fleet.seats.values(), self._step, self._time_s)
+        for channel in self.fleet.channels.values():
+            if channel.uses and self._measures:
+                for i in channel.robots:
+                    self._team.computing.report_ram(i, Use(*channel.uses[-1]).software_mib)
+        self._noting.take(self.fleet.channels.values(), self._step, self._time_s)
 
     # -- how it begins -------------------------------------------------------------------------------------------------
 
-    def _birth(self, seat: Seat) -> RobotBirth | GroupBirth:
+    def _birth(self, channel: Channel) -> RobotSpawn | GroupSpawn:
         """Return what the process of a seat is told."""
-        if seat.name in self._groups:
-            program = self._team.programs[seat.name][0].program
+        if channel.name in self._groups:
+            program = self._team.programs[channel.name][0].program
             assert program is not None
-            return GroupBirth(seat.name, program, seat.budget_s, self.fleet.record.memory_mib)
-        (i,) = seat.robots
-        box = self._team.talking.mailboxes[i]
-        return RobotBirth(
+            return GroupSpawn(channel.name, program, channel.budget_s, self.fleet.record.memory_mib)
+        (i,) = channel.robots
+        box = self._team.communication.mailboxes[i]
+        return RobotSpawn(
             self._apart[i].spec,
             tuple(box.team),
             tuple(box.radios),
-            seat.budget_s,
+            channel.budget_s,
             self.fleet.record.memory_mib,
             own_frames=bool(self._team.frames_of),
             limits_memory=self._measures,
             map=self._map_of(i),
-            notices=dict(self._team.talking.board.notes),
+            notices=dict(self._team.communication.board.notes),
         )
 
     def _map_of(self, i: int) -> MapOf | None:

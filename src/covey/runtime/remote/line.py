@@ -7,7 +7,7 @@ from covey.mapping.occupancy.apart import OwnTiles
 from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport import codec
-from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.codec import SimulatorEnd
 from covey.runtime.transport.transport import DECIDE, MAP
 
@@ -19,7 +19,7 @@ class Line(Protocol):
     [s].
     """
 
-    seat: Seat
+    channel: Channel
 
     def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
         """Let a robot act."""
@@ -34,22 +34,24 @@ class Line(Protocol):
         ...
 
 
-class WireLine:
+class TransportLine:
     """The line to a process: records become letters."""
 
-    def __init__(self, seat: Seat, banks: Sequence[SensorBank]):
-        self.seat, self._end = seat, SimulatorEnd({bank.record.name: bank for bank in banks})
+    def __init__(self, channel: Channel, banks: Sequence[SensorBank]):
+        self.channel, self._end = channel, SimulatorEnd({bank.record.name: bank for bank in banks})
 
     def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
         """Let a robot act."""
-        return self.seat.ask(DECIDE, self._end.encode(shown), lambda parts, cpu_s: then(self._end.decode(parts), cpu_s))
+        return self.channel.ask(
+            DECIDE, self._end.encode(shown), lambda parts, cpu_s: then(self._end.decode(parts), cpu_s)
+        )
 
     def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
         """Let a robot take in a scan."""
         letter = codec.encoded_scan(scan)
-        return self.seat.ask(MAP, letter, lambda parts, cpu_s: then(codec.decoded_own(parts), cpu_s))
+        return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(codec.decoded_own(parts), cpu_s))
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
         """Let a controller of several robots act."""
         letter = codec.encoded_groups(shown)
-        return self.seat.ask(DECIDE, letter, lambda parts, cpu_s: then(codec.decoded_twists(parts), cpu_s))
+        return self.channel.ask(DECIDE, letter, lambda parts, cpu_s: then(codec.decoded_twists(parts), cpu_s))

@@ -9,7 +9,7 @@ from covey.mapping.exchange.map_updates import News
 from covey.mapping.occupancy.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.onboard.step import ScanInput
 from covey.runtime.remote.line import Line
-from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.channel import Channel
 
 
 class Host(Protocol):
@@ -20,10 +20,10 @@ class Host(Protocol):
         ...
 
     def maps_until(self) -> float | None:
-        """Return until when answers are waited for, see `Seat.settle`."""
+        """Return until when answers are waited for, see `Channel.settle`."""
         ...
 
-    def took(self, seat: Seat, cpu_s: float) -> None:
+    def took(self, channel: Channel, cpu_s: float) -> None:
         """Note that a scan has taken processor time [s]."""
         ...
 
@@ -66,16 +66,16 @@ class Mirror(MirroredBeliefs):
         if here.all() or self._host is None:
             return used
         self._host.ready()
-        asked: list[Seat] = []
+        asked: list[Channel] = []
         for k in np.flatnonzero(~here).tolist():
             row = int(robots[k])
             line = self._lines[row]
-            if line.seat.is_deciding:
-                line.seat.misses.dropped_readings += 1
+            if line.channel.is_deciding:
+                line.channel.misses.dropped_readings += 1
             elif line.scan(ScanInput(poses[k], ranges[k], step, self.waiting(row)), self._put(row, poses[k])):
-                asked.append(line.seat)
-        for seat in asked:
-            seat.settle(self._host.maps_until())
+                asked.append(line.channel)
+        for channel in asked:
+            channel.settle(self._host.maps_until())
         return used + len(asked)
 
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
@@ -98,7 +98,7 @@ class Mirror(MirroredBeliefs):
             if own is not None:
                 self.put(row, pose, own)
             assert self._host is not None
-            self._host.took(self._lines[row].seat, cpu_s)
+            self._host.took(self._lines[row].channel, cpu_s)
 
         return then
 

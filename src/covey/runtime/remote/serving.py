@@ -14,7 +14,7 @@ from covey.runtime.local.failures import text_of
 from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.remote.agent import GroupAgent, RobotAgent, rehearse
 from covey.runtime.remote.launch import given_key
-from covey.runtime.remote.spawn_spec import RobotBirth, unpacked
+from covey.runtime.remote.spawn_spec import RobotSpawn, unpacked
 from covey.runtime.remote.use import EVERY_S, OwnUse
 from covey.runtime.transport import codec
 from covey.runtime.transport.channel import end_children
@@ -33,8 +33,8 @@ from covey.runtime.transport.transport import (
     USE,
     LetterError,
     Parts,
-    Wire,
-    WireError,
+    Transport,
+    TransportError,
     connect,
 )
 
@@ -74,23 +74,23 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         wire.close()
 
 
-def _born(wire: Wire, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
+def _born(wire: Transport, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
     """Return what answers letters, the watchdog over it, and what tells what it takes."""
     try:
-        birth = unpacked(data)
+        spawn = unpacked(data)
         computer = None
-        if isinstance(birth, RobotBirth):
-            rehearse(birth)
-            computer = birth.spec.model.computer
+        if isinstance(spawn, RobotSpawn):
+            rehearse(spawn)
+            computer = spawn.spec.model.computer
         use = OwnUse(wire, computer)
-        memory = use.limit() if birth.limits_memory else ""
-        use.bound(birth.memory_mib)
+        memory = use.limit() if spawn.limits_memory else ""
+        use.bound(spawn.memory_mib)
         wire.largest = LARGEST_BYTES
-        watchdog = Watchdog(birth.step_budget_s)
-        if isinstance(birth, RobotBirth):
-            answers = _of_robot(RobotAgent(birth, watchdog), birth.spec.sensors)
+        watchdog = Watchdog(spawn.step_budget_s)
+        if isinstance(spawn, RobotSpawn):
+            answers = _of_robot(RobotAgent(spawn, watchdog), spawn.spec.sensors)
         else:
-            answers = _of_group(GroupAgent(birth, watchdog))
+            answers = _of_group(GroupAgent(spawn, watchdog))
     except BaseException as error:
         wire.send(REFUSED, (None, f"{type(error).__name__}: {error}", None))
         raise
@@ -116,7 +116,7 @@ def _of_group(agent: GroupAgent) -> Answers:
     }
 
 
-def _answer(wire: Wire, answers: Answers) -> str:
+def _answer(wire: Transport, answers: Answers) -> str:
     """Answer letters until the end; return what went wrong when the controller was ended, empty for nothing."""
     process = os.getpid()
     while True:
@@ -132,7 +132,7 @@ def _answer(wire: Wire, answers: Answers) -> str:
             if not wire.is_open:
                 _leave(CLOSED)
             wire.send(letter.kind, answer, time.process_time() - before)
-        except WireError:
+        except TransportError:
             raise
         except LetterError as error:
             wire.send(REFUSED, (None, str(error), None))
@@ -159,7 +159,7 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _tell(wire: Wire, use: Any) -> None:
+def _tell(wire: Transport, use: Any) -> None:
     if use is not None:
         wire.send(USE, (None, tuple(use), None))
 
@@ -167,7 +167,7 @@ def _tell(wire: Wire, use: Any) -> None:
 class _Lookout(threading.Thread):
     """Tells that a long silence is a compilation, and what the process takes; ends it when the simulator has died."""
 
-    def __init__(self, wire: Wire, watchdog: Watchdog, use: OwnUse):
+    def __init__(self, wire: Transport, watchdog: Watchdog, use: OwnUse):
         super().__init__(name="covey-lookout", daemon=True)
         self._wire, self._watchdog, self._use, self._over = wire, watchdog, use, threading.Event()
 
@@ -182,7 +182,7 @@ class _Lookout(threading.Thread):
                 is_over = self._use.is_over
                 _tell(self._wire, self._use.look(0.0 if is_over and not was_over else EVERY_S))
                 was_over = is_over
-            except WireError:
+            except TransportError:
                 _leave(1 if self._wire.is_open else CLOSED)
             except MemoryError:  # the controller has it all, and will get the same error
                 continue
@@ -215,7 +215,7 @@ def main() -> None:
     try:
         be_robot((host, int(port)), name)
         code = 0
-    except WireError as error:
+    except TransportError as error:
         with suppress(OSError, ValueError):
             print(f"{name}: {error}", file=sys.stderr)
     except BaseException:

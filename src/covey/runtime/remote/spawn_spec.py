@@ -41,7 +41,7 @@ class MapOf:
 
 
 @dataclass(frozen=True, eq=False)
-class RobotBirth:
+class RobotSpawn:
     """What the process of one robot is told.
 
     Attributes:
@@ -71,7 +71,7 @@ class RobotBirth:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupBirth:
+class GroupSpawn:
     """What the process of a controller of a group or of the team is told."""
 
     name: str
@@ -81,7 +81,7 @@ class GroupBirth:
     limits_memory: bool = False
 
 
-def packed(birth: RobotBirth | GroupBirth) -> dict[str, Any]:
+def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
     """Return a birth as plain data that another process can unpack, though it has loaded nothing yet.
 
     Raises:
@@ -89,16 +89,16 @@ def packed(birth: RobotBirth | GroupBirth) -> dict[str, Any]:
     """
     files = sorted(str(m.__file__) for name, m in sys.modules.items() if name.startswith("covey_user_"))
     try:
-        data = pickle.dumps(birth, 5)
+        data = pickle.dumps(spawn, 5)
     except Exception as error:
         raise InvalidValueError(
-            f"controller {birth.program.name!r} cannot go to a process of its own ({error}); define it at the top "
+            f"controller {spawn.program.name!r} cannot go to a process of its own ({error}); define it at the top "
             "level of a module or file, or run with controllers in_process"
         ) from error
     return {"files": files, "main": _main() if b"__main__" in data else {}, "birth": data}
 
 
-def unpacked(data: dict[str, Any]) -> RobotBirth | GroupBirth:
+def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
     """Return what `packed` made plain data of; loads the files and the script that it names.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import psutil
 
 from covey.robots.computer import Computer
-from covey.runtime.transport.transport import Wire
+from covey.runtime.transport.transport import Transport
 
 EVERY_S = 5.0
 """How often a process tells [s of wall time] (Yan et al. 2017, section 3.2)."""
@@ -46,7 +46,7 @@ class OwnUse:
         computer: of the robot; None for none.
     """
 
-    def __init__(self, wire: Wire, computer: Computer | None):
+    def __init__(self, wire: Transport, computer: Computer | None):
         self._wire, self._computer, self._process = wire, computer, psutil.Process()
         self._bare_mib = self._process.memory_info().rss / _MIB
         self._last = self._now()

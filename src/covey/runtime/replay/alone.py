@@ -64,8 +64,8 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
     Raises:
         InvalidValueError: the controller cannot be loaded.
     """
-    birth, watchdog = log.birth(), Watchdog(_ENDLESS_S)
-    agent = RobotAgent(birth, watchdog)
+    spawn, watchdog = log.spawn(), Watchdog(_ENDLESS_S)
+    agent = RobotAgent(spawn, watchdog)
     steps = differ = 0
     time_s, first = 0.0, None
     try:
@@ -77,7 +77,7 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
             steps, time_s = steps + 1, entry.shown.time_s
             if break_at_s is not None and time_s >= break_at_s - 1e-9:
                 break_at_s = None
-                _pause(birth.program.factory.__module__)
+                _pause(spawn.program.factory.__module__)
             answer = without_error(agent.step(entry.shown))
             field = _difference(_by_field(entry.answer), _by_field(encode(answer)))
             differ += field is not None

@@ -13,7 +13,7 @@ from typing import Any
 from covey.errors import InvalidValueError, RunFolderError
 from covey.registry import load_file
 from covey.results.manifest import sha256, versions
-from covey.runtime.remote.spawn_spec import RobotBirth
+from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.runtime.replay.plain import decode, encode
 
 FORMAT = "covey steps 1"
@@ -28,12 +28,12 @@ class LogWriter:
         self._partial = path.with_name(f".{path.name}.partial")
         self._file = gzip.open(self._partial, "wt", compresslevel=3, encoding="utf-8")  # noqa: SIM115
 
-    def begin(self, birth: RobotBirth) -> None:
+    def begin(self, spawn: RobotSpawn) -> None:
         """Write which robot it is, what it runs, and the files that this is in."""
         modules = [module for name, module in list(sys.modules.items()) if name.startswith("covey_user_")]
         files = {str(module.__file__): sha256(Path(str(module.__file__))) for module in modules}
-        about = {"format": FORMAT, "covey": versions()["covey"], "robot": birth.spec.name, "files": files}
-        self._write(about | {"birth": encode(birth)})
+        about = {"format": FORMAT, "covey": versions()["covey"], "robot": spawn.spec.name, "files": files}
+        self._write(about | {"birth": encode(spawn)})
 
     def add(self, kind: str, shown: Any, answer: Any) -> None:
         """Write a ``step`` or a ``scan``: what was shown, encoded, and what was answered."""
@@ -98,7 +98,7 @@ class Log:
         """Files of the controller that are others now."""
         return [file for file, digest in self.files.items() if _digest(Path(file)) != digest]
 
-    def birth(self) -> RobotBirth:
+    def spawn(self) -> RobotSpawn:
         """Return which robot it is, and its program; loads the files that this is in, as they are now."""
         for file in self.files:
             load_file(Path(file))

@@ -14,10 +14,10 @@ from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.agent import GroupAgent, RobotAgent
 from covey.runtime.remote.record import Processes
-from covey.runtime.remote.spawn_spec import GroupBirth, RobotBirth
+from covey.runtime.remote.spawn_spec import GroupSpawn, RobotSpawn
 from covey.runtime.replay.log import LogWriter
 from covey.runtime.replay.plain import encode
-from covey.runtime.transport.channel import Seat
+from covey.runtime.transport.channel import Channel
 
 
 class Recording:
@@ -31,37 +31,37 @@ class Recording:
     def __init__(self, robot: str, path: Path):
         self.robot, self.log = robot, LogWriter(path)
 
-    def lines(self, record: Processes, seats: list[Seat]) -> "ShortLines":
+    def lines(self, record: Processes, channels: list[Channel]) -> "ShortLines":
         """Return the lines of a team."""
-        return ShortLines(self, record, seats)
+        return ShortLines(self, record, channels)
 
 
 class ShortLines:
     """The lines of a team whose controllers are called directly."""
 
-    def __init__(self, recording: Recording, record: Processes, seats: list[Seat]):
-        self.record, self.seats = record, {seat.name: seat for seat in seats}
+    def __init__(self, recording: Recording, record: Processes, channels: list[Channel]):
+        self.record, self.channels = record, {channel.name: channel for channel in channels}
         self._recording, self._lines = recording, dict[str, ShortLine]()
         self._watchdog: Watchdog | None = None
 
-    def line(self, seat: Seat, banks: Sequence[SensorBank]) -> "ShortLine":
+    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> "ShortLine":
         """Return the line of a seat."""
-        self._lines[seat.name] = ShortLine(seat)
-        return self._lines[seat.name]
+        self._lines[channel.name] = ShortLine(channel)
+        return self._lines[channel.name]
 
-    def open(self, birth_of: Callable[[Seat], RobotBirth | GroupBirth]) -> bool:
+    def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
         """Let the software of all robots begin, the first time."""
         if self._watchdog is None:
-            self._watchdog = Watchdog(next(iter(self.seats.values())).budget_s)
+            self._watchdog = Watchdog(next(iter(self.channels.values())).budget_s)
             for name, line in self._lines.items():
-                birth = birth_of(line.seat)
-                if isinstance(birth, GroupBirth):
-                    line.agent = GroupAgent(birth, self._watchdog)
+                spawn = birth_of(line.channel)
+                if isinstance(spawn, GroupSpawn):
+                    line.agent = GroupAgent(spawn, self._watchdog)
                     continue
                 if name == self._recording.robot:
                     line.log = self._recording.log
-                    line.log.begin(birth)
-                line.agent = RobotAgent(birth, self._watchdog)
+                    line.log.begin(spawn)
+                line.agent = RobotAgent(spawn, self._watchdog)
         return False
 
     def close(self) -> None:
@@ -79,8 +79,8 @@ class ShortLines:
 class ShortLine:
     """The line to software that is called directly."""
 
-    def __init__(self, seat: Seat):
-        self.seat = seat
+    def __init__(self, channel: Channel):
+        self.channel = channel
         self.agent: Any = None
         self.log: LogWriter | None = None
 

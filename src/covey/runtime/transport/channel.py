@@ -1,4 +1,4 @@
-"""`Seat`: what the simulator knows of one process: the wire to it, what it has still to answer, and how it does."""
+"""`Channel`: what the simulator knows of one process: the wire to it, what it has still to answer, and how it does."""
 
 import re
 import signal
@@ -14,7 +14,18 @@ from typing import IO, Any
 import psutil
 
 from covey.runtime.local.failures import place
-from covey.runtime.transport.transport import BUSY, CLOSED, DECIDE, END, REFUSED, USE, Letter, Parts, Wire, WireError
+from covey.runtime.transport.transport import (
+    BUSY,
+    CLOSED,
+    DECIDE,
+    END,
+    REFUSED,
+    USE,
+    Letter,
+    Parts,
+    Transport,
+    TransportError,
+)
 
 PATIENCE_S = 2.0
 """How much longer than the controller's budget of wall time the simulator waits for an answer [s]."""
@@ -41,7 +52,7 @@ class Misses:
 
 
 @dataclass(eq=False)
-class Seat:
+class Channel:
     """The process of one robot, or of a controller of several.
 
     Attributes:
@@ -61,7 +72,7 @@ class Seat:
     name: str
     robots: tuple[int, ...]
     budget_s: float
-    wire: Wire | None = None
+    wire: Transport | None = None
     process: "subprocess.Popen[bytes] | None" = None
     trace: IO[bytes] | None = None
     pid: int = 0
@@ -86,7 +97,7 @@ class Seat:
             return False
         try:
             self.wire.send(kind, parts)
-        except WireError as error:
+        except TransportError as error:
             self.lose(self._cause(str(error)))
             return False
         if not self._pending:
@@ -106,7 +117,7 @@ class Seat:
             latest = silent_until if until is None else min(until, silent_until)
             try:
                 letter = self.wire.receive(latest - time.monotonic())
-            except WireError as error:
+            except TransportError as error:
                 self.lose(self._cause(str(error)))
                 return
             if letter is not None:
@@ -129,7 +140,7 @@ class Seat:
         if self.wire is not None:
             try:
                 self.wire.send(END)
-            except WireError as error:
+            except TransportError as error:
                 self.lose(self._cause(str(error)))
 
     def end(self, wait_s: float) -> None:
@@ -161,7 +172,7 @@ class Seat:
             _, then = self._pending.popleft()
             then(letter.parts, letter.cpu_s)
 
-    def _listen_to_the_end(self, wire: Wire, wait_s: float) -> None:
+    def _listen_to_the_end(self, wire: Transport, wait_s: float) -> None:
         until = time.monotonic() + wait_s
         try:
             while wait_s > 0:
@@ -174,7 +185,7 @@ class Seat:
                     return
                 if letter.kind == USE:
                     self.uses.append(letter.parts[1])
-        except WireError:
+        except TransportError:
             return
 
     def _cause(self, otherwise: str) -> str:

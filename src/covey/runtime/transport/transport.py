@@ -50,7 +50,7 @@ class LetterError(ControllerError):
     """A letter cannot be sent; nothing of it was."""
 
 
-class WireError(ConnectionError):
+class TransportError(ConnectionError):
     """The other end is gone, or does not speak the same language."""
 
 
@@ -62,7 +62,7 @@ class Letter(NamedTuple):
     parts: Parts
 
 
-class Wire:
+class Transport:
     """One end of a wire.
 
     Attributes:
@@ -102,7 +102,7 @@ class Wire:
             try:
                 self._connection.send_bytes(b"".join((_HEAD.pack(kind, cpu_s, *map(len, data)), *data)))
             except (OSError, ValueError) as error:
-                raise WireError(f"the other end is gone: {error}") from error
+                raise TransportError(f"the other end is gone: {error}") from error
         if kind not in _UNCOUNTED:
             _count(self.sent, self.letters_sent, [len(part) for part in data])
 
@@ -117,7 +117,7 @@ class Wire:
         try:
             data = self._connection.recv_bytes()
         except (OSError, EOFError) as error:
-            raise WireError("the other end is gone") from error
+            raise TransportError("the other end is gone") from error
         try:
             kind, cpu_s, *lengths = _HEAD.unpack_from(data)
             parts, at = [], _HEAD.size
@@ -125,7 +125,7 @@ class Wire:
                 parts.append(pickle.loads(memoryview(data)[at : at + length]) if length else None)
                 at += length
         except Exception as error:
-            raise WireError(f"what came cannot be read: {type(error).__name__}: {error}") from error
+            raise TransportError(f"what came cannot be read: {type(error).__name__}: {error}") from error
         if kind not in _UNCOUNTED:
             _count(self.received, self.letters_received, lengths)
         return Letter(kind, cpu_s, (parts[0], parts[1], parts[2]))
@@ -166,11 +166,11 @@ class Door:
         self._authkey = authkey
         self._socket = socket.create_server((host, port), backlog=128)
         self.address: tuple[str, int] = (host, self._socket.getsockname()[1])
-        self._let_in: queue.SimpleQueue[Wire] = queue.SimpleQueue()
+        self._let_in: queue.SimpleQueue[Transport] = queue.SimpleQueue()
         self._asked = threading.BoundedSemaphore(_ASKED)
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def welcome(self, timeout_s: float) -> Wire | None:
+    def welcome(self, timeout_s: float) -> Transport | None:
         """Return the wire of who comes in within a time [s] and knows the key; None when nobody does."""
         try:
             return self._let_in.get(timeout=timeout_s)
@@ -194,7 +194,7 @@ class Door:
         if _challenge(connection, self._authkey):
             with _socket_of(connection) as end:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
-            self._let_in.put(Wire(connection))
+            self._let_in.put(Transport(connection))
         else:
             connection.close()
         self._asked.release()
@@ -206,7 +206,7 @@ class Door:
         self._socket.close()
 
 
-def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -> Wire:
+def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -> Transport:
     """Return a wire to the simulator that listens at an address; it is tried again until the time [s] is over.
 
     Raises:
@@ -215,12 +215,14 @@ def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -
     deadline = time.monotonic() + timeout_s
     while True:
         try:
-            return Wire(Client(address, authkey=authkey))  # pyright: ignore[reportArgumentType]
+            return Transport(Client(address, authkey=authkey))  # pyright: ignore[reportArgumentType]
         except AuthenticationError as error:
-            raise WireError(f"{address[0]}:{address[1]} refuses the key") from error
+            raise TransportError(f"{address[0]}:{address[1]} refuses the key") from error
         except (OSError, EOFError) as error:
             if time.monotonic() > deadline:
-                raise WireError(f"cannot connect to the simulator at {address[0]}:{address[1]}: {error}") from error
+                raise TransportError(
+                    f"cannot connect to the simulator at {address[0]}:{address[1]}: {error}"
+                ) from error
             time.sleep(0.1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
-from covey.world.placement.start_search import TOUCH, Filling, nearest_cell, passable, too_many
+from covey.world.placement.start_search import TOUCH, StartSearch, nearest_cell, passable, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
 from covey.world.world import OPEN, World, label_by_size
 
@@ -42,7 +42,7 @@ def place(
         steps = np.arange(len(radii))[:, None] * np.array(line.step)
         poses = np.column_stack((np.array(line.from_) + steps, np.full(len(radii), line.heading_deg)))
         return _checked(poses, world, radii, taken, names)
-    filling = Filling(world, radii, taken, names)
+    filling = StartSearch(world, radii, taken, names)
     if isinstance(record, TogetherStart):
         flock, around = record.together, record.together.around
         if around == "random":

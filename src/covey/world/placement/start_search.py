@@ -15,7 +15,7 @@ TOUCH = 1e-9
 _CHUNK = 4096  # cells looked at together
 
 
-class Filling:
+class StartSearch:
     """Bodies that are to be placed in a world.
 
     Its methods other than `fill` return orders: they yield cells, int (m, 2) as rows and columns, in which the widest
