@@ -93,6 +93,7 @@ def case(number: int) -> str:
 def warm() -> None:
     """Make the folder that all cases copy: sources, a run, and a study."""
     from covey import cli
+    from covey.cli.exit_codes import NOT_REACHED, REACHED
 
     Path("template").mkdir()
     with chdir("template"), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
@@ -101,19 +102,20 @@ def warm() -> None:
         Path("mine.py").write_text(CONTROLLER)
         Path("events.txt").write_text(EVENTS)
         for typed in ("run s.yaml --out run --no-pictures", "run d.yaml --out study --jobs 1"):
-            assert cli.main(typed.split()) in (cli.REACHED, cli.NOT_REACHED), typed
+            assert cli.main(typed.split()) in (REACHED, NOT_REACHED), typed
 
 
 def _run(typed: list[str], damaged: list[str]) -> int:
     from covey import cli
+    from covey.cli.exit_codes import BAD_INPUT, FAILED, NOT_REACHED, REACHED
 
     out, err = io.StringIO(), io.StringIO()
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = cli.main(typed)
         said = out.getvalue() + err.getvalue()
-        assert code in (cli.REACHED, cli.FAILED, cli.BAD_INPUT, cli.NOT_REACHED), f"exit code {code}: {said[-300:]}"
-        assert said.strip() or code == cli.REACHED, f"exit code {code} without a word"
+        assert code in (REACHED, FAILED, BAD_INPUT, NOT_REACHED), f"exit code {code}: {said[-300:]}"
+        assert said.strip() or code == REACHED, f"exit code {code} without a word"
         assert "Traceback" not in said, said[-1000:]
         assert "\x1b" not in said, f"an escape character: {said[-300:]!r}"
     except BaseException as error:

@@ -108,13 +108,14 @@ def simulation(controllers="in_process", **changes):
 
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_orders_of_mission_event_and_call_reach_the_robots_and_end_the_run(controllers):
-    sim, read = simulation(controllers), {}
+    sim = simulation(controllers)
     while not sim.done:
         if round(sim.time, 1) == 6.0:
             sim.order((2.0, 0.0), "rank", spacing_m=1.0)
         sim.step()
-        read.setdefault(sim.robot("robot0").text, sim.time)
     run = sim.close()
+    said = run.events.filter(run.events["kind"] == "note")
+    read = dict(zip(said["text"], said["time_s"], strict=True))
     assert list(read) == ["0 rank 3 0", "1 rank 2 0", "2 pentagon 0 2"]
     assert [read["1 rank 2 0"], read["2 pentagon 0 2"]] == pytest.approx([6.1, 8.1])  # in the step after they are given
     assert run.status == "reached"  # with the last one met, and no other declared, the run ends
