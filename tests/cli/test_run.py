@@ -121,6 +121,18 @@ def test_the_manifest_holds_a_scenario_that_repeats_the_run(folder):
     assert tables[0] == tables[1]
 
 
+def test_an_interrupt_while_libraries_load_is_said_without_a_traceback(capsys, monkeypatch):
+    class Slow:
+        def find_spec(self, name, *_):
+            if name == "cyclopts":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "cyclopts", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
+    assert main(["list"]) == INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):
     def interrupt(self, frame):
         if frame.step == 5:

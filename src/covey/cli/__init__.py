@@ -24,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000, *often[1:])  # a tenth of the start went by looking for garbage in what is loaded for good
     try:
         code = _main(arguments)
+    except KeyboardInterrupt:  # also while it still loads what it needs
+        print("interrupted", file=sys.stderr)
+        code = INTERRUPTED
     finally:
         gc.set_threshold(*often)
     if arguments is None:
@@ -70,9 +73,6 @@ def _main(arguments: Sequence[str] | None) -> int:
             said = _printable(f"cannot read or write {str(error.filename)!r}: {error.strerror}")
         print(said, file=sys.stderr)
         return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
 
 
 def _printable(text: str) -> str:
