@@ -6,7 +6,7 @@ import pytest
 from covey.random import stream_key
 from covey.sensors.bumper import BumperReadings
 from covey.sensors.cloud import CloudReadings
-from covey.sensors.degradation import spoil
+from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import LidarReadings
 from covey.sensors.neighbours import NeighboursReadings
 from covey.sensors.odometry import OdometryReadings
@@ -25,17 +25,17 @@ def lidar(rays=400):
 
 def test_only_the_robot_meant_is_spoiled_and_a_sound_one_is_as_it_was():
     reading, same = lidar(), lidar()
-    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    reading.degrade(1, Degradation(1, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert np.array_equal(reading.ranges[0], same.ranges[0])
     assert np.isnan(reading.ranges[1]).all()
     assert np.isnan(reading.truth[1]).all(), "a dead lidar explores nothing"
-    spoil(reading, 0, KEY, 0, **SOUND)
+    reading.degrade(0, Degradation(0, KEY, **SOUND, sample=0))
     assert np.array_equal(reading.ranges[0], same.ranges[0])
 
 
 def test_a_shorter_range_ends_all_rays():
     reading = lidar()
-    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"range_m": 4.0}), sample=0))
     assert np.array_equal(reading.ranges[0] == np.inf, lidar().ranges[0] > 4.0)
     assert reading.truth[0].max() == 4.0
 
@@ -45,7 +45,7 @@ def test_noise_and_loss_are_as_large_as_stated_and_the_same_every_time():
     for sample in range(60):
         reading, again = lidar(), lidar()
         for r in (reading, again):
-            spoil(r, 0, KEY, sample, np.inf, 0.1, 0.3)
+            r.degrade(0, Degradation(0, KEY, np.inf, 0.1, 0.3, sample))
         assert np.array_equal(reading.ranges, again.ranges, equal_nan=True)
         lost.append(np.isnan(reading.ranges[0]))
         error.append(reading.ranges[0, :-1] - lidar().ranges[0, :-1])
@@ -58,9 +58,9 @@ def test_noise_and_loss_are_as_large_as_stated_and_the_same_every_time():
 def test_a_ring_without_sight_senses_nothing():
     ranges = np.array([[0.5, 1.5, np.inf]])
     reading = ProximityReadings(np.isfinite(ranges), ranges, np.zeros(3))
-    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 1.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"range_m": 1.0}), sample=0))
     assert reading.presence.tolist() == [[True, False, False]]
-    spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert not reading.presence.any()
     assert np.isinf(reading.ranges).all()
 
@@ -73,10 +73,10 @@ def test_far_neighbours_are_lost_and_the_others_stay_in_order():
         np.array([[7, 8, 9, -1]]),
         np.full((1, 4), np.nan),
     )
-    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 3.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"range_m": 3.0}), sample=0))
     seen = reading.row(0)
     assert (seen.ranges.tolist(), seen.bearings.tolist(), seen.identities.tolist()) == ([1.0, 2.0], [0.1, 0.2], [7, 8])
-    spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert len(reading.row(0)) == 0
 
 
@@ -86,7 +86,7 @@ def test_odometry_and_bumper_that_dropped_out_say_nothing():
         BumperReadings(np.array([True]), np.array([0.3]), np.array([[0.3]])),
     )
     for reading in (motion, bumper):
-        spoil(reading, 0, KEY, 0, **(SOUND | {"dropout": 1.0}))
+        reading.degrade(0, Degradation(0, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert not motion.motion.any()
     assert not bumper.row(0)
     assert np.isnan(bumper.bearing[0])
@@ -103,17 +103,17 @@ def wedge():
 
 def test_a_wedge_loses_what_is_far_and_what_is_lost():
     reading = wedge()
-    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 3.0}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"range_m": 3.0}), sample=0))
     row, column = np.indices((11, 11)) - 5
     np.testing.assert_array_equal(reading.kind[0] == 1, np.hypot(row, column) <= 3.0)
     np.testing.assert_array_equal(np.isfinite(reading.altitude[0]), np.hypot(row, column) <= 3.0)
     assert (reading.kind[1] > 0).all()
-    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    reading.degrade(1, Degradation(1, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert not reading.kind.any(axis=(1, 2))[1]
     share = []
     for sample in range(40):
         reading = wedge()
-        spoil(reading, 0, KEY, sample, **(SOUND | {"dropout": 0.3}))
+        reading.degrade(0, Degradation(0, KEY, **(SOUND | {"dropout": 0.3}), sample=sample))
         share.append((reading.kind[0] == 0).mean())
     assert np.mean(share) == pytest.approx(0.3, abs=0.04)
 
@@ -122,7 +122,7 @@ def test_noise_of_a_wedge_is_as_large_as_stated_and_the_edge_stays():
     one, four = [], []
     for sample in range(40):
         reading = wedge()
-        spoil(reading, 0, KEY, sample, **(SOUND | {"noise_m": 0.1}))
+        reading.degrade(0, Degradation(0, KEY, **(SOUND | {"noise_m": 0.1}), sample=sample))
         assert reading.altitude[0, 0, 0] == 0.0  # where the edge of the wedge is, is no measurement
         one.append(reading.altitude[0].ravel()[1:])
         four.append(reading.again[0].ravel()[1:])
@@ -135,9 +135,9 @@ def test_a_cloud_loses_points_beyond_the_range_and_lost_ones():
     reading = CloudReadings(
         ranges, np.tile(np.arange(9.0), (3, 2, 1)).transpose(1, 2, 0).copy(), 0.02, np.zeros((2, 3))
     )
-    spoil(reading, 0, KEY, 0, **(SOUND | {"range_m": 4.5}))
+    reading.degrade(0, Degradation(0, KEY, **(SOUND | {"range_m": 4.5}), sample=0))
     np.testing.assert_array_equal(np.isfinite(reading.points[0]).all(axis=1), np.arange(9) < 4)
     assert np.isinf(reading.ranges[0, 4:]).all()
-    spoil(reading, 1, KEY, 0, **(SOUND | {"dropout": 1.0}))
+    reading.degrade(1, Degradation(1, KEY, **(SOUND | {"dropout": 1.0}), sample=0))
     assert np.isnan(reading.points[1]).all()
     assert len(reading.seen(np.zeros((2, 3)))[0]) == 4

@@ -116,6 +116,17 @@ def test_a_field_that_all_robots_share_is_not_cut_because_it_is_as_long_as_there
     assert seen == {"a": ([-10.0, 0.5, 2.0], [0.1, 0.2]), "b": ([-10.0, 0.5, 2.0], [0.3])}
 
 
+def test_a_robot_with_a_sensor_of_its_own_kind_can_die():
+    robot = with_(disc(), sensors=(Compass(),))
+    group = covey.Group(
+        "a", robot, [[0.0, 0.0, 0.1], [1.0, 0.0, 0.2]], covey.Program(lambda robot: robot.drive(0.1, 0.0))
+    )
+    fault = {"kind": "dies", "robot": "a0", "at_s": 0.5}
+    sim = covey.Simulation(covey.World.empty(8, 8), [group], faults=[fault], stop=covey.Stop(timeout_s=1.0))
+    sim.run()
+    np.testing.assert_allclose(sim.state.distance_m, [0.05, 0.1])  # 0.1 m/s for 0.5 s, and for 1 s
+
+
 def test_one_who_reads_a_message_changes_it_for_nobody_else():
     got = {}
 

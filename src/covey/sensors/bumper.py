@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
@@ -41,6 +42,11 @@ class BumperReadings(Readings):
         """Return the reading of the i-th robot; its array is a copy."""
         own = self.bearings[i]
         return BumperReading(bool(self.pressed[i]), float(self.bearing[i]), own[~np.isnan(own)])
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a reading worse: a lost sample feels nothing."""
+        if worse.lost(1)[0]:
+            self.pressed[i], self.bearing[i], self.bearings[i] = False, np.nan, np.nan
 
 
 class Bumper(SensorRecord):

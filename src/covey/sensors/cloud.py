@@ -11,6 +11,7 @@ from pydantic import Field
 from covey.geometry.heightfield import cast_ray
 from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
+from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
@@ -46,6 +47,16 @@ class CloudReadings(Readings):
     def row(self, i: int) -> CloudReading:
         """Return the cloud of the i-th robot; its arrays are copies."""
         return CloudReading(self.ranges[i].copy(), self.points[i].copy(), self.sigma_m)
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a cloud worse: rays beyond the range hit nothing, lost ones are NaN; noise moves points up and down."""
+        ranges, points = self.ranges[i], self.points[i]
+        lost = worse.lost(len(ranges))
+        ranges[ranges > worse.range_m] = np.inf
+        ranges[lost] = np.nan
+        points[~np.isfinite(ranges)] = np.nan
+        if worse.noise_m > 0.0:
+            points[:, 2] += worse.noise_m * worse.normals(len(ranges))[0]
 
     def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which points have been hit: rows of the readings, int64 (k,), and x, y [m] in the world, (k, 2).

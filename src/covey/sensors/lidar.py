@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from covey.kernel import kernel
 from covey.random import normal4, normal4_numpy, uniform2, uniform2_numpy
+from covey.sensors.degradation import Degradation
 from covey.sensors.scan import scan
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
 from covey.sensors.truth import Truth
@@ -54,6 +55,14 @@ class LidarReadings(Readings):
     def row(self, i: int) -> LidarReading:
         """Return the scan of the i-th robot; its arrays are copies, but for the constant angles."""
         return LidarReading(self.ranges[i].copy(), self.angles, self.range_m, self.mount.copy())
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a scan worse; its true ranges, which say what is explored, end where the sensor does."""
+        ranges, true = self.ranges[i], self.truth[i]
+        worse.worsen(ranges)
+        np.minimum(true, worse.range_m, out=true)
+        lost = worse.lost(len(ranges))
+        ranges[lost] = true[lost] = np.nan
 
 
 class Lidar(SensorRecord):

@@ -11,6 +11,7 @@ from covey.geometry.raycast import line_of_sight
 from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
+from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth, bucket_window
 
@@ -67,6 +68,20 @@ class NeighboursReadings(Readings):
             self.identities[i, :n].copy(),
             self.headings[i, :n].copy(),
         )
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a reading worse: neighbours are lost, and the others stand in the order of their ranges again."""
+        n = int(self.count[i])
+        ranges = self.ranges[i, :n].copy()
+        worse.worsen(ranges)
+        kept = np.flatnonzero(np.isfinite(ranges) & ~worse.lost(n))
+        kept = kept[np.argsort(ranges[kept], kind="stable")]
+        self.count[i] = len(kept)
+        for name, nothing in (("ranges", np.inf), ("bearings", np.nan), ("identities", -1), ("headings", np.nan)):
+            row = getattr(self, name)[i]
+            values = (ranges if name == "ranges" else row[:n].copy())[kept]
+            row[:] = nothing
+            row[: len(kept)] = values
 
 
 _NOTHING, _NOBODY = np.empty(0), np.empty(0, np.int64)

@@ -11,6 +11,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
 from covey.records import Record
+from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
@@ -92,6 +93,12 @@ class OdometryReadings(Readings):
     def row(self, i: int) -> OdometryReading:
         """Return the reading of the i-th robot."""
         return OdometryReading(*self.motion[i].tolist())
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a reading worse: noise on the way that was measured; a lost sample measured none."""
+        self.motion[i, :2] += worse.noise_m * worse.normals(2)[0]
+        if worse.lost(1)[0]:
+            self.motion[i] = 0.0
 
 
 class Odometry(SensorRecord):

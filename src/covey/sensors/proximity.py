@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
 from covey.sensors.scan import scan
 from covey.sensors.sensor import Readings, SensorRecord
@@ -54,6 +55,13 @@ class ProximityReadings(Readings):
     def row(self, i: int) -> ProximityReading:
         """Return the reading of the i-th robot; its arrays are copies, but for the constant angles."""
         return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles)
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a reading worse: nothing stands in the way of lost rays."""
+        ranges = self.ranges[i]
+        worse.worsen(ranges)
+        ranges[worse.lost(len(ranges))] = np.inf
+        self.presence[i] = np.isfinite(ranges)
 
 
 class Proximity(SensorRecord):

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from covey.random import stream_key
 from covey.records import Record
+from covey.sensors.degradation import Degradation
 from covey.sensors.truth import Truth
 
 
@@ -30,6 +31,9 @@ class Readings(ABC):
     @abstractmethod
     def row(self, i: int) -> Any:
         """Return the reading of the i-th robot; its arrays are copies."""
+
+    def degrade(self, i: int, worse: Degradation) -> None:  # noqa: B027
+        """Make the reading of the i-th robot worse, in place; what does not say how stays as it is."""
 
     def of(self, rows: slice) -> Self:
         """Return what these robots may see of the readings: read-only copies, without the truth."""

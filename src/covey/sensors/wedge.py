@@ -19,6 +19,7 @@ from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_h
 from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
 from covey.random import normal2, normal2_numpy
+from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
@@ -100,6 +101,20 @@ class WedgeReadings(Readings):
         """Return the reading of the i-th robot; its arrays are copies."""
         kind, altitude, again, window = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.window))
         return WedgeReading(kind, altitude, again, window, self.sigma_m)
+
+    def degrade(self, i: int, worse: Degradation) -> None:
+        """Make a reading worse: vertices farther from the robot than the range, and lost ones, are told nothing of."""
+        kind, altitude, again = self.kind[i], self.altitude[i], self.again[i]
+        row, column = np.indices(kind.shape) + self.truth.corner[i][:, None, None]
+        frame = self.truth.frame
+        x, y = frame[0] + column * frame[2], frame[1] + row * frame[2]
+        lost = np.hypot(x - self.truth.pose[i, 0], y - self.truth.pose[i, 1]) > worse.range_m
+        lost |= worse.lost(kind.size).reshape(kind.shape)
+        kind[lost], altitude[lost], again[lost] = 0, np.nan, np.nan
+        if worse.noise_m > 0.0:
+            first, second = (draws.reshape(kind.shape) for draws in worse.normals(kind.size))
+            altitude[kind == 1] += worse.noise_m * first[kind == 1]
+            again += 0.5 * worse.noise_m * second  # the mean of four measurements
 
     def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which vertices have really been seen: rows of the readings, int64 (k,), and x, y [m], (k, 2)."""

@@ -146,8 +146,8 @@ class Sensing:
         readings = None
         if not bank.unread or bank.degraded:
             readings = bank.record.read(truth, bank.members, bank.keys, sample)
-        for degradation in bank.degraded:
-            degradation.apply(readings, bank.row_of[degradation.robot], sample)
+            for degradation in bank.degraded:
+                readings.degrade(bank.row_of[degradation.robot], degradation.at(sample))
         bank.late.append(BankSample(substep, truth.pose, readings))
         bank.pose, bank.substep = truth.pose, substep
 
