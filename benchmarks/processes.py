@@ -24,7 +24,7 @@ def measure(where: str, robots: int, controller: str, steps: int) -> tuple[float
     sim = build(load_scenario("maze", changes))
     for _ in range(WARM):
         sim.step()
-    seats = list(sim.deciding.host.fleet.seats.values()) if where == "processes" else []
+    seats = list(sim.deciding.host.fleet.channels.values()) if where == "processes" else []
     processes = [psutil.Process(seat.pid) for seat in seats]
     before = sum(sum(process.cpu_times()[:2]) for process in processes)
     traffic = sum(seat.wire.sent + seat.wire.received for seat in seats)

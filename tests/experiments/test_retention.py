@@ -97,7 +97,8 @@ def test_events_of_a_kind(recorded):
     assert (row["x_m"], row["y_m"]) == pytest.approx(tuple(whole.poses[at, 1, :2]), abs=0.2)
 
 
-def test_a_thin_run_still_has_its_metrics_and_pictures(recorded):
+def test_a_thin_run_still_has_its_metrics_and_pictures(recorded, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     whole, thin = recorded
     assert thin.metrics == whole.metrics
     assert thin.times.tolist() == [1.0, 2.0, 3.0, 4.0, 4.5]

@@ -38,7 +38,7 @@ from covey.experiments.workers.folder import (
 )
 from covey.experiments.workers.remeasure import measured
 from covey.experiments.workers.row import ROW
-from covey.experiments.workers.supervisor import Supervisor, keep, this_keeper
+from covey.experiments.workers.supervisor import Supervisor, keep, this_supervisor
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
@@ -338,7 +338,7 @@ def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[F
 def _threads(jobs: int) -> Iterator[Executor]:
     """Yield threads of this process with a keeper each; when there is an error, end what they are at."""
     supervisors: list[Supervisor] = []
-    executor = ThreadPoolExecutor(jobs, "keeper", initializer=lambda: supervisors.append(this_keeper()))
+    executor = ThreadPoolExecutor(jobs, "supervisor", initializer=lambda: supervisors.append(this_supervisor()))
     try:
         yield executor
     except BaseException:

@@ -79,7 +79,7 @@ def test_processes_end_when_their_simulator_is_killed(tmp_path):
         "if __name__ == '__main__':\n"
         "    sim = covey.Simulation(covey.World.empty(6, 6), 1, endless, controllers='processes', step_budget_s=1e6)\n"
         "    sim.step()\n"
-        "    print(sim.deciding.host.fleet.seats['robot0'].pid, flush=True)\n"
+        "    print(sim.deciding.host.fleet.channels['robot0'].pid, flush=True)\n"
         "    sim.run()\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

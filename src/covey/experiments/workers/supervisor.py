@@ -41,12 +41,12 @@ class Abandoned(CoveyError):
 
 def keep(planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
     """Have one run executed by the keeper of this thread and return its row: what executors call."""
-    return this_keeper().run(planned, folder, limits, environment)
+    return this_supervisor().run(planned, folder, limits, environment)
 
 
-def this_keeper() -> "Supervisor":
-    """Return the keeper of the calling thread."""
-    if not hasattr(_mine, "keeper"):
+def this_supervisor() -> "Supervisor":
+    """Return the supervisor of the calling thread."""
+    if not hasattr(_mine, "supervisor"):
         _mine.supervisor = Supervisor()
     return _mine.supervisor
 

@@ -29,10 +29,10 @@ class Fleet:
 
     Args:
         record: where they run.
-        seats: one for each process.
+        channels: one for each process.
 
     Attributes:
-        seats: by name.
+        channels: by name.
         address: where the processes come in: host and port.
         authkey: what they must know.
     """
@@ -64,7 +64,7 @@ class Fleet:
             start_on_cluster(record.nodes, list(self.channels), record.robots_per_node, self.address, self.authkey)
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> TransportLine:
-        """Return the line to the process of a seat; ``banks``: of the sensors that it reads."""
+        """Return the line to the process of a channel; ``banks``: of the sensors that it reads."""
         return TransportLine(channel, banks)
 
     def open(self, birth_of: Callable[[Channel], Any]) -> bool:
@@ -119,7 +119,7 @@ class Fleet:
                 )
 
     def _seated(self, wire: Transport) -> str:
-        """Give who has come in its seat; return its name, empty for one that has none, or comes twice."""
+        """Give who has come; return its name, empty for one that has none, or comes twice."""
         letter = wire.receive(START_S)
         who: Any = letter.parts[1] if letter is not None and letter.kind == HELLO else {"name": ""}
         channel = self.channels.get(who["name"])

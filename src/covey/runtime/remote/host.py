@@ -30,7 +30,7 @@ class Lines(Protocol):
     """The lines of a team.
 
     Attributes:
-        seats: by name.
+        channels: by name.
         record: where controllers run.
     """
 
@@ -38,7 +38,7 @@ class Lines(Protocol):
     record: Processes
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> Line:
-        """Return the line of a seat; ``banks``: of the sensors that it reads."""
+        """Return the line of a channel; ``banks``: of the sensors that it reads."""
         ...
 
     def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
@@ -287,7 +287,7 @@ class RemoteHost(Host):
     # -- how it begins -------------------------------------------------------------------------------------------------
 
     def _birth(self, channel: Channel) -> RobotSpawn | GroupSpawn:
-        """Return what the process of a seat is told."""
+        """Return what the process of a channel is told."""
         if channel.name in self._groups:
             program = self._team.programs[channel.name][0].program
             assert program is not None
