@@ -21,6 +21,13 @@ PAGE = (Path(__file__).parents[2] / "docs" / "missions.md").read_text(encoding="
 STARTS = [(-3.0, 0.0, 0.0), (3.0, 1.0, np.pi)]
 
 
+@pytest.fixture(autouse=True)
+def registered():
+    missions.register("gather")(Gather)
+    yield
+    del missions._items["gather"]  # other tests look at what ships
+
+
 @pytest.fixture
 def folder(tmp_path):
     """The two files of the page."""
@@ -34,7 +41,6 @@ async def straight(robot):
     await robot.drive(1.0)
 
 
-@missions.register("gather")
 class Gather(Mission):
     """Come to a point; what counts is how far the robots are from it."""
 
