@@ -39,7 +39,7 @@ lowest:
 	.lowest/bin/pip install --quiet --disable-pip-version-check -r .lowest/requirements.txt pytest hypothesis
 	.lowest/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	.lowest/bin/python -m pytest -W default tests/test_covey.py tests/test_kernel.py tests/scenario \
-		tests/sim/test_simulation.py tests/results/test_run.py tests/results/test_metrics.py tests/results/test_figures.py
+		tests/runtime/test_simulation.py tests/results/test_run.py tests/results/test_metrics.py tests/results/test_figures.py
 
 check: $(VENV)/.developing
 	$(BIN)/ruff check .
