@@ -277,16 +277,23 @@ def forget_files() -> None:
     for registry in _registries:
         registry.forget_users()
     for name in names:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
+
+
+def loaded_files() -> list[Path]:
+    """Return the files whose modules are loaded (`load_file`), in the order of loading.
+
+    The modules are copied in one step: other threads may import meanwhile.
+    """
+    return [Path(str(m.__file__)) for name, m in sys.modules.copy().items() if name.startswith(_PREFIX)]
 
 
 def _modules_of_users() -> list[str]:
     """Return the names of the modules of files, and of those that lie beside them and are not installed."""
-    files = [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith(_PREFIX)]
-    if not files:
+    folders = tuple(str(file.parent) + os.sep for file in loaded_files())
+    if not folders:
         return []
-    folders = tuple(str(file.parent) + os.sep for file in files)
-    return [name for name, module in list(sys.modules.items()) if _is_beside(name, module, folders)]
+    return [name for name, module in sys.modules.copy().items() if _is_beside(name, module, folders)]
 
 
 def _is_beside(name: str, module: ModuleType, folders: tuple[str, ...]) -> bool:

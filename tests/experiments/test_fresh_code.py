@@ -1,5 +1,8 @@
 """Code of a user's: every run begins with it anew, however many runs a worker has done."""
 
+import gc
+import sys
+
 import pytest
 
 from covey.experiments.analysis.table import deterministic
@@ -9,7 +12,7 @@ from covey.experiments.run import run_design
 from covey.experiments.workers.execute import execute
 from covey.experiments.workers.supervisor import compile_if_cold
 from covey.onboard.controller import controllers
-from covey.registry import forget_files
+from covey.registry import forget_files, load_file
 
 COUNTS = """\
 import covey
@@ -72,3 +75,22 @@ def test_what_a_file_registers_is_gone_with_its_run(counting, tmp_path):
     forget_files()
     assert "of the user's own" not in controllers.names()
     assert "wander" in controllers.names()
+
+
+def test_files_are_forgotten_while_other_threads_import(tmp_path, monkeypatch):
+    """A collection of garbage, which lets other threads run, may come between any two modules of the list."""
+    (tmp_path / "mine.py").write_text("x = 1\n")
+    module = load_file(tmp_path / "mine.py")
+
+    def imports(phase, info):
+        monkeypatch.setitem(sys.modules, f"imported_meanwhile_{len(sys.modules)}", sys)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(imports)
+    gc.set_threshold(10)
+    try:
+        forget_files()
+    finally:
+        gc.callbacks.remove(imports)
+        gc.set_threshold(*before)
+    assert module.__name__ not in sys.modules

@@ -15,7 +15,7 @@ from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.records import Mapping
 from covey.onboard.controller import Program
 from covey.onboard.spec import RobotSpec
-from covey.registry import load_file
+from covey.registry import load_file, loaded_files
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
     Raises:
         InvalidValueError: the controller cannot be named, and so not be loaded anywhere else.
     """
-    files = sorted(str(m.__file__) for name, m in sys.modules.items() if name.startswith("covey_user_"))
+    files = sorted(map(str, loaded_files()))
     try:
         data = pickle.dumps(spawn, 5)
     except Exception as error:

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import InvalidValueError, RunFolderError
-from covey.registry import load_file
+from covey.registry import load_file, loaded_files
 from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.runtime.replay.plain import decode, encode
@@ -30,8 +29,7 @@ class LogWriter:
 
     def begin(self, spawn: RobotSpawn) -> None:
         """Write which robot it is, what it runs, and the files that this is in."""
-        modules = [module for name, module in list(sys.modules.items()) if name.startswith("covey_user_")]
-        files = {str(module.__file__): sha256(Path(str(module.__file__))) for module in modules}
+        files = {str(path): sha256(path) for path in loaded_files()}
         about = {"format": FORMAT, "covey": versions()["covey"], "robot": spawn.spec.name, "files": files}
         self._write(about | {"birth": encode(spawn)})
 
