@@ -47,8 +47,7 @@ def memory(robot):
 
 
 def recursion_in_c(robot, *_):
-    sys.setrecursionlimit(10**9)
-    functools.reduce(recursion_in_c, [robot, robot])
+    sys.setrecursionlimit(10**9); functools.reduce(recursion_in_c, [robot, robot])
 
 
 def waits_in_c(robot):
