@@ -68,8 +68,7 @@ def changed_text(random: Random) -> bytes:
     """Return the text of a scenario that ships after a few changes."""
     import yaml
 
-    data = _sources()[random.randrange(len(_sources()))]
-    data = yaml.safe_load(data)
+    data = _copied(_data(random.randrange(len(_sources()))))
     for _ in range(random.choice((1, 1, 1, 1, 2, 3))):
         changed_data(data, random)
     text = yaml.dump(data, sort_keys=False, allow_unicode=True, default_flow_style=random.choice((None, True, False)))
@@ -126,6 +125,13 @@ def _library() -> Path:
     from covey.scenario.shipped import library
 
     return library()["hello"].parent
+
+
+@cache
+def _data(number: int) -> Any:
+    import yaml
+
+    return yaml.safe_load(_sources()[number])
 
 
 @cache
