@@ -39,7 +39,7 @@ def test_check_says_what_the_scenario_holds(capsys, folder):
         (["run", "room.yaml", "-s", "robots.scot.count=3"], "there is no 'scot' here, did you mean 'scout'?"),
         (["run", "room.yaml", "-s", "robots.scout.count"], "write key=value"),
         (["run", "room.yaml", "--seed", "-1"], "-s seed: must be greater than or equal to 0"),
-        (["run", "room.yaml", "--speed", "fast"], "--speed fast: write max, a factor such as 1 or 10, or 0"),
+        (["run", "room.yaml", "--speed", "fast"], "--speed fast: write max, a factor of at least 0.001"),
         (["run", "room.yaml", "--speed", "nan"], "--speed nan"),
         (["run", "wall.yaml"], "wall.yaml:3:26: robots.scout: scout0 cannot start at (5, 0)"),
         (["check", "code.yaml", "--trusted-only"], "would run code of a file, which --trusted-only refuses"),

@@ -109,4 +109,4 @@ def test_the_line_of_progress_counts_and_estimates():
     progress.row = {"run_id": "abc", "status": "hung", "reason": "too long"}
     assert shown.line(progress, shown._first + 20) == "4/10 runs, 1 timed out, 1 failed, about 1 min 0 s to go"
     shown.observe(progress)
-    assert shown.stream.getvalue().splitlines() == ["2/10 runs, 2 of them before", "run abc hung: too long"]
+    assert shown.stream.getvalue().splitlines() == ["2/10 runs, 2 of them earlier", "run abc hung: too long"]

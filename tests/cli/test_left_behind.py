@@ -12,7 +12,7 @@ THREADS = 'threading.Thread(target=time.sleep, args=(600,), name="listens to nob
 @pytest.mark.parametrize(
     ("does", "code", "said"),
     [
-        (THREADS, 3, ["threads that a controller has left are ended: listens to nobody"]),
+        (THREADS, 3, ["ending threads that a controller left running: listens to nobody"]),
         (
             "os.closerange(3, 4096)",
             1,

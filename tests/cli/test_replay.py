@@ -80,12 +80,12 @@ def test_a_robot_answers_alone_what_it_answered_among_the_others(recorded, capsy
     assert any(fields["news"] and fields["news"]["fields"]["messages"]["tuple"] for fields in shown)
     assert any(fields["tags"] for fields in shown)
     assert main(["replay-robot", str(log)]) == 0
-    assert f"scout0 answers the same alone, in all {len(shown)} steps" in capsys.readouterr().out
+    assert f"scout0 gives the same answers in all {len(shown)} steps" in capsys.readouterr().out
 
 
 def test_a_controller_that_ships_is_replayed_too(recorded, tmp_path, capsys):
     assert main(["replay-robot", str(recorded / "run"), "minpos0", "--out", str(tmp_path / "x.jsonl.gz")]) == 0
-    assert "minpos0 answers the same alone, in all 30 steps" in capsys.readouterr().out
+    assert "minpos0 gives the same answers in all 30 steps" in capsys.readouterr().out
 
 
 def edited(recorded, tmp_path, old, new):
@@ -113,7 +113,7 @@ def test_an_edit_is_seen_from_the_step_on_at_which_it_matters(recorded, tmp_path
     time_s = steps[left]["step"]["fields"]["time_s"]
     assert main(["replay-robot", str(log), "scout0"]) == 3
     said = capsys.readouterr().out
-    assert f"answers otherwise from step {left + 1} on, at {time_s:g} s: tags" in said
+    assert f"answers differently from step {left + 1} on, at {time_s:g} s: tags" in said
     assert "recorded  (('here', inf))" in said
     assert "now       ()" in said
     assert f"2 of {len(steps)} steps differ" in said
@@ -133,7 +133,7 @@ def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
     )
     assert "mine.py(" in done.stdout, done.stderr
     assert "('at', True, " in done.stdout
-    assert "answers the same alone" in done.stdout
+    assert "gives the same answers" in done.stdout
 
 
 @pytest.mark.parametrize(

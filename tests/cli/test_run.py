@@ -83,13 +83,13 @@ def test_a_run_draws_two_pictures_or_those_that_are_asked_for(folder, capsys):
     assert main(["plot", "a", "robot_maps", "film"]) == REACHED
     told = capsys.readouterr()
     assert [line for line in told.out.splitlines() if line] == [f"a{os.sep}figures{os.sep}robot_maps.png"]
-    assert "film: not drawn, the run has not recorded what it shows" in told.err
+    assert "film: not drawn, because the run has not recorded its data" in told.err
 
 
 def test_stepping_by_key_without_a_terminal_is_refused_before_anything_is_written(folder, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
     assert main(["run", "room.yaml", "--speed", "0", "--out", "out"]) == BAD_INPUT
-    assert "no terminal to press it in; give a factor such as --speed 1, or max" in capsys.readouterr().err
+    assert "there is no terminal; give a factor such as --speed 1, or max" in capsys.readouterr().err
     assert not (folder / "out").exists()
 
 
@@ -202,7 +202,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
         (["--seed", str(2**63)], "must be less than 9223372036854775808"),
         (
             ["--speed", "1e-300"],
-            "--speed 1e-300: write max, a factor such as 1 or 10, or 0 to step by key; 0.001 is the least",
+            "--speed 1e-300: write max, a factor of at least 0.001 such as 1 or 10, or 0 to wait for Enter",
         ),
         (["--speed", "nan"], "--speed nan: write max"),
         (["-s", "execution.substep_s=1e-12"], "has 1e+11 substeps of 1e-12 s; at most 10000"),

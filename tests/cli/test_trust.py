@@ -86,7 +86,7 @@ def test_looking_runs_no_code_and_running_does(way, folder, capsys):
         captured = capsys.readouterr()
         if command.startswith("check") and not (way == "vectors" and "s.yaml" in command):
             assert "not run: ./mine.py:" in captured.out
-            assert "with --trust it is" in captured.out
+            assert "add --trust to run" in captured.out
     for command in ("check d.yaml --trust", "run d.yaml --dry-run --trust"):
         assert main(command.split()) == REACHED, command
         assert ran(folder), command

@@ -36,7 +36,7 @@ def test_every_setting_that_differs_is_listed_before_the_outcomes(run, capsys):
     assert listed.splitlines() == [
         "A and B differ in world.empty_m: [6, 6] / [8, 6]",
         "A and B differ in robots.r.controller.speed_m_s: 0.1 / 0.2",
-        "2 settings differ, so no difference below can be put down to one of them",
+        "2 settings differ, so no difference below can be attributed to one of them",
     ]
     (driven,) = [line.split() for line in table.splitlines() if line.startswith("exploration_cost_m")]
     assert [float(x) for x in driven[1:4]] == pytest.approx([0.4, 0.8, -0.4], abs=0.05)  # 2 robots, 2 s
@@ -67,7 +67,7 @@ def test_runs_of_python_say_that_their_settings_are_not_recorded(tmp_path, capsy
         covey.Simulation(covey.World.empty(4, 4), robots, "still", folder=tmp_path / name).run(until_s=0.2)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     said = capsys.readouterr().out
-    assert "a was made in Python, without a scenario; its settings are not recorded" in said
+    assert "a was run from Python, without a scenario; its settings are not recorded" in said
     assert "A and B differ in robots: 1 / 2" in said
 
 

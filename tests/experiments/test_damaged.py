@@ -97,7 +97,7 @@ def test_every_command_says_in_words_what_is_damaged(damage, name, study, capsys
     for command in (["results", str(folder)], ["compare", str(folder), str(folder)]):
         assert main(command) == (BAD_INPUT if name == "plan.json" else REACHED)
         error = capsys.readouterr().err
-        assert ("plan.json' " if name == "plan.json" else f"{run} is damaged, and left out") in error
+        assert ("plan.json' " if name == "plan.json" else f"{run} is damaged and left out") in error
     if name == "row.json":
         assert main(["run", str(run), "--out", "again", "--no-pictures"]) == BAD_INPUT
         assert "row.json' " in capsys.readouterr().err

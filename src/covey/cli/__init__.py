@@ -21,10 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     ignore_settings()
     often = gc.get_threshold()
-    gc.set_threshold(100_000, *often[1:])  # a tenth of the start went by looking for garbage in what is loaded for good
+    gc.set_threshold(100_000, *often[1:])  # garbage collection of modules, which stay loaded, took a tenth of the start
     try:
         code = _main(arguments)
-    except KeyboardInterrupt:  # also while it still loads what it needs
+    except KeyboardInterrupt:  # also while modules are still loading
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     finally:
@@ -35,13 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave_threads(code: int) -> None:
-    """End the program here when a controller has left threads, for which Python would wait without end."""
+    """End the program if a controller left threads running, because Python would wait for them forever."""
     left = [thread for thread in threading.enumerate() if not thread.daemon and thread is not threading.main_thread()]
     for thread in left:
         thread.join(_LAST_S / len(left))
     names = sorted(_printable(thread.name) for thread in left if thread.is_alive())
     if names:
-        print(f"threads that a controller has left are ended: {', '.join(names)}", file=sys.stderr)
+        print(f"ending threads that a controller left running: {', '.join(names)}", file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -68,7 +68,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         if error.filename is None:
             raise
         if error.errno == errno.ENAMETOOLONG:
-            said = f"{_printable(str(error.filename))[:60]!r}… is too long for the name of a file"
+            said = f"{_printable(str(error.filename))[:60]!r}… is too long for a file name"
         else:
             said = _printable(f"cannot read or write {str(error.filename)!r}: {error.strerror}")
         print(said, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The commands. What takes time to import is imported inside them, so that ``covey --help`` is quick."""
+"""The commands. Slow imports are inside the functions, so that ``covey --help`` is quick."""
 
 import re
 from collections.abc import Sequence
@@ -24,14 +24,12 @@ TrustedOnly = Annotated[
 ]
 Trust = Annotated[
     bool,
-    Parameter(
-        negative=(), show_default=False, help="Run the code of the files that it names, where the check needs it."
-    ),
+    Parameter(negative=(), show_default=False, help="Run the code of the files that it names, if the check needs it."),
 ]
 
 
 def _whole_number(_type: object, tokens: Sequence[Token]) -> int:
-    """Return a number that was typed as it stands: 1.7 and 1e3 are none."""
+    """Return a whole number that was typed in digits: 1.7 and 1e3 are refused."""
     text = tokens[0].value
     if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
         raise ValueError(f"must be a whole number; given: {text!r}")
@@ -68,7 +66,7 @@ def run(
     retry_failed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trust: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
-    """Run a scenario and write its run folder, or run a design: every run that has not been done yet.
+    """Run a scenario and write its run folder, or run all runs of a design that have no result yet.
 
     Exit codes: 0 the goal was reached (design: all runs finished), 1 error, 2 bad input, 3 the run ended without the
     goal (design: some runs failed), 130 interrupted (design: the same command resumes it).
@@ -78,7 +76,7 @@ def run(
     source
         Path of a .yaml file, name of a scenario or design that ships with Covey (see covey list), or a run folder.
     seed
-        Seed of all random numbers. It replaces the seed in the file.
+        Seed of all random numbers. Replaces the seed in the file.
     out
         Folder to write. Default: runs/NAME/DATE-TIME for a scenario, runs/NAME for a design.
     speed
@@ -106,7 +104,7 @@ def run(
     retry_failed
         Design: repeat the runs that failed.
     trust
-        Design, with --dry-run: run the code of the files that it names, for example to list its vectors.
+        Design with --dry-run: run the code of the files that the design names, for example to list its vectors.
     """
     of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
     of_scenarios["--picture"] = bool(pictures)
@@ -124,7 +122,7 @@ def run(
     if is_design(source):
         from covey.cli.design import run_design_command
 
-        _refuse(of_scenarios, f"is for scenarios, and {source} is a design")
+        _refuse(of_scenarios, f"is for scenarios, but {source} is a design")
         return run_design_command(
             source,
             out,
@@ -140,7 +138,7 @@ def run(
         )
     from covey.cli.run import run_command
 
-    _refuse(of_designs, f"is for designs, and {source} is not one")
+    _refuse(of_designs, f"is for designs, but {source} is not one")
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
     return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands)
 
@@ -154,7 +152,7 @@ def results(
     out: Path | None = None,
     trusted_only: TrustedOnly = False,
 ) -> int:
-    """Print the results of a design. You can do so while it runs: it counts the runs that have ended.
+    """Print the results of a design. While the design runs, this counts the runs that have ended.
 
     Parameters
     ----------
@@ -163,7 +161,7 @@ def results(
     format
         table and latex have one line per vector, csv and json have one row per run.
     out
-        Results folder, if it is not runs/NAME.
+        Results folder. Default: runs/NAME.
     """
     from covey.cli.design import results_command
 
@@ -180,9 +178,9 @@ def check(
     trust: Trust = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> None:
-    """Check a scenario: read it, build its world and place its robots. Writes nothing and runs no code of any file.
+    """Check a scenario: read it, build its world and place its robots. Writes no files and runs no code from files.
 
-    For a design, it also prints the number of runs and estimates how long they take, from two trial runs.
+    For a design, this also prints the number of runs and estimates from two trial runs how long they take.
 
     Parameters
     ----------
@@ -196,9 +194,9 @@ def check(
     if is_design(scenario):
         from covey.cli.design_check import check_design
 
-        _refuse({"-s": bool(overrides)}, f"is for scenarios, and {scenario} is a design")
+        _refuse({"-s": bool(overrides)}, f"is for scenarios, but {scenario} is a design")
         return check_design(scenario, jobs, trusted_only, trust)
-    _refuse({"--jobs": jobs is not None}, f"is for designs, and {scenario} is not one")
+    _refuse({"--jobs": jobs is not None}, f"is for designs, but {scenario} is not one")
     from covey.cli.looking import check_scenario
 
     check_scenario(scenario, _changes(overrides, None), trusted_only, trust)
@@ -228,7 +226,7 @@ def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
 def list_(
     kind: Literal["scenarios", "designs", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
 ) -> None:
-    """List what ships with Covey and with installed packages: scenarios, designs, robots, controllers and more.
+    """List the scenarios, designs, robots, controllers and more in Covey and in installed packages.
 
     Parameters
     ----------
@@ -245,7 +243,7 @@ def list_(
 
 @app.command
 def new(name: str, /) -> None:
-    """Write a scenario and a controller to start from, NAME.yaml and NAME.py, into the current folder.
+    """Write NAME.yaml and NAME.py into the current folder: a scenario and a controller to start from.
 
     Parameters
     ----------
@@ -268,7 +266,7 @@ def plot(
     format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Draw the pictures of a run. For example, covey plot RUN film draws one, covey plot RUN draws all.
+    """Draw the pictures of a run. For example, covey plot RUN film draws one; covey plot RUN draws all.
 
     Parameters
     ----------
@@ -278,9 +276,9 @@ def plot(
         overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, belief,
         belief_error, perspective, animation, film. Default: every picture that the run has data for.
     out
-        Folder for the pictures. Default: beside the other pictures in the run folder.
+        Folder for the pictures. Default: the pictures folder of the run.
     format
-        File format. svg and pdf suit a paper.
+        File format. Use svg or pdf for a paper.
     """
     from covey.cli.run import draw
 
@@ -292,14 +290,14 @@ def plot(
 def report(
     source: str, /, *, results: Path | None = None, out: Path | None = None, trusted_only: TrustedOnly = False
 ) -> None:
-    """Write the report of a design: one HTML page, LaTeX tables and figures. It counts the runs that have ended.
+    """Write the report of a design: one HTML page, LaTeX tables and figures, from the runs that have ended.
 
     Parameters
     ----------
     source
         A design, or its results folder.
     results
-        Results folder, if it is not runs/NAME.
+        Results folder. Default: runs/NAME.
     out
         Folder to write. Default: report in the results folder.
     """
@@ -318,9 +316,9 @@ def compare(
     format: Literal["table", "latex"] = "table",  # noqa: A002
     trusted_only: TrustedOnly = False,
 ) -> None:
-    """Compare two runs, or the results of two designs (or of one under two versions) with a test for each setting.
+    """Compare two runs, or test the results of two designs (or two versions of one) setting by setting.
 
-    All settings that differ are printed first.
+    The settings that differ are printed first.
 
     Parameters
     ----------
@@ -329,8 +327,8 @@ def compare(
     b
         Another of the same kind.
     metrics
-        Metric to compare. You can repeat this option. Default: the metrics of the first design; for two runs, those
-        that covey run prints.
+        Metric to compare. You can repeat this option. Default: the metrics of the first design; for two runs, the
+        metrics that covey run prints.
     format
         Format of the output.
     """
@@ -343,14 +341,14 @@ def compare(
 def robot(address: str, /, *, name: str) -> int:
     """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).
 
-    Both sides need the same key: hexadecimal digits in the environment variable COVEY_AUTHKEY.
+    Both sides need the same key, in hexadecimal digits, in the environment variable COVEY_AUTHKEY.
 
     Parameters
     ----------
     address
         Address on which the simulator listens, host:port.
     name
-        Name of the robot, for example scout3. For a controller of several robots, the name of its group, or team.
+        Name of the robot, for example scout3. For a controller of several robots: the name of its group, or team.
     """
     from covey.cli.robot import robot_command
 
@@ -366,10 +364,10 @@ def replay_robot(
     out: Path | None = None,
     break_at: float | None = None,
 ) -> int:
-    """Step the controller of one robot of a run alone, against what it was shown, and say where it answers otherwise.
+    """Replay one robot of a run: give its recorded inputs to its controller and print the first answer that differs.
 
-    The first time, the run is simulated again to record the robot's steps. Later the recorded steps are used, so you
-    can edit the controller and see from which step on it decides otherwise. Nothing is simulated then.
+    The first call simulates the run again to record the robot's steps. Later calls use the recorded steps and simulate
+    nothing: edit the controller and see from which step on it decides differently.
 
     Exit codes: 0 all answers are the same, 3 some differ, 2 bad input, 1 error.
 
@@ -380,9 +378,9 @@ def replay_robot(
     robot
         Name of the robot, such as scout0.
     out
-        Where to write the recorded steps; default, steps/ROBOT.jsonl.gz in the run folder.
+        File for the recorded steps. Default: steps/ROBOT.jsonl.gz in the run folder.
     break_at
-        Enter the Python debugger in the controller at this simulated time [s].
+        Stop in the Python debugger, inside the controller, at this simulated time [s].
     """
     from covey.cli.replay import replay_command
 

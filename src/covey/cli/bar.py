@@ -9,10 +9,10 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 
 class TextBar:
-    """A bar that is drawn when it is told something new.
+    """A bar that is redrawn at each update.
 
     Args:
-        stream: where to write; default standard error.
+        stream: output; default standard error.
     """
 
     def __init__(self, stream: IO[str] | None = None):
@@ -38,7 +38,7 @@ class TextBar:
             self._bar.stop()
 
     def show(self, text: str, done: float) -> None:
-        """Show how far it has come, 0 to 1, and a line about it."""
+        """Show the progress (0 to 1) and a line of text."""
         if self.in_terminal:
             self._bar.update(self._task, completed=done, description=text, refresh=True)
         else:

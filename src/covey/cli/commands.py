@@ -1,4 +1,4 @@
-"""`Commands`: events that are typed, or written into a pipe, while a run goes on."""
+"""`Commands`: events that you type, or write into a pipe, during a run."""
 
 import queue
 import sys
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Commands:
-    """Lets each line of a stream happen in the step that comes next.
+    """Reads events from a stream; each takes effect in the next step.
 
-    A line is an event as a scenario has it, without its time: ``crater: {centre_m: [3, 4]}``. What is wrong with one
-    is said, and the run goes on. What happened is recorded as an input, so the run can be repeated.
+    A line is an event of a scenario without its time, such as ``crater: {centre_m: [3, 4]}``. A line with an error is
+    reported, and the run continues. Events are recorded as inputs, so the run can be repeated.
 
     Args:
-        stream: the lines.
-        errors: where to say what is wrong; default standard error.
+        stream: source of the lines.
+        errors: stream for error messages; default standard error.
     """
 
     def __init__(self, stream: IO[str], errors: IO[str] | None = None):
@@ -30,7 +30,7 @@ class Commands:
         self.reader.start()
 
     def __call__(self, sim: "Simulation") -> None:
-        """Take what has been typed since the last step."""
+        """Apply the events typed since the last step."""
         while not self._lines.empty():
             line = self._lines.get()
             try:
@@ -48,7 +48,7 @@ def event_of(line: str) -> dict:
     """Return an event from a line of YAML; the braces around it may be left out.
 
     Raises:
-        CoveyError: it is no mapping.
+        CoveyError: the line is not a mapping.
 
     Examples:
         >>> event_of("door: d3, to: open")
@@ -59,5 +59,5 @@ def event_of(line: str) -> dict:
     if document.problems:
         raise ScenarioError(document.problems)
     if not isinstance(document.data, dict) or None in document.data.values():
-        raise InvalidValueError(f"{text!r} is not an event; write one like  crater: {{centre_m: [3, 4]}}")
+        raise InvalidValueError(f"{text!r} is not an event; write for example  crater: {{centre_m: [3, 4]}}")
     return document.data

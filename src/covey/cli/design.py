@@ -43,7 +43,7 @@ def run_design_command(
     if cluster is not None and jobs is not None:
         raise InvalidValueError("--jobs is for this machine; on a cluster the workers decide how many run at a time")
     if trust and not dry_run:
-        raise InvalidValueError("--trust is for --dry-run; covey run itself runs the code that a design names")
+        raise InvalidValueError("--trust is for --dry-run; without --dry-run, covey run always runs a design's code")
     part = None if shard is None else parse_shard(shard)
     with looking() if dry_run and not trust else nullcontext(Looking()) as seen:
         design = load_design(source, trusted_only=trusted_only)
@@ -70,9 +70,7 @@ def run_design_command(
                 observer=observer,
             )
     except KeyboardInterrupt:
-        print(
-            f"interrupted; what has ended is in {folder}, and the same command goes on with the rest", file=sys.stderr
-        )
+        print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
         return INTERRUPTED
     return _report(results, folder, quiet)
 
@@ -100,7 +98,7 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
         else:
             design = load_design(source, trusted_only=trusted_only)
         written = write_report(design, found, out)
-    print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures beside it")
+    print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures in the same folder")
 
 
 def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"], *, trusted_only: bool) -> None:
@@ -124,17 +122,17 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     print(f"{mark}A = {first.folder}, B = {second.folder}" + ("" if mark else "\n"))
     for run in (first, second):
         if isinstance(run, Run) and not run.manifest["scenario"]:
-            print(f"{mark}{run.folder} was made in Python, without a scenario; its settings are not recorded")
+            print(f"{mark}{run.folder} was run from Python, without a scenario; its settings are not recorded")
     for path, one, other in found:
         print(printable(f"{mark}A and B differ in {path}: {one} / {other}"))
     if len(found) > 1:
-        print(f"{mark}{len(found)} settings differ, so no difference below can be put down to one of them")
+        print(f"{mark}{len(found)} settings differ, so no difference below can be attributed to one of them")
     for sheet in sheets:
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 
 
 def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
-    """Return the folder of results of a design, given by its file, its name, or that folder."""
+    """Return the results folder of a design, given as its file, its name, or that folder."""
     folder = out or Path(source)
     with looking():
         if out is None and not folder.is_dir():
@@ -145,10 +143,10 @@ def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
 
 
 def _read(folder: Path) -> Results:
-    """Return the results in a folder; what is damaged is said, and left out."""
+    """Return the results in a folder; damaged runs are reported and left out."""
     results = Results(folder)
     for run_id in results.damaged:
-        print(f"{folder / RUNS / run_id} is damaged, and left out; covey run of the design repeats it", file=sys.stderr)
+        print(f"{folder / RUNS / run_id} is damaged and left out; run the design again to repeat it", file=sys.stderr)
     return results
 
 
@@ -156,7 +154,7 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
     refuse_others(folder, design)
     if not is_known(design) or seen.stand_ins:
         raise InvalidValueError(
-            f"the number of runs depends on {', '.join(seen.unread)}, and a dry run runs no code of files; "
+            f"the number of runs depends on {', '.join(seen.unread)}, and a dry run does not run code from files; "
             "add --trust to run that code and count the runs"
         )
     planned = {p.run_id for p in plan(design)}
@@ -192,7 +190,7 @@ def _warn_of_processors(results: Results) -> None:
     kinds = {row["host"].get("cpu") for row in results.rows}
     if len(kinds) > 1:
         print(
-            f"warning: {len(kinds)} kinds of processor computed these runs (column host_cpu); last digits may differ "
-            "between them, so compare runs of one kind where it matters",
+            f"warning: {len(kinds)} kinds of processor computed these runs (column host_cpu); their last digits may "
+            "differ, so compare only runs of one kind where it matters",
             file=sys.stderr,
         )

@@ -17,14 +17,14 @@ from covey.scenario.records import Scenario
 
 
 def check_design(source: str, jobs: int | None, trusted_only: bool, trust: bool) -> None:
-    """Print a design as a table, and how many runs it is and how long they will take."""
+    """Print a design as a table, with the number of its runs and the time they will take."""
     with nullcontext(Looking()) if trust else looking(checks=True) as seen:
         _check_design(source, jobs, trusted_only, seen)
 
 
 def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looking) -> None:
     if jobs is not None and jobs < 1:
-        raise InvalidValueError(f"--jobs {jobs}: give at least 1 run at a time")
+        raise InvalidValueError(f"--jobs {jobs}: must be at least 1")
     design = load_design(source, trusted_only=trusted_only)
     if not is_known(design):
         print(as_text(design))
@@ -33,7 +33,7 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
     print(printable(as_text(design), keep="\n"))
     wanted = sorted({name for m in design.measurements for name in m.record if name in OF_COMPUTERS})
     if wanted and not any(map(has_computers, (scenario for _, scenario in scenarios(design)))):
-        print(f"note: {' and '.join(wanted)} stay empty: the robots have no computers, and no processes of their own")
+        print(f"note: {' and '.join(wanted)} will be empty: the robots have no computers and no processes of their own")
     print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
     if seen.unread:
         return say_unread(seen)
@@ -53,7 +53,7 @@ def show_design(source: str, trusted_only: bool) -> None:
 
 
 def has_computers(scenario: Scenario) -> bool:
-    """Return whether something is recorded about the computers of robots, emulated ones or processes."""
+    """Return whether the robots have computers to record: emulated ones or processes."""
     in_process = scenario.execution.controllers == "in_process"
     return not in_process or any(group.robot.computer is not None for group in scenario.robots)
 
@@ -62,13 +62,13 @@ def _lines(found: Estimate, jobs: int) -> list[str]:
     low, high = (probe.values for probe in found.probes)
     varied = [name for name in low if name in high and low[name] != high[name]]
     return [
-        f"about {clock(found.wall_s(jobs))} with --jobs {jobs}, {clock(found.total_s)} one after the other",
-        "from two probe runs on this machine as it is now; between them linear in the number of robots:",
+        f"about {clock(found.wall_s(jobs))} with --jobs {jobs}, {clock(found.total_s)} one run at a time",
+        "estimated from two trial runs on this machine, interpolated by the number of robots:",
         *(f"  {_line(probe, varied)}" for probe in found.probes),
     ]
 
 
 def _line(probe: Probe, varied: list[str]) -> str:
-    values = ", ".join(f"{name} {short(probe.values[name])}" for name in varied) or "the only one"
+    values = ", ".join(f"{name} {short(probe.values[name])}" for name in varied) or "only vector"
     how = f"{probe.status}" if probe.status else f"extrapolated from the first {PROBE_S:g} s"
     return f"vector {probe.vector} ({values}): {probe.wall_s:.1f} s for {probe.simulated_s:.0f} s simulated, {how}"

@@ -1,4 +1,4 @@
-"""`DesignProgress`: shows how many runs of a design have ended, how, and how long the rest will take."""
+"""`DesignProgress`: shows how many runs of a design have ended, how they ended, and the time left."""
 
 import time
 from typing import IO
@@ -11,10 +11,10 @@ _LINE_S = 10.0
 
 
 class DesignProgress(TextBar):
-    """A bar in a terminal; elsewhere a line every 10 s, and one for each run that failed.
+    """A bar in a terminal; elsewhere a line every 10 s and for each failed run.
 
     Args:
-        stream: where to write; default standard error.
+        stream: output; default standard error.
     """
 
     def __init__(self, stream: IO[str] | None = None):
@@ -23,7 +23,7 @@ class DesignProgress(TextBar):
         self._next = 0.0
 
     def observe(self, progress: Progress) -> None:
-        """Take in that a run has ended, or that the first is about to begin."""
+        """Update the display: a run has ended, or the first is about to begin."""
         now = time.monotonic()
         if progress.row is None:
             self._first = now
@@ -39,7 +39,7 @@ class DesignProgress(TextBar):
         """Return the line for this state, at the time ``now`` of the monotonic clock."""
         parts = [f"{progress.done}/{progress.total} runs"]
         if progress.row is None and progress.before:
-            parts.append(f"{progress.before} of them before")
+            parts.append(f"{progress.before} of them earlier")
         if timeouts := progress.statuses["timeout"]:
             parts.append(f"{timeouts} timed out")
         if progress.failed:

@@ -1,4 +1,4 @@
-"""What `covey doctor` looks at."""
+"""What `covey doctor` reports."""
 
 import os
 import platform
@@ -10,11 +10,11 @@ from importlib import metadata
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "cyclopts")
 
 
-SLOW = "takes twice as long as with numba 0.68, the version that Covey knows how to speed up"
+SLOW = "takes twice as long as with numba 0.68, the only version that Covey can speed up"
 
 
 def findings() -> list[tuple[str, str, bool]]:
-    """Return subject, finding, and whether it is well, of everything that a run depends on."""
+    """Return (subject, finding, whether it is good) for everything that a run depends on."""
     found = [
         ("Covey", _version("covey") or "not installed as a package", True),
         ("Python", f"{platform.python_version()} ({sys.executable})", (3, 11) <= sys.version_info[:2] <= (3, 13)),
@@ -55,7 +55,7 @@ def _cache() -> tuple[str, str, bool]:
 def _compiler() -> tuple[str, str, bool]:
     from covey.kernel import HASTENED
 
-    return "compiling of kernels", "fast" if HASTENED else SLOW, HASTENED
+    return "kernel compilation", "fast" if HASTENED else SLOW, HASTENED
 
 
 def _threads() -> tuple[str, str, bool]:

@@ -1,4 +1,4 @@
-"""What commands that only look have in common: they run no code of any file, and say which."""
+"""Shared by commands that only look: they run no code from files, and report which code they skipped."""
 
 import sys
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from covey.scenario.load import load_scenario
 
 
 def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, trust: bool) -> None:
-    """Print that a scenario is good, as far as that is seen."""
+    """Check a scenario, and print what was checked."""
     with nullcontext(Looking()) if trust else looking(checks=True) as seen:
         loaded = load_scenario(source, changes, trusted_only=trusted_only)
         if seen.stand_ins:
-            print(f"{source}: good as far as it is read; its robots have not been placed.")
+            print(f"{source}: good as far as it could be checked; its robots have not been placed.")
         else:
             ready = try_out(loaded)
             print(f"{source}: good. {ready.summary()}")
             if (cells := ready.world.grid.cells.size) > TRIED_CELLS:
-                print(f"not tried: a simulation of {cells} cells; worlds of at most {TRIED_CELLS} are")
+                print(f"not tried: a simulation of {cells} cells; this command tries at most {TRIED_CELLS}")
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
             if alone := unshared(groups, loaded.share_maps):
                 print(f"warning: {alone}", file=sys.stderr)
@@ -29,6 +29,6 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
 
 
 def say_unread(seen: Looking) -> None:
-    """Print what has not been run, and how it can be."""
+    """Print which code was not run, and how to run it."""
     if seen.unread:
-        print(f"not run: {', '.join(seen.unread)}; with --trust it is, and what it gives is checked")
+        print(f"not run: {', '.join(seen.unread)}; add --trust to run and check this code")

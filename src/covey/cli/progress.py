@@ -12,11 +12,11 @@ _REFRESH_S, _LINE_S = 0.1, 10.0
 
 
 class ProgressBar(TextBar):
-    """Shows the share that is the goal, simulated time, real-time factor and time to go: a bar in a terminal, or lines.
+    """Shows share of the goal, simulated time, real-time factor and time left: a bar in a terminal, lines elsewhere.
 
     Args:
         stop: when the run ends.
-        stream: where to write; default standard error.
+        stream: output; default standard error.
     """
 
     def __init__(self, stop: Stop, stream: IO[str] | None = None):
@@ -35,7 +35,7 @@ class ProgressBar(TextBar):
     def observe(self, frame: Frame) -> None:
         """Take in one frame."""
         now = time.perf_counter()
-        if self._next == 0.0:  # the first step may have compiled kernels: the speed counts from behind it
+        if self._next == 0.0:  # the first step may have compiled kernels: measure the speed from its end
             self._first, self._first_time_s = now, frame.time_s
         done = self.done(frame)
         if now < self._next and (self.in_terminal or done < self._next_done):
@@ -47,7 +47,7 @@ class ProgressBar(TextBar):
     __call__ = observe
 
     def done(self, frame: Frame) -> float:
-        """Return how much of the way to the goal, or else to the timeout, lies behind (0 to 1)."""
+        """Return the progress towards the goal, or else towards the timeout (0 to 1)."""
         done = self.share(frame) / self._goal if self._goal else frame.time_s / self.stop.timeout_s
         return min(1.0, done) if done > 0 else 0.0
 
@@ -75,7 +75,7 @@ class ProgressBar(TextBar):
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as people say it.
+    """Return a duration as text.
 
     Examples:
         >>> clock(7.2), clock(83.0), clock(7500.0)

@@ -12,12 +12,12 @@ from covey.runtime.replay.log import Log
 
 
 def replay_command(source: Path, robot: str | None, out: Path | None, break_at_s: float | None) -> int:
-    """Record the steps of a robot unless that has been done, step its software alone, and print how it answers.
+    """Record the steps of a robot if there is no record yet, replay them with its software, and print the result.
 
     Args:
         source: the run folder, or a file of steps.
-        robot: its name; may be left out with a file.
-        out: where the steps are to be written.
+        robot: name of the robot; optional if ``source`` is a file.
+        out: file for the steps.
         break_at_s: when to enter the debugger [s].
     """
     path = source if source.is_file() else _recorded(source, robot, out)
@@ -29,28 +29,28 @@ def replay_command(source: Path, robot: str | None, out: Path | None, break_at_s
         print(f"--break-at {break_at_s:g}: the steps end at {found.end_s:g} s", file=sys.stderr)
     first, changed = found.first, log.changed_files
     if first is None:
-        print(f"{log.robot} answers the same alone, in all {found.steps} steps")
+        print(f"{log.robot} gives the same answers in all {found.steps} steps")
     else:
-        print(f"{log.robot} answers otherwise from step {first.step} on, at {first.time_s:g} s: {first.field}")
+        print(f"{log.robot} answers differently from step {first.step} on, at {first.time_s:g} s: {first.field}")
         print(f"  recorded  {first.recorded}\n  now       {first.now}")
         print(f"  {found.differ} of {found.steps} steps differ")
         if not changed:
-            print("  its files are the same: it depends on what it is not shown, such as a global, the clock or a file")
+            print("  its files have not changed: it depends on something else, such as a global, the clock or a file")
     for file in changed:
         print(f"  {file} has changed since the steps were recorded")
     return REACHED if first is None else NOT_REACHED
 
 
 def _recorded(folder: Path, robot: str | None, out: Path | None) -> Path:
-    """Return the file with the steps of a robot of a run; records them when there is none."""
+    """Return the file with the steps of a robot of a run; record them if there is none."""
     if robot is None:
-        raise InvalidValueError(f"name the robot too, as in covey replay-robot {folder} scout0")
+        raise InvalidValueError(f"name the robot too, for example: covey replay-robot {folder} scout0")
     path = out or log_of(folder, robot)
     if path.is_file() and out is None:
         print(f"steps of {robot}: {path}")
         return path
-    print(f"simulating {folder} again, to record the steps of {robot} …", flush=True)
+    print(f"simulating {folder} again to record the steps of {robot} …", flush=True)
     steps = record_steps(folder, robot, path)
-    forget_files()  # alone the controller begins with globals of its own
+    forget_files()  # the replayed controller starts with fresh globals
     print(f"wrote {steps} steps of {robot}: {path}")
     return path

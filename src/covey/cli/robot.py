@@ -8,7 +8,7 @@ from covey.runtime.transport.transport import TransportError
 
 
 def robot_command(address: str, name: str) -> int:
-    """Be the process of a robot until its run ends, and return the exit code."""
+    """Run one robot until the simulation ends, and return the exit code."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         print(f"{address!r} is not an address; write host:port", file=sys.stderr)

@@ -29,10 +29,10 @@ PICTURE_NAMES = (
     *("overview", "trajectories", "union_map", "robot_maps", "exploration_heat", "coverage_heat", "explored_share"),
     *("belief", "belief_error", "perspective", "animation", "film"),
 )
-"""Of `covey.results.figures.NAMES`, which takes matplotlib to load."""
-_EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # of a run that no file describes
+"""Copy of `covey.results.figures.NAMES`, which needs matplotlib to load."""
+_EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # stands for a run without a scenario file
 SLOWEST = 1e-3
-"""Simulated seconds per second of wall time; at less, one step would take minutes."""
+"""Lowest speed [simulated seconds per second of wall time]; below it, one step would take minutes."""
 
 
 def run_command(
@@ -46,17 +46,16 @@ def run_command(
     trusted_only: bool,
     commands: Path | None = None,
 ) -> int:
-    """Run a scenario, print what matters of its metrics and where the rest is, and return the exit code.
+    """Run a scenario, print its main metrics and its paths, and return the exit code.
 
     Args:
-        pictures: names of those that are drawn; none: no pictures; the others as of `covey run`.
+        pictures: names of the pictures to draw; may be empty. The other arguments are those of `covey run`.
     """
     _check_names(pictures)
     factor = parse_speed(speed)
     if factor == 0 and not sys.stdin.isatty():
         raise InvalidValueError(
-            "--speed 0 waits for Enter at each step, and there is no terminal to press it in; "
-            "give a factor such as --speed 1, or max"
+            "--speed 0 waits for Enter at each step, but there is no terminal; give a factor such as --speed 1, or max"
         )
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
     if out is not None:
@@ -72,7 +71,7 @@ def run_command(
                 )
         except KeyboardInterrupt:
             if (folder / "manifest.json").is_file():
-                print(f"interrupted; what was recorded until then is in {folder}", file=sys.stderr)
+                print(f"interrupted; the record up to now is in {folder}", file=sys.stderr)
             return INTERRUPTED
     if not quiet:
         print_metrics(of_interest(run))
@@ -88,12 +87,12 @@ def run_command(
 def draw(
     folder: Path, names: Sequence[str], out: Path | None, kind: Literal["png", "svg", "pdf"], *, trusted_only: bool
 ) -> list[Path]:
-    """Write pictures of a run, all if none is named, and return their paths.
+    """Write the named pictures of a run, or all of them, and return their paths.
 
     Raises:
         RunFolderError: the folder holds no finished run, or cannot be written.
-        UnknownNameError: there is no picture of such a name.
-        ScenarioError: the run was one of a scenario that names code of a file, and ``trusted_only`` is set.
+        UnknownNameError: there is no picture with such a name.
+        ScenarioError: the run's scenario names code in a file, and ``trusted_only`` is set.
     """
     _check_names(names)
     run = Run(folder)
@@ -103,7 +102,7 @@ def draw(
         drawn = _draw(run, out, names or PICTURE_NAMES, kind)
     for name in names:
         if name not in {path.stem for path in drawn}:
-            print(f"{name}: not drawn, the run has not recorded what it shows", file=sys.stderr)
+            print(f"{name}: not drawn, because the run has not recorded its data", file=sys.stderr)
     return drawn
 
 
@@ -111,7 +110,7 @@ def parse_speed(text: str) -> float | Literal["max"]:
     """Return the speed that was typed: ``max``, or simulated seconds per second.
 
     Raises:
-        InvalidValueError: it is neither.
+        InvalidValueError: the text is neither.
 
     Examples:
         >>> parse_speed("max"), parse_speed("0.5")
@@ -125,7 +124,7 @@ def parse_speed(text: str) -> float | Literal["max"]:
         factor = -1.0
     if factor != 0 and not SLOWEST <= factor < float("inf"):
         raise InvalidValueError(
-            f"--speed {text}: write max, a factor such as 1 or 10, or 0 to step by key; {SLOWEST:g} is the least"
+            f"--speed {text}: write max, a factor of at least {SLOWEST:g} such as 1 or 10, or 0 to wait for Enter"
         )
     return factor
 
@@ -133,17 +132,17 @@ def parse_speed(text: str) -> float | Literal["max"]:
 def _commands(source: Path) -> Commands:
     if str(source) == "-":
         return Commands(sys.stdin)
-    try:  # a pipe that is open for writing too waits for nobody, and has no end
+    try:  # a pipe opened for writing too does not wait for a writer and never ends
         return Commands(os.fdopen(os.open(source, os.O_RDWR if source.is_fifo() else os.O_RDONLY), encoding="utf-8"))
     except OSError as error:
-        raise InvalidValueError(f"--commands {source}: cannot be read: {error.strerror or error}") from error
+        raise InvalidValueError(f"--commands {source}: cannot read it: {error.strerror or error}") from error
 
 
 def _draw(run: Run, out: Path | None, names: Sequence[str], kind: str, *, quiet: bool = False) -> list[Path]:
     with nullcontext() if quiet else TextBar() as bar:
         if bar is not None:
             bar.show("loading matplotlib", 0.0)
-        from covey.results.figures import save_all  # loads matplotlib, which the first step does not wait for
+        from covey.results.figures import save_all  # loads matplotlib, which the first step must not wait for
 
         return save_all(run, out, (kind,), names=names, **({} if bar is None else {"progress": _teller(bar)}))
 
@@ -154,7 +153,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _teller(bar: TextBar) -> Callable[[str, float], None]:
-    """Return what shows how far drawing has come: in a file, one line for each picture."""
+    """Return a function that shows the progress of drawing: one line per picture if the output is a file."""
     last = ""
 
     def tell(text: str, done: float) -> None:
@@ -168,7 +167,7 @@ def _teller(bar: TextBar) -> Callable[[str, float], None]:
 
 @contextmanager
 def _failures_last(ours: bool) -> Iterator[None]:
-    """Let the simulation leave it to us to say at the end which controllers failed, below the metrics."""
+    """Silence the simulation's final list of failed controllers; `run_command` prints it below the metrics."""
     log = logging.getLogger("covey.end")
     before = log.level
     log.setLevel(logging.ERROR if ours else before)
@@ -189,4 +188,4 @@ def _print_paths(run: Run, drawn: list[Path]) -> None:
     say(f"\nrun folder  {run.folder} (metrics.json has all {len(run.metrics)} metrics)")
     if drawn:
         names = ", ".join(path.name for path in drawn)
-        say(f"pictures    {drawn[0].parent} ({names}); more by: covey plot {run.folder}")
+        say(f"pictures    {drawn[0].parent} ({names}); for more: covey plot {run.folder}")

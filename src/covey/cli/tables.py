@@ -1,4 +1,4 @@
-"""Tables for a terminal, and plain lines when the output goes into a file or another program."""
+"""Tables for a terminal; plain lines if the output goes to a file or another program."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from covey.errors import printable
 
 
 def print_names(kind: str, summaries: Mapping[str, str]) -> None:
-    """Print names with one line about each."""
+    """Print names, each with its summary."""
     console = Console(highlight=False)
     if console.is_terminal:
         table = Table(title=kind, title_justify="left", box=None, show_header=False, pad_edge=False, padding=(0, 2))
@@ -27,7 +27,7 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
 
 
 def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
-    """Print metrics, by name: the value, and what it means."""
+    """Print metrics: name, value and meaning."""
     table = Table("metric", "value", "", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for name, (value, meaning) in chosen.items():
         table.add_row(name, Text(shown(value)), Text(meaning, "dim"))
@@ -35,7 +35,7 @@ def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
 
 
 def print_findings(findings: list[tuple[str, str, bool]]) -> int:
-    """Print what was found (subject, finding, whether it is well); return 1 if something is wrong, else 0."""
+    """Print findings (subject, finding, whether it is good); return 1 if something is wrong, else 0."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for subject, finding, well in findings:
         table.add_row(
@@ -46,7 +46,7 @@ def print_findings(findings: list[tuple[str, str, bool]]) -> int:
 
 
 def shown(value: Any) -> str:
-    """Return a number as people read it.
+    """Return a number as text with few digits.
 
     Examples:
         >>> shown(1234.5678), shown(0.98765), shown(None), shown(12)
