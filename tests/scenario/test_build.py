@@ -66,6 +66,7 @@ def test_an_equal_world_is_built_once_and_another_seed_builds_another():
         ),
         (["{count: 1}"], "{file: gone.yaml}", [("s.yaml", 1, 8, "gone.yaml")]),
         (["{count: 1}"], "{empty_m: [90000, 90000], resolution_m: 0.01}", [("s.yaml", 1, 8, "cells")]),
+        (["{count: 1}"], "{empty_m: [6400, 6400], resolution_m: 1}", [("s.yaml", 1, 8, "at most 40,000,000")]),  # 2 GB
         (["{count: 1}"], "{generate: maze, size_m: [31, 30], road_m: 4}", [("s.yaml", 1, 8, "31")]),
     ],
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
 
-MAX_CELLS = 100_000_000
+MAX_CELLS = 40_000_000
 """Worlds of more cells are refused (a square of 500 m at 0.05 m fits): a run in one takes 20 s and 5 GB to begin."""
 
 MAX_PARTS = 40_000
@@ -281,7 +281,7 @@ def check_size(rows: int, columns: int, resolution_m: float) -> None:
     """Raise `InvalidValueError` when a world would have too many cells."""
     if rows * columns > MAX_CELLS:
         raise InvalidValueError(
-            f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:.0e} are allowed: "
+            f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:,} are allowed: "
             "use a coarser resolution_m or a smaller size"
         )
 

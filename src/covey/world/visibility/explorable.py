@@ -73,9 +73,9 @@ def _see(stop, reached, free, fan, reach):
     """
     rows, columns = reached.shape
     flat = stop.reshape(-1)
-    sight = np.full(rows * columns, -1, np.int64)  # for each cell, the reached cell that it sees
-    neighbour = np.full(rows * columns, -1, np.int64)  # where it was tried from
-    queue = np.empty(rows * columns, np.int64)
+    sight = np.full(rows * columns, -1, np.int32)  # for each cell, the reached cell that it sees
+    neighbour = np.full(rows * columns, -1, np.int32)  # where it was tried from
+    queue = np.empty(rows * columns, np.int32)
     count = 0
     for i in range(rows * columns):
         if reached[i // columns, i % columns]:
@@ -83,13 +83,13 @@ def _see(stop, reached, free, fan, reach):
             count += 1
     head = 0
     while head < count:
-        i = queue[head]
+        i = int(queue[head])
         row, column = i // columns, i % columns
         head += 1
         k = -1
         while sight[i] < 0 and k < fan.shape[0]:
             if k < 0:
-                goal = sight[neighbour[i]]
+                goal = int(sight[neighbour[i]])
                 du, dv = float(goal % columns - column), float(goal // columns - row)
                 length = math.hypot(du, dv)
                 du, dv = du / length, dv / length
