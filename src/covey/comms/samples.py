@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,5 +61,13 @@ def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.nd
 
 def group_sizes(hears: np.ndarray) -> np.ndarray:
     """Return the sizes of the connected groups of a link graph, bool (n, n), largest first."""
-    group_of = connected_components(csr_array(hears), directed=False)[1]
-    return np.sort(np.bincount(group_of))[::-1]
+    left, sizes = np.ones(len(hears), bool), []
+    while left.any():
+        group = np.zeros(len(hears), bool)
+        news = np.argmax(left, keepdims=True)
+        while len(news):
+            group[news] = True
+            news = np.flatnonzero(hears[news].any(axis=0) & ~group)
+        left &= ~group
+        sizes.append(np.count_nonzero(group))
+    return np.sort(np.array(sizes, np.int64))[::-1]
