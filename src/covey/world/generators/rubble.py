@@ -125,10 +125,8 @@ def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, s
     rows, columns = world.grid.cells[window].shape
     x = world.grid.origin[0] + (np.arange(c0, c0 + columns) + 0.5) * world.grid.resolution - block.x
     y = world.grid.origin[1] + (np.arange(r0, r0 + rows) + 0.5) * world.grid.resolution - block.y
-    inside = np.ones((rows, columns), bool)
-    for (nx, ny), distance in zip(block.normals.tolist(), block.distances.tolist(), strict=True):
-        inside &= nx * x + (ny * y)[:, None] <= distance
-    return window, inside
+    nx, ny = block.normals.T[:, :, None, None]
+    return window, (nx * x + ny * y[:, None] <= block.distances[:, None, None]).all(axis=0)
 
 
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
