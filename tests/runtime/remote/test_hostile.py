@@ -50,6 +50,14 @@ def recursion_in_c(robot, *_):
     sys.setrecursionlimit(10**9); functools.reduce(recursion_in_c, [robot, robot])
 
 
+def recursion(robot):
+    recursion(robot)
+
+
+def imaginary(robot):
+    robot.drive(1j, 0)
+
+
 def waits_in_c(robot):
     ctypes.PyDLL(None).read(os.pipe()[0], bytes(1), 1)  # as a loop in C, but needs no processor
 
@@ -62,6 +70,8 @@ SAID = {
     "unsendable": ("", "what it tells cannot leave its process: "),
     "memory": ("np.ones", "memory: _ArrayMemoryError: Unable to allocate 4.00 GiB"),
     "recursion_in_c": ("functools.reduce", "recursion_in_c: its process was killed by signal 11 (SIGSEGV)"),
+    "recursion": ("    recursion(robot)", "recursion: RecursionError: maximum recursion depth exceeded"),
+    "imaginary": ("robot.drive(1j", "imaginary: InvalidValueError: drive(1j, 0): speeds must be finite numbers"),
     "waits_in_c": ("PyDLL", "waits_in_c: its process has not answered within 5 s of wall time, and was ended"),
     "closes": ("", "its controller has closed the connection; close only what it has opened"),
 }
