@@ -69,6 +69,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
             return base.of_function(target, str(name))
         if not (isinstance(target, type) and issubclass(target, base)):
             raise InvalidValueError(f"{name!r} is no {registry.kind}: derive the class from covey's {base.__name__}")
+        if missing := sorted(getattr(target, "__abstractmethods__", ())):
+            raise InvalidValueError(f"{registry.kind} {name!r} lacks {' and '.join(missing)}: write def {missing[0]}(…)")
     except CoveyError as error:
         raise ValueError(str(error)) from None
     try:
@@ -97,6 +99,7 @@ def _unread(base: type[T], name: str, given: Any) -> T:
         def in_file(self, parameters: dict[str, Any]) -> Any:
             return {name: given} if given else name
 
+    NotLoaded.__abstractmethods__ = frozenset()  # nobody calls them
     stand_in(name)
     record: Any = NotLoaded()
     record._reference = name

@@ -24,8 +24,10 @@ STARTS = [(-3.0, 0.0, 0.0), (3.0, 1.0, np.pi)]
 @pytest.fixture(autouse=True)
 def registered():
     missions.register("gather")(Gather)
+    missions.register("aimless")(type("Aimless", (Mission,), {"__module__": __name__}))
     yield
-    del missions._items["gather"]  # other tests look at what ships
+    for name in ("gather", "aimless"):
+        del missions._items[name]  # other tests look at what ships
 
 
 @pytest.fixture
@@ -161,6 +163,7 @@ BASE = "world: {empty_m: [10, 4]}\nrobots: [{start: [[0, 0, 0]], controller: sti
         ("{gather: {within_m: far}}", "mission.gather.within_m"),
         ("{gather: {within_m: '2'}}", "must be a number"),
         ("./collect.py:Collecting", "'./collect.py:Collecting' is no mission"),
+        ("aimless", "3:10: mission: mission 'aimless' lacks begin: write def begin(…)"),
         ("{gather: {at_m: [40, 0]}}", "the point [40.0, 0.0] lies outside the world"),
     ],
 )
@@ -182,6 +185,15 @@ def test_what_is_no_mission_and_what_measures_twice_is_refused():
 
     with pytest.raises(InvalidValueError, match="there is a column 'covered_share' already"):
         covey.Simulation(covey.World.empty(4, 4), mission=Again())
+
+
+def test_a_tracker_that_measures_nothing_is_refused_before_the_first_step():
+    class Blind(Gather):
+        def begin(self, context):
+            return type("BlindTracker", (Tracker,), {})()
+
+    with pytest.raises(TypeError, match=r"abstract class BlindTracker .*measure"):
+        covey.Simulation(covey.World.empty(4, 4), mission=Blind())
 
 
 def test_a_frame_says_where_the_shares_are():

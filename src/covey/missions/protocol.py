@@ -1,5 +1,6 @@
 """What a mission is: a record that a scenario names, and a tracker that scores the run from the truth."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -50,7 +51,7 @@ class MissionContext:
         return self.place.world
 
 
-class Tracker:
+class Tracker(ABC):
     """Scores one run of a mission, step by step. A subclass overrides `measure`, `values`, and what else it needs.
 
     Attributes:
@@ -69,13 +70,13 @@ class Tracker:
     reached: bool = False
     accomplished: bool = True
 
+    @abstractmethod
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the true poses (n, 3) of one step and who is able to act, bool (n,).
 
         Returns:
             What happened, as pairs of a robot and a text; each becomes an event of the kind ``mission``.
         """
-        raise NotImplementedError
 
     @property
     def values(self) -> dict[str, Any]:
@@ -90,7 +91,7 @@ class Tracker:
         return np.zeros(substeps, np.uint8)
 
 
-class Mission(Named):
+class Mission(Named, ABC):
     """What a team is to achieve: a record of its parameters that `begin`s a tracker.
 
     In a file it is ``name`` or ``{name: {parameter: ...}}``, where the name is that of `missions`, or
@@ -112,10 +113,10 @@ class Mission(Named):
         """Return what stands in a file for it: its name alone when no parameter was given."""
         return super().in_file(parameters if self.model_fields_set else {})
 
+    @abstractmethod
     def begin(self, context: MissionContext) -> Tracker:
         """Return what scores a run, which is about to start.
 
         Raises:
             InvalidValueError: the mission makes no sense in this world or for this team.
         """
-        raise NotImplementedError

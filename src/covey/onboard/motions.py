@@ -5,6 +5,7 @@ until the motion has ended or its ``until`` says so; the await returns an `Outco
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ class Received:
     message: "Message | None"
 
 
-class Motion(Waiting):
+class Motion(Waiting, ABC):
     """A wait that holds the wheels; `began` once it has chosen a twist."""
 
     __slots__ = ("began",)
@@ -90,9 +91,9 @@ class Motion(Waiting):
         """Whether there is something that it is to reach, other than to stand still."""
         return True
 
+    @abstractmethod
     def twist(self, robot: "Robot") -> Twist:
         """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` when the end is reached."""
-        raise NotImplementedError("a motion says which twist it wants")
 
 
 class Drive(Motion):

@@ -1,5 +1,6 @@
 """`Host`: where the controllers of a team run, and how a step's records get there and back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -51,7 +52,7 @@ class Team:
     computing: "Computing"
 
 
-class Host:
+class Host(ABC):
     """Where controllers run. What is asked in a step is answered by its `settle`; later where time is real.
 
     Attributes:
@@ -67,25 +68,25 @@ class Host:
     facts: Mapping[str, Any] = MappingProxyType({})
     busy: Collection[int] = ()
 
+    @abstractmethod
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
         """Show robots their inputs; return the answers that are there at once."""
-        raise NotImplementedError("a host asks robots")
 
+    @abstractmethod
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Show a controller of several robots what it sees; return its answer if it is there at once."""
-        raise NotImplementedError("a host asks controllers of several robots")
 
+    @abstractmethod
     def handle(self, robot: int) -> Any:
         """Return the handle of a robot.
 
         Raises:
             InvalidValueError: it is in another process.
         """
-        raise NotImplementedError("a host knows its handles")
 
+    @abstractmethod
     def close(self) -> None:
         """End every controller; what its ``finally`` blocks raise is a warning."""
-        raise NotImplementedError("a host ends its controllers")
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
         """Begin a step; return the answers to earlier ones that have come since."""
