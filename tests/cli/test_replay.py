@@ -176,8 +176,16 @@ def test_a_controller_that_was_edited_before_its_steps_were_recorded_is_refused(
     assert "mine.py has changed since" in capsys.readouterr().err
 
 
+def test_events_that_cannot_be_read_leave_no_file_that_was_begun(shipped, tmp_path, capsys):
+    shutil.copytree(shipped / "run", tmp_path / "run")
+    (tmp_path / "run" / "events.parquet").write_bytes(b"no table")
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 2
+    assert "events.parquet" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "steps").exists()
+
+
 def test_a_file_that_holds_no_steps_is_refused(tmp_path, capsys):
-    for k, content in enumerate((b"no", gzip.compress(b"{}\n"), gzip.compress(b"no\n"))):
+    for k, content in enumerate((b"no", gzip.compress(b"{}\n"), gzip.compress(b"no\n"), gzip.compress(b"[]\n"))):
         path = tmp_path / f"{k}.gz"
         path.write_bytes(content)
         assert main(["replay-robot", str(path)]) == 2

@@ -1,6 +1,5 @@
 """Recording the steps of one robot of a run that a folder holds, by simulating it again."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.events.inputs import recorded_inputs
 from covey.experiments.workers.again import scenario_of
 from covey.experiments.workers.row import ROW
 from covey.mapping.records import ElevationMapping
@@ -44,8 +44,8 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
     run = Run(folder)
     scenario = _scenario(run)
     _check(run, scenario, robot)
+    typed = recorded_inputs(run)
     recording = Recording(robot, path)
-    typed = [json.loads(text) for text in run.events.filter(pl.col("kind") == "input")["text"]]
 
     def before_step(sim: Any) -> None:
         for event in typed:

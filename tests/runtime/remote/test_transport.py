@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from covey.runtime.transport import transport
 from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, TransportError, connect
 
 
@@ -95,4 +96,25 @@ def test_connections_that_say_nothing_keep_nobody_waiting():
     assert time.monotonic() - begin < 5.0  # was 5 s for each of the three
     thread.join()
     for end in (here, mine[0], *silent, door):
+        end.close()
+
+
+def test_one_who_knows_the_key_and_then_talks_nonsense_is_let_go_and_keeps_nobody_out(monkeypatch):
+    """As a process of another version of Python might: what comes after the first answer is no challenge."""
+    from multiprocessing.connection import Client, answer_challenge
+
+    monkeypatch.setattr(transport, "_ASKED", 1)
+    door = Door("127.0.0.1", 0, b"key")
+    other = Client(door.address)
+    answer_challenge(other, b"key")
+    other.send_bytes(b"good morning")
+    mine: list = []
+    thread = threading.Thread(target=lambda: mine.append(connect(door.address, b"key")), daemon=True)
+    thread.start()
+    here = door.welcome(8.0)
+    assert here is not None
+    thread.join()
+    with pytest.raises((EOFError, OSError)):
+        other.recv_bytes()
+    for end in (here, mine[0], other, door):
         end.close()

@@ -53,7 +53,7 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         name: of the robot, or of the group.
 
     Raises:
-        WireError: nobody listens there, the key is another one, or the simulator died.
+        TransportError: nobody listens there, the key is another one, or the simulator died.
     """
     wire = connect(address, authkey)
     try:
@@ -198,7 +198,7 @@ def be_robot(address: tuple[str, int], name: str) -> None:
 
     Raises:
         InvalidValueError: it is not.
-        WireError: see `serve`.
+        TransportError: see `serve`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the simulator ends the run, and with it this process
     serve(address, given_key(), name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey.errors import InvalidValueError, RunFolderError
+from covey.errors import RunFolderError
 from covey.registry import load_file, loaded_files
 from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
@@ -81,7 +81,7 @@ class Log:
     def __init__(self, path: Path):
         self.path = path
         about = next(self._lines(), {})
-        if about.get("format") != FORMAT:
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise RunFolderError(f"{path} holds no steps of a robot; record them with covey replay-robot RUN ROBOT")
         if about["covey"] != versions()["covey"]:
             raise RunFolderError(
@@ -115,9 +115,7 @@ class Log:
             with gzip.open(self.path, "rt", encoding="utf-8") as file:
                 for line in file:
                     yield json.loads(line)
-        except (OSError, EOFError, zlib.error, ValueError) as error:
-            if isinstance(error, (OSError, InvalidValueError)) and not isinstance(error, gzip.BadGzipFile):
-                raise
+        except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
             raise RunFolderError(f"{self.path} is damaged, or holds no steps of a robot: {error}") from None
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from covey.mapping.occupancy.apart import OwnTiles
 from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
-from covey.runtime.local.watchdog import Watchdog
+from covey.runtime.local.failures import failed_at_the_end
+from covey.runtime.local.watchdog import Watchdog, failed
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.agent import GroupAgent, RobotAgent
 from covey.runtime.remote.record import Processes
@@ -45,7 +46,7 @@ class ShortLines:
         self._watchdog: Watchdog | None = None
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> "ShortLine":
-        """Return the line of a seat."""
+        """Return the line of a channel."""
         self._lines[channel.name] = ShortLine(channel)
         return self._lines[channel.name]
 
@@ -68,11 +69,14 @@ class ShortLines:
         """End all controllers."""
         if self._watchdog is not None:
             for name, line in self._lines.items():
+                if line.agent is None:  # one before it could not begin
+                    continue
                 try:
                     line.agent.close()
-                except Exception as error:
-                    what = f"{type(error).__name__}: {error}"
-                    warnings.warn(f"the controller of {name} failed when it was ended: {what}", stacklevel=2)
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
+                    warnings.warn(failed_at_the_end(name, failed(error, self._watchdog).text), stacklevel=2)
             self._watchdog.close()
 
 

@@ -82,7 +82,6 @@ class Channel:
     misses: Misses = field(default_factory=Misses)
     gone: str = ""
     last_words: str = ""
-    told: set[str] = field(default_factory=set)  # sensors of which it has had a whole reading
     _pending: deque[tuple[int, Then]] = field(default_factory=deque)
     _quiet_since: float = 0.0
 

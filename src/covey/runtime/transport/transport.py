@@ -88,7 +88,7 @@ class Transport:
         """Send a letter.
 
         Raises:
-            WireError: the other end is gone.
+            TransportError: the other end is gone.
             LetterError: a part cannot be pickled, or the letter is larger than `largest`.
         """
         try:
@@ -110,7 +110,7 @@ class Transport:
         """Return the next letter; None when there is none within the time [s].
 
         Raises:
-            WireError: the other end is gone, or what comes is no letter.
+            TransportError: the other end is gone, or what comes is no letter.
         """
         if timeout_s is not None and not self._selector.select(max(timeout_s, 0.0)):
             return None
@@ -191,13 +191,15 @@ class Door:
         end.settimeout(None)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # who comes in must know the key
         connection = Connection(end.detach())
-        if _challenge(connection, self._authkey):
-            with _socket_of(connection) as end:
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
-            self._let_in.put(Transport(connection))
-        else:
-            connection.close()
-        self._asked.release()
+        try:
+            if _challenge(connection, self._authkey):
+                with _socket_of(connection) as end:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
+                self._let_in.put(Transport(connection))
+            else:
+                connection.close()
+        finally:
+            self._asked.release()
 
     def close(self) -> None:
         """Let nobody in any more."""
@@ -230,7 +232,7 @@ def _challenge(connection: Connection, authkey: bytes) -> bool:
     try:
         deliver_challenge(connection, authkey)
         answer_challenge(connection, authkey)
-    except (AuthenticationError, OSError, EOFError):
+    except (AuthenticationError, AssertionError, OSError, EOFError):  # an assertion looks at what comes first
         return False
     return True
 
