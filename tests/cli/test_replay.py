@@ -181,7 +181,17 @@ def test_events_that_cannot_be_read_leave_no_file_that_was_begun(shipped, tmp_pa
     (tmp_path / "run" / "events.parquet").write_bytes(b"no table")
     assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 2
     assert "events.parquet" in capsys.readouterr().err
-    assert not (tmp_path / "run" / "steps").exists()
+    assert not list((tmp_path / "run").glob("steps/*scout1*"))
+
+
+def test_a_run_that_takes_the_place_of_another_has_no_steps_yet(shipped, tmp_path, capsys):
+    run = ["run", str(shipped / "mine.yaml"), "--out", str(tmp_path / "run"), "--no-pictures", "-q"]
+    assert main(run) == 3
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 0
+    assert main([*run, "--force", "--seed", "4"]) == 3
+    capsys.readouterr()
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 0
+    assert "wrote 30 steps of scout1" in capsys.readouterr().out
 
 
 def test_a_file_that_holds_no_steps_is_refused(tmp_path, capsys):

@@ -13,6 +13,7 @@ from covey.events.inputs import recorded_inputs
 from covey.experiments.workers.again import scenario_of
 from covey.experiments.workers.row import ROW
 from covey.mapping.records import ElevationMapping
+from covey.results.folder import STEPS
 from covey.results.manifest import sha256, versions
 from covey.results.run import Run
 from covey.runtime.replay.recording import Recording
@@ -24,7 +25,7 @@ from covey.scenario.run import run_scenario
 
 def log_of(run: Path, robot: str) -> Path:
     """Return where the steps of a robot of a run are kept."""
-    return run / "steps" / f"{robot}.jsonl.gz"
+    return run / STEPS / f"{robot}.jsonl.gz"
 
 
 def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] = ()) -> int:

@@ -14,10 +14,11 @@ TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parque
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
 FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
-FIGURES, GROUNDS = "figures", "grounds"
+FIGURES, GROUNDS, STEPS = "figures", "grounds", "steps"
 _MADE = {
     FIGURES: {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"},
     GROUNDS: {".png", ".pgm", ".npz", ".npy", ".asc", ".tif", ".part"},
+    STEPS: {".gz", ".partial"},
 }
 
 
