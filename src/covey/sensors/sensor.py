@@ -32,7 +32,7 @@ class Readings(ABC):
     def row(self, i: int) -> Any:
         """Return the reading of the i-th robot; its arrays are copies."""
 
-    def degrade(self, i: int, worse: Degradation) -> None:  # noqa: B027
+    def degrade(self, i: int, worse: Degradation) -> None:
         """Make the reading of the i-th robot worse, in place; what does not say how stays as it is."""
 
     def of(self, rows: slice) -> Self:
