@@ -69,8 +69,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
             return base.of_function(target, str(name))
         if not (isinstance(target, type) and issubclass(target, base)):
             raise InvalidValueError(f"{name!r} is no {registry.kind}: derive the class from covey's {base.__name__}")
-        if missing := sorted(getattr(target, "__abstractmethods__", ())):
-            raise InvalidValueError(f"{registry.kind} {name!r} lacks {' and '.join(missing)}: write def {missing[0]}(…)")
+        if lacks := sorted(getattr(target, "__abstractmethods__", ())):
+            raise InvalidValueError(f"{registry.kind} {name!r} lacks {' and '.join(lacks)}: write def {lacks[0]}(…)")
     except CoveyError as error:
         raise ValueError(str(error)) from None
     try:
