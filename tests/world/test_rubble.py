@@ -3,6 +3,7 @@ import pytest
 from scipy import ndimage
 
 from covey.errors import InvalidValueError
+from covey.world.generators.rubble import _in_one_piece, _left
 from covey.world.world import World
 
 SIZE, RESOLUTION, PASSAGE, BLOCK = 8.0, 0.2, 1.0, 1.5
@@ -76,3 +77,16 @@ def test_a_field_that_would_take_too_many_throws_is_refused_for_that(monkeypatch
     monkeypatch.setattr("covey.world.generators.rubble._LOOKED", 100_000)  # what 66 throws take at the most
     with pytest.raises(InvalidValueError, match=r"after as many throws as are allowed .* use a smaller size_m"):
         World.rubble(size_m=(100, 100), density=0.2, resolution_m=1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_block_leaves_for_discs_agrees_with_scipy(seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(random.integers(1, 30, 2))
+    passable, filled = (random.random(shape) < share for share in (0.8, random.choice((0.01, 0.2))))
+    filled.flat[random.integers(filled.size)] = True  # a distance transform needs something to be far from
+    reach = random.uniform(0.05, 0.9)
+    left = passable & (ndimage.distance_transform_edt(~filled, 0.1) > reach)
+    np.testing.assert_array_equal(_left(passable, filled, 0.1, reach), left)
+    for mask in (left, passable, filled):
+        assert _in_one_piece(mask) == (ndimage.label(mask)[1] == 1)

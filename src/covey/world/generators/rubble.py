@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.kernel import kernel
 from covey.random import generator
 from covey.world.generators.tiles import label_over_edges
 from covey.world.materials import MATERIALS, made_of, with_materials
@@ -55,8 +56,6 @@ def rubble(
     Raises:
         InvalidValueError: the density is not reached.
     """
-    from scipy.ndimage import distance_transform_edt
-
     if not 0 <= density < 1:
         raise InvalidValueError(f"density is {density!r}; it is a share, from 0 to less than 1")
     if not 0 < block_m[0] <= block_m[1] or not math.isfinite(block_m[1]):
@@ -82,9 +81,8 @@ def rubble(
         window, inside = _around(world, block, reach)
         filled = inside & (cells[window] == FREE)
         looked += inside.size + _THROW
-        left = passable[window] & (distance_transform_edt(~filled, resolution_m) > reach)  # pyright: ignore
-        fits = np.array_equal(left, passable[window]) or label_over_edges(left)[1] == 1
-        if filled.any() and fits:
+        left = _left(passable[window], filled, resolution_m, reach)
+        if filled.any() and (np.array_equal(left, passable[window]) or _in_one_piece(left)):
             passable[window] = left
             cells[window][filled] = WALL
             materials[window][filled] = kind
@@ -119,14 +117,79 @@ def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, s
     """Return the window of cells within a reach of a block, and which of their centres are inside it."""
     # A corner between two sides is at most 1 / cos(48 deg), 1.5 times as far as they are.
     far = 1.5 * float(block.distances.max()) + reach_m + world.grid.resolution
-    corners = world.grid.to_cells([(block.x - far, block.y - far), (block.x + far, block.y + far)])
-    (r0, c0), (r1, c1) = np.maximum(corners, 0).tolist()
-    window = slice(r0, r1 + 1), slice(c0, c1 + 1)
-    rows, columns = world.grid.cells[window].shape
-    x = world.grid.origin[0] + (np.arange(c0, c0 + columns) + 0.5) * world.grid.resolution - block.x
-    y = world.grid.origin[1] + (np.arange(r0, r0 + rows) + 0.5) * world.grid.resolution - block.y
-    nx, ny = block.normals.T[:, :, None, None]
-    return window, (nx * x + ny * y[:, None] <= block.distances[:, None, None]).all(axis=0)
+    (r0, c0), (r1, c1) = (world.grid.cell_at(block.x + side, block.y + side) for side in (-far, far))
+    rows, columns = world.grid.shape
+    r0, c0, r1, c1 = max(r0, 0), max(c0, 0), min(r1 + 1, rows), min(c1 + 1, columns)
+    inside = np.empty((r1 - r0, c1 - c0), np.bool_)
+    _cut(inside, r0, c0, world.grid.frame, block.x, block.y, block.normals, block.distances)
+    return (slice(r0, r1), slice(c0, c1)), inside
+
+
+@kernel
+def _cut(inside, r0, c0, frame, x, y, normals, distances):
+    """Fill ``inside``, a window from row ``r0`` and column ``c0``: which centres of cells lie in a block at x, y."""
+    for r in range(inside.shape[0]):
+        dy = frame[1] + (r0 + r + 0.5) * frame[4] - y
+        for c in range(inside.shape[1]):
+            dx = frame[0] + (c0 + c + 0.5) * frame[4] - x
+            inside[r, c] = True
+            for k in range(distances.shape[0]):
+                if normals[k, 0] * dx + normals[k, 1] * dy > distances[k]:
+                    inside[r, c] = False
+                    break
+
+
+@kernel
+def _left(passable, filled, resolution, reach):
+    """Return which passable cells lie farther than ``reach`` [m] from all filled ones, bool (rows, columns)."""
+    rows, columns = filled.shape
+    near = int(reach / resolution) + 1  # cells, at least as far as the reach
+    up = np.empty((rows, columns), np.int64)  # how many rows to the nearest filled cell of the column
+    for c in range(columns):
+        last = -near - 1
+        for r in range(rows):
+            last = r if filled[r, c] else last
+            up[r, c] = r - last
+        last = rows + near + 1
+        for r in range(rows - 1, -1, -1):
+            last = r if filled[r, c] else last
+            up[r, c] = min(up[r, c], last - r)
+    left = passable.copy()
+    for r in range(rows):
+        for c in range(columns):
+            if left[r, c]:
+                for k in range(max(0, c - near), min(columns, c + near + 1)):
+                    across, along = (k - c) * resolution, up[r, k] * resolution
+                    if math.sqrt(across**2 + along**2) <= reach:
+                        left[r, c] = False
+                        break
+    return left
+
+
+@kernel
+def _in_one_piece(mask):
+    """Return whether the cells of a mask are connected over edges; none are not."""
+    rows, columns = mask.shape
+    seen = np.zeros((rows, columns), np.bool_)
+    stack = np.empty((rows * columns, 2), np.int64)
+    pieces = 0
+    for row in range(rows):
+        for column in range(columns):
+            if not mask[row, column] or seen[row, column]:
+                continue
+            pieces += 1
+            if pieces > 1:
+                return False
+            seen[row, column], stack[0, 0], stack[0, 1], count = True, row, column, 1
+            while count:
+                count -= 1
+                r, c = stack[count, 0], stack[count, 1]
+                for dr, dc in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+                    i, j = r + dr, c + dc
+                    if 0 <= i < rows and 0 <= j < columns and mask[i, j] and not seen[i, j]:
+                        seen[i, j], stack[count, 0], stack[count, 1] = True, i, j
+                        count += 1
+    return pieces == 1
 
 
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
