@@ -57,8 +57,9 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
         if row >= 0:
             age = tracks[row, 5]
             if age > 1e-9:
-                tracks[row, 2] += 0.5 * ((x - tracks[row, 0]) / age - tracks[row, 2])
-                tracks[row, 3] += 0.5 * ((y - tracks[row, 1]) / age - tracks[row, 3])
+                guessed = age - elapsed  # so long it has been moved by its velocity, unseen
+                tracks[row, 2] += 0.5 * ((x - tracks[row, 0] + guessed * tracks[row, 2]) / age - tracks[row, 2])
+                tracks[row, 3] += 0.5 * ((y - tracks[row, 1] + guessed * tracks[row, 3]) / age - tracks[row, 3])
         elif free >= 0:
             row = free
             tracks[row, 2] = tracks[row, 3] = tracks[row, 7] = 0.0
