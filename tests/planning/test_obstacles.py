@@ -1,19 +1,13 @@
-"""Following, seeing, avoiding, braking: what a robot does with what is near it."""
+"""Wall points and other robots near a robot."""
 
 import math
 
 import numpy as np
 import pytest
 
-from covey.planning.dynamic_window import braking_path, dynamic_window, holonomic_window
-from covey.planning.follow import lookahead
+from covey.geometry import Grid, Pose
 from covey.planning.obstacles import lidar_points, map_points, move_points, seen_points, track
-from covey.planning.progress import Blacklist, ProgressTimer
-from covey.planning.reciprocal import free_distance, lane, reciprocal_velocity, time_to_contact, velocity_in_lane
 
-# speeds, accelerations, period, reaction, radius, margins, wheel limit of a Pioneer
-LIMITS = np.array([-0.5, 1.2, 5.24, 2.5, 2.5, 3.2, 0.1, 0.0, 0.29, 0.04, 0.03, 1.2, 0.1785])
-PARAMS = np.array([0.33, 0.68, 3.0, 0.8, 0.25, 0.15])
 HERE = (np.array([1]), np.array([4.0]))
 
 
@@ -25,15 +19,6 @@ def one_track(x, y, vx=0.0, vy=0.0, identity=1):
     tracks = no_tracks()
     tracks[0] = x, y, vx, vy, identity, 0.0, math.atan2(vy, vx), 0.0
     return tracks
-
-
-def test_lookahead_goes_round_the_corner_and_tells_what_is_left():
-    path = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 3.0]])
-    x, y, segment, left, off = lookahead(path, 0, 1.5, 0.2, 1.0)
-    assert (x, y, segment) == (2.0, pytest.approx(0.5), 0)
-    assert left == pytest.approx(3.5)
-    assert off == pytest.approx(0.2)
-    assert lookahead(path, 0, 2.0, 2.9, 5.0)[:2] == (2.0, 3.0)
 
 
 def test_tracked_velocity_is_over_ground_whatever_the_robot_itself_does():
@@ -49,6 +34,18 @@ def test_tracked_velocity_is_over_ground_whatever_the_robot_itself_does():
     c, s = math.cos(heading), math.sin(heading)
     assert tracks[0, 2:4] == pytest.approx([c * 0.3 - s * 0.4, -s * 0.3 - c * 0.4], abs=0.02)
     assert tracks[0, 7] == 0.0
+
+
+@pytest.mark.parametrize("every", [1, 2, 4])
+def test_a_slow_sensor_gives_the_same_velocity(every):
+    """Another robot drives with (0.3, -0.4) m/s and is sampled every so many steps of 0.1 s."""
+    tracks, nobody = no_tracks(), np.empty(0)
+    for k in range(81):
+        x, y = 3.0 + 0.03 * k, 1.0 - 0.04 * k
+        sight = (np.array([7]), *np.array([[math.hypot(x, y)], [math.atan2(y, x)], [math.nan]]))
+        seen = sight if k % every == 0 else (np.empty(0, np.int64), nobody, nobody, nobody)
+        track(tracks, *seen, 0.0, 0.0, 0.0, 0.1)
+    assert tracks[0, :4] == pytest.approx([5.4, -2.2, 0.3, -0.4], abs=1e-3)
 
 
 def test_a_track_is_forgotten_when_it_is_not_seen():
@@ -80,104 +77,6 @@ def test_map_points_are_the_occupied_cells_that_the_lidar_does_not_see():
     assert map_points(points, 0, *arguments, 1.0, -1.0, no_tracks(), 0.4) == 2
 
 
-def test_time_to_contact_and_free_distance_from_geometry():
-    assert time_to_contact(5.0, 0.0, 2.0, 0.0, 1.0) == pytest.approx(2.0)
-    assert time_to_contact(5.0, 1.1, 2.0, 0.0, 1.0) == math.inf
-    assert time_to_contact(5.0, 0.6, 2.0, 0.0, 1.0) == pytest.approx(2.1)
-    assert free_distance(np.array([[3.0, 0.3]]), 1, 1.0, 0.0, 0.5) == pytest.approx(2.6)
-    assert free_distance(np.array([[3.0, 0.6]]), 1, 1.0, 0.0, 0.5) == math.inf
-
-
-def test_robots_that_meet_head_on_pass_on_the_right():
-    vx, vy = reciprocal_velocity(1.0, 0.0, 1.0, 0.0, 1.2, 9.0, np.empty((1, 2)), 0, one_track(2.5, 0.0, -1.0), PARAMS)
-    assert vx > 0.5
-    assert vy < 0.0
-    assert lane(1.0, 0.0, np.empty((1, 2)), 0, one_track(4.0, 0.0, -1.0), 0.33, 0.68) == pytest.approx(0.39)
-    assert lane(1.0, 0.0, np.empty((1, 2)), 0, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == 0.0
-
-
-def test_in_a_passage_for_two_the_lane_is_on_the_right_whichever_way_the_other_drives():
-    walls = np.array([(1.0, 0.75), (1.0, -0.75)])
-    assert lane(1.0, 0.0, walls, 2, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == pytest.approx(0.39)
-    assert lane(1.0, 0.0, walls, 2, one_track(7.0, 0.0, 1.0), 0.33, 0.68) == 0.0
-    assert lane(1.0, 0.0, 2.0 * walls - (1.0, 0.0), 2, one_track(4.0, 0.0, 1.0), 0.33, 0.68) == 0.0
-
-
-def test_the_free_way_is_taken_as_wanted_and_a_wall_ahead_is_not():
-    free = reciprocal_velocity(1.0, 0.0, 1.0, 0.0, 1.2, 9.0, np.empty((1, 2)), 0, no_tracks(), PARAMS)
-    assert free == pytest.approx((1.0, 0.0))
-    wall = np.column_stack((np.full(41, 0.6), np.linspace(-2, 2, 41)))
-    vx, _ = reciprocal_velocity(1.0, 0.0, 1.0, 0.0, 1.2, 9.0, wall, 41, no_tracks(), PARAMS)
-    assert vx < 0.4
-
-
-def test_braking_path_is_the_stopping_distance_along_the_arc():
-    way = np.empty((6, 2))
-    length = braking_path(1.0, 0.5, 1.0, LIMITS, way)
-    assert length == pytest.approx(0.1 + 1.0 / 5.0)  # one period at 1 m/s, then v^2 / 2a
-    assert np.hypot(way[-1, 0], way[-1, 1] - 2.0) == pytest.approx(2.0)  # on the circle of radius v / w
-    assert np.arctan2(way[-1, 0], 2.0 - way[-1, 1]) * 2.0 == pytest.approx(length)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_chosen_command_never_brakes_into_a_wall_or_beyond_the_middle_to_another_robot(seed):
-    draw, way, found_some = np.random.default_rng(seed), np.empty((6, 2)), 0
-    for _ in range(200):
-        angle, away = draw.uniform(-math.pi, math.pi, 12), draw.uniform(0.4, 2.0, 12)
-        points = np.column_stack((away * np.cos(angle), away * np.sin(angle)))
-        other = draw.uniform(-2, 2, 2)
-        if np.hypot(*other) < 0.7:
-            continue
-        v0, w0 = draw.uniform(-0.4, 1.2), draw.uniform(-1, 1)
-        wanted = draw.uniform(-1, 1.2), draw.uniform(-3, 3)
-        v, w, found = dynamic_window(v0, w0, *wanted, points, 12, one_track(*other), LIMITS, way)
-        assert abs(v - v0) <= 0.25 + 1e-9
-        assert not found or abs(w - w0) <= 0.32 + 1e-9
-        if not found:
-            continue
-        found_some += 1
-        braking_path(v, w, v0, LIMITS, way)
-        gaps = np.hypot(*(points[:, None] - way[None]).transpose(2, 0, 1))
-        assert (gaps.min(1) >= np.minimum(0.33, away) - 2e-4).all()
-        reach = way @ other / np.hypot(*other)
-        assert reach.max() <= max(np.hypot(*other) / 2 - 0.32, 1e-3) + 1e-9
-    assert found_some > 50
-
-
-def test_with_nothing_in_the_way_the_window_gives_what_is_wanted_or_the_nearest_it_can_reach():
-    way, nothing = np.empty((6, 2)), np.empty((1, 2))
-    assert dynamic_window(0.9, 0.0, 1.0, 0.2, nothing, 0, no_tracks(), LIMITS, way) == (1.0, 0.2, True)
-    assert dynamic_window(0.0, 0.0, 1.0, 2.0, nothing, 0, no_tracks(), LIMITS, way) == pytest.approx((0.25, 0.32, True))
-    vx, vy, found = holonomic_window(0.0, 0.9, 0.0, 1.0, nothing, 0, no_tracks(), LIMITS, way)
-    assert (vx, vy, found) == (0.0, 1.0, True)
-
-
-def test_a_holonomic_robot_slows_down_before_a_wall():
-    wall = np.column_stack((np.linspace(-1, 1, 41), np.full(41, 0.6)))
-    _, vy, found = holonomic_window(0.0, 0.5, 0.0, 1.2, wall, 41, no_tracks(), LIMITS, np.empty((6, 2)))
-    assert found
-    assert 0.5 * 0.0 + 0.05 * (0.5 + vy) + vy**2 / 5.0 <= 0.6 - 0.33 + 1e-3
-
-
-def test_progress_timer_runs_out_only_without_motion():
-    timer = ProgressTimer(distance_m=0.1, timeout_s=3.0)
-    timer.restart(0.0, 0.0, 0.0)
-    assert not any(timer.expired(0.1 * k, 0.02 * k, 0.0) for k in range(100))
-    timer.restart(20.0, 5.0, 5.0)
-    assert not timer.expired(22.9, 5.05, 5.0)
-    assert timer.waited(22.9) == pytest.approx(2.9)
-    assert timer.expired(23.1, 5.0, 5.05)
-
-
-def test_blacklist_knows_goals_near_a_listed_one():
-    listed = Blacklist(tolerance_m=0.5)
-    listed.add((1.0, 2.0))
-    listed.add((1.1, 2.0))
-    assert len(listed) == 1
-    assert (1.3, 2.3) in listed
-    assert (1.5, 2.5) not in listed
-
-
 def test_points_seen_and_remembered_are_those_of_both_kernels_one_after_the_other():
     angles, tracks = np.linspace(-1.5, 1.5, 61), one_track(0.8, 0.3)
     ranges = 0.5 + 0.4 * np.random.default_rng(3).random(61)
@@ -194,21 +93,106 @@ def test_points_seen_and_remembered_are_those_of_both_kernels_one_after_the_othe
     np.testing.assert_array_equal(together, apart)
 
 
-def test_the_velocity_in_a_lane_is_the_reciprocal_one_unless_somebody_comes():
-    wanted = 1.0, 0.0, 1.2, 9.0, np.array([[0.9, 0.1]]), 1
-    for other, aside in ((one_track(4.0, 0.0, 1.0), False), (one_track(4.0, 0.0, -1.0), True)):
-        shift, vx, vy = velocity_in_lane(1.0, 0.2, 0.8, *wanted, other, PARAMS)
-        assert (shift > 0.0) == aside
-        assert shift == lane(1.0, 0.2, *wanted[-2:], other, PARAMS[0], PARAMS[1])
-        if not aside:
-            assert (vx, vy) == reciprocal_velocity(0.8, 0.8 * 0.2, *wanted, other, PARAMS)
+def random_tracks(draw):
+    tracks = no_tracks()
+    for k in np.flatnonzero(draw.random(len(tracks)) < 0.6):
+        tracks[k] = *draw.uniform(-2, 2, 4), k, 0.0, draw.uniform(-3, 3), 0.0
+    return tracks
 
 
-def test_of_many_places_those_beside_a_listed_goal_are_told_apart_at_once():
-    listed = Blacklist(tolerance_m=1.0)
-    places = np.array([[[0.0, 0.0], [0.9, 0.0]], [[0.0, 1.1], [5.0, 5.5]]])
-    assert listed.clear(places).all()
-    listed.add((0.0, 0.0))
-    listed.add((5.0, 5.0))
-    assert listed.clear(places).tolist() == [[False, False], [True, False]]
-    assert listed.clear(places).tolist() == [[tuple(p) not in listed for p in row] for row in places.tolist()]
+def on_other(point, tracks, radius):
+    return any(math.dist(point, row[:2]) < radius for row in tracks[np.isfinite(tracks[:, 5])].tolist())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lidar_points_are_the_returns_that_count_one_by_one(seed):
+    draw = np.random.default_rng(seed)
+    angles = np.sort(draw.uniform(-math.pi, math.pi, 90))
+    ranges = draw.choice([math.inf, math.nan, 1.0], 90, p=[0.1, 0.1, 0.8]) * draw.uniform(0.1, 4.0, 90)
+    mount, reach, spacing = Pose(*draw.uniform(-0.3, 0.3, 3)), draw.uniform(1.0, 3.0), draw.uniform(0.0, 0.5)
+    tracks, radius = random_tracks(draw), 0.5
+    expected: list[tuple[float, float]] = []
+    for distance, angle in zip(ranges.tolist(), angles.tolist(), strict=True):
+        if not math.isfinite(distance):
+            continue
+        point = mount @ (distance * math.cos(angle), distance * math.sin(angle))
+        far = math.hypot(*point) > reach
+        if (
+            not far
+            and not on_other(point, tracks, radius)
+            and (not expected or math.dist(point, expected[-1]) >= spacing)
+        ):
+            expected.append(point)
+    points = np.empty((90, 2))
+    count = lidar_points(points, ranges, angles, *mount, reach, spacing, tracks, radius)
+    assert points[:count] == pytest.approx(np.array(expected).reshape(-1, 2), abs=1e-12)
+    few = np.empty((count // 2, 2))
+    assert lidar_points(few, ranges, angles, *mount, reach, spacing, tracks, radius) == len(few)
+    np.testing.assert_array_equal(few, points[: len(few)])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_map_points_are_the_cells_that_count_one_by_one(seed):
+    draw = np.random.default_rng(seed)
+    cells = draw.choice([-1, 0, 100], (25, 30)).astype(np.int8)
+    grid, body = Grid(cells, 0.1, (-1.0, 0.7, 0.0)), Pose(*draw.uniform((-2, 0, -3), (3, 4, 3)))
+    reach, (seen_from, seen_to) = draw.uniform(0.3, 2.0), np.sort(draw.uniform(-3, 3, 2))
+    tracks, radius = random_tracks(draw), 0.5
+    expected = []
+    for cell in np.argwhere(cells > 50):
+        point = body.inverse() @ grid.to_world(cell)
+        if math.hypot(*point) <= reach and not seen_from <= math.atan2(point[1], point[0]) <= seen_to:
+            expected += [] if on_other(point, tracks, radius) else [point]
+    place = (cells, 0.1, -1.0, 0.7, *body, reach, seen_from, seen_to, tracks, radius)
+    points = np.full((800, 2), 7.0)
+    count = map_points(points, 3, *place)
+    assert (points[:3] == 7.0).all()
+    assert points[3:count] == pytest.approx(np.array(expected).reshape(-1, 2), abs=1e-12)
+    few = np.empty((len(expected) // 2 + 1, 2))
+    assert map_points(few, 0, *place) == min(len(few), len(expected))
+
+
+def test_points_stay_where_they_are_while_the_robot_drives_a_curve():
+    points, twist = np.random.default_rng(0).uniform(-2, 2, (20, 2)), (0.7, -0.3, 0.9)
+    moved, pose = points.copy(), Pose(0.0, 0.0, 0.0)
+    for _ in range(100):
+        move_points(moved, 15, *twist, 0.01)
+        pose = pose @ Pose(0.007, -0.003, 0.009)  # in small steps, the arc
+    expected = [pose.inverse() @ point for point in points[:15]]
+    assert moved[:15] == pytest.approx(np.array(expected), abs=0.01)
+    np.testing.assert_array_equal(moved[15:], points[15:])
+
+
+def test_robots_without_names_are_told_apart_by_where_they_were():
+    """Two pass each other 1 m apart at 1 m/s; one is hidden for 0.4 s, and one more comes than there are rows."""
+    draw, tracks = np.random.default_rng(2), np.full((2, 8), math.inf)
+    nameless, nan, hidden = np.full(3, -1), np.full(3, math.nan), 0
+    for k in range(40):
+        at = np.array([[2.0, -2.0 + 0.1 * k], [3.0, 2.0 - 0.1 * k], [-9.0, 0.0]])
+        seen = [j for j in draw.permutation(3) if not (j == 1 and 20 <= k < 24) and (j < 2 or k > 5)]
+        away, bearing = np.hypot(*at[seen].T), np.arctan2(at[seen, 1], at[seen, 0])
+        used = track(tracks, nameless[: len(seen)], away, bearing, nan[: len(seen)], 0.0, 0.0, 0.0, 0.1)
+        assert used == 2
+        if k > 12:
+            order = np.argsort(tracks[:, 0])
+            assert tracks[order, :2] == pytest.approx(at[:2], abs=0.02)
+            assert tracks[order, 2:4] == pytest.approx(np.array([[0.0, 1.0], [0.0, -1.0]]), abs=0.01)
+            assert tracks[order, 6] == pytest.approx([math.pi / 2, -math.pi / 2], abs=0.01)  # their course
+            hidden += int(tracks[order[1], 5] > 0.0)
+    assert hidden == 4
+
+
+def test_a_robot_that_stands_is_known_to_and_its_heading_is_what_the_sensor_says():
+    tracks = no_tracks()
+    for k in range(20):
+        speed = 0.5 if k < 10 else 0.0
+        away = np.array([4.0 + 0.1 * speed * min(k, 10)])
+        used = track(tracks, np.array([3]), away, np.zeros(1), np.array([0.7 - 0.05 * k]), 0.0, 0.0, 0.5, 0.1)
+        assert used == 1
+        assert tracks[0, 6] == pytest.approx(0.7 - 0.05 * k)
+    # It is seen at one bearing while this robot turns by 0.5 rad/s, so it moves round it at 2 m/s: it never stood.
+    assert tracks[0, 7] == 0.0
+    for k in range(20):
+        track(tracks, np.array([3]), away, np.array([-0.05 * (k + 1)]), np.array([math.nan]), 0.0, 0.0, 0.5, 0.1)
+    assert 1.0 < tracks[0, 7] < 2.0  # it has stood since its speed, halved each time, fell below 0.12 m/s
+    assert np.hypot(*tracks[0, 2:4]) < 1e-3
