@@ -54,15 +54,7 @@ async def cost_utility(
 
         return int(assignment.cost_utility(found.costs / reach, reduction, beta)[found.robot])
 
-    await explore_together(
-        robot,
-        decide,
-        definition=definition,
-        min_cells=min_cells,
-        piece_m=piece_m,
-        replan_s=replan_s,
-        forget_s=forget_s,
-    )
+    await explore_together(robot, decide, min_cells, definition, piece_m, replan_s, forget_s)
 
 
 def chance_to_see(solid: np.ndarray, cells: np.ndarray, goal: int, reach: float) -> np.ndarray:

@@ -34,15 +34,7 @@ async def hungarian_assignment(
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
         H. W. Kuhn: The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2, 1955.
     """
-    await explore_together(
-        robot,
-        decide,
-        definition=definition,
-        min_cells=min_cells,
-        piece_m=piece_m,
-        replan_s=replan_s,
-        forget_s=forget_s,
-    )
+    await explore_together(robot, decide, min_cells, definition, piece_m, replan_s, forget_s)
 
 
 def decide(robot: Robot, found: Candidates) -> int:

@@ -34,15 +34,7 @@ async def iterative_assignment(
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
         B. B. Werger, M. J. Mataric: Broadcast of local eligibility for multi-target observation. DARS 2000.
     """
-    await explore_together(
-        robot,
-        decide,
-        definition=definition,
-        min_cells=min_cells,
-        piece_m=piece_m,
-        replan_s=replan_s,
-        forget_s=forget_s,
-    )
+    await explore_together(robot, decide, min_cells, definition, piece_m, replan_s, forget_s)
 
 
 def decide(robot: Robot, found: Candidates) -> int:

@@ -34,15 +34,7 @@ async def minpos(
         A. Bautin, O. Simonin, F. Charpillet: MinPos: a novel frontier allocation algorithm for multi-robot
         exploration. ICIRA 2012, pp. 496-508.
     """
-    await explore_together(
-        robot,
-        decide,
-        definition=definition,
-        min_cells=min_cells,
-        piece_m=piece_m,
-        replan_s=replan_s,
-        forget_s=forget_s,
-    )
+    await explore_together(robot, decide, min_cells, definition, piece_m, replan_s, forget_s)
 
 
 def decide(robot: Robot, found: Candidates) -> int:

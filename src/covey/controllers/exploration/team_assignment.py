@@ -36,14 +36,7 @@ Decide = Callable[[Robot, Candidates], int]
 
 
 async def explore_together(
-    robot: Robot,
-    decide: Decide,
-    *,
-    definition: str,
-    min_cells: int,
-    piece_m: float,
-    replan_s: float,
-    forget_s: float,
+    robot: Robot, decide: Decide, min_cells: int, definition: str, piece_m: float, replan_s: float, forget_s: float
 ) -> None:
     """Explore until nothing is left; at every choice the rule sees what the others have told.
 
@@ -53,7 +46,7 @@ async def explore_together(
     Args:
         robot: the robot.
         decide: from the robot and the candidates the number of its goal, or -1.
-        definition, min_cells, replan_s: see `explore`.
+        min_cells, definition, replan_s: see `explore`.
         piece_m: longer frontiers are cut into pieces of about this length, a goal each [m].
         forget_s: how long what another said holds [s].
     """
