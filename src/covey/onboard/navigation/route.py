@@ -176,29 +176,43 @@ def _plan(
 @kernel
 def _paint(occupancy, others, x0, y0, resolution, radius):
     """Free the cells within ``radius`` of each of the others, in place."""
-    rows, columns = occupancy.shape
-    reach = int(radius / resolution) + 1
     for k in range(others.shape[0]):
-        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
-        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
-            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
-                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
-                if dx * dx + dy * dy <= radius * radius:
+        top, bottom, left, right = _box(occupancy.shape, others[k], x0, y0, resolution, radius)
+        for r in range(top, bottom):
+            for c in range(left, right):
+                if _is_near(r, c, others[k], x0, y0, resolution, radius):
                     occupancy[r, c] = min(occupancy[r, c], 0)
 
 
 @kernel
 def _avoid(cost, others, x0, y0, resolution, radius, extra):
     """Raise the cost of the cells within ``radius`` of each of the others by ``extra``, in place."""
-    rows, columns = cost.shape
-    reach = int(radius / resolution) + 1
     for k in range(others.shape[0]):
-        row, column = int((others[k, 1] - y0) // resolution), int((others[k, 0] - x0) // resolution)
-        for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
-            for c in range(max(column - reach, 0), min(column + reach + 1, columns)):
-                dx, dy = x0 + (c + 0.5) * resolution - others[k, 0], y0 + (r + 0.5) * resolution - others[k, 1]
-                if dx * dx + dy * dy <= radius * radius:
+        top, bottom, left, right = _box(cost.shape, others[k], x0, y0, resolution, radius)
+        for r in range(top, bottom):
+            for c in range(left, right):
+                if _is_near(r, c, others[k], x0, y0, resolution, radius):
                     cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+
+
+@kernel(inline=True)
+def _box(shape, point, x0, y0, resolution, radius):
+    """Return the first row, last + 1, first column and last + 1 that a disc around a point [m] may reach."""
+    reach = int(radius / resolution) + 1
+    row, column = int((point[1] - y0) // resolution), int((point[0] - x0) // resolution)
+    return (
+        max(row - reach, 0),
+        min(row + reach + 1, shape[0]),
+        max(column - reach, 0),
+        min(column + reach + 1, shape[1]),
+    )
+
+
+@kernel(inline=True)
+def _is_near(row, column, point, x0, y0, resolution, radius):
+    """Return whether the centre of a cell lies within a radius of a point [m]."""
+    dx, dy = x0 + (column + 0.5) * resolution - point[0], y0 + (row + 0.5) * resolution - point[1]
+    return dx * dx + dy * dy <= radius * radius
 
 
 def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
