@@ -196,12 +196,7 @@ def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, 
         that were reached are ``cell_of`` up to there; and up to which cost all is final.
     """
     rows, columns = cost.shape
-    width = columns + 2
-    framed = np.full((rows + 2, width), np.inf, np.float32)
-    for r in range(rows):
-        for c in range(columns):
-            framed[r + 1, c + 1] = np.float32(0.5) * cost[r, c]
-    half, goal, goals = framed.reshape(-1), np.zeros(come.size, np.uint8), 0
+    width, half = columns + 2, _halves(cost)
     head, level, entries, guided = np.full(_LEVELS, -1, np.int32), 2**31, np.uint32(0), ahead.size > 0
     for k in range(sources.shape[0]):
         cell = (sources[k, 0] + 1) * width + sources[k, 1] + 1
@@ -210,17 +205,10 @@ def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, 
         come[cell], cell_of[entries], come_of[entries] = 0.0, cell, 0.0
         next_of[entries], head[bucket] = head[bucket], entries
         level, entries = min(level, place), np.uint32(entries + 1)
-    for k in range(targets.shape[0]):
-        if not (0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns):
-            continue
-        cell = (targets[k, 0] + 1) * width + targets[k, 1] + 1
-        if goal[cell] == 0 and (half[cell] != np.inf or come[cell] == 0.0):
-            goal[cell] = 1
-            goals += 1
+    goal, goals = _goals(targets, rows, columns, half, come)
     if enough < 0:
         enough = goals
     hit, hit_cost, found, empty, last = -1, np.float32(np.inf), 0, 0, level
-    inf, none = np.float32(np.inf), np.float32(0.0)
     while empty < _LEVELS:
         entry = head[level % _LEVELS]
         if entry < 0:
@@ -242,37 +230,7 @@ def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, 
                     last = max(last, int(here + 10.0 * _margin(here)))
                 if here < hit_cost:
                     hit, hit_cost = u, here
-            own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
-            east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
-            south, north = half[np.uint64(u + width)], half[np.uint64(u - width)]
-            no_east, no_west = east if east == inf else none, west if west == inf else none
-            no_south, no_north = south if south == inf else none, north if north == inf else none
-            for m in range(8):
-                if m == 0:
-                    v, there = np.uint64(u + 1), east
-                elif m == 1:
-                    v, there = np.uint64(u - 1), west
-                elif m == 2:
-                    v, there = np.uint64(u + width), south
-                elif m == 3:
-                    v, there = np.uint64(u - width), north
-                elif m == 4:
-                    v = np.uint64(u + width + 1)
-                    there = half[v] + (no_south + no_east)
-                elif m == 5:
-                    v = np.uint64(u + width - 1)
-                    there = half[v] + (no_south + no_west)
-                elif m == 6:
-                    v = np.uint64(u - width + 1)
-                    there = half[v] + (no_north + no_east)
-                else:
-                    v = np.uint64(u - width - 1)
-                    there = half[v] + (no_north + no_west)
-                total = np.float32(here + (1.0 if m < 4 else _SQRT2) * (own + there))
-                before = come[v]
-                come[v] = total if total < before else before
-                cell_of[entries], come_of[entries] = (v << np.uint64(3)) | np.uint64(m), total
-                entries = np.uint32(entries + np.uint32(total < before))
+            entries = _improve(u, here, half, width, come, cell_of, come_of, entries)
         for k in range(noted, entries):
             i = np.uint64(k)
             v, place = np.uint64(cell_of[i] >> 3), come_of[i]
@@ -282,6 +240,72 @@ def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, 
             move[v] = cell_of[i] & 7
             cell_of[i], next_of[i], head[bucket] = v, head[bucket], k
     return (hit // width - 1, hit % width - 1, entries, level) if hit >= 0 else (-1, -1, entries, level)
+
+
+@kernel
+def _halves(cost):
+    """Return half of the cost of each cell, flat, with a frame of impassable ones around them, float32."""
+    rows, columns = cost.shape
+    framed = np.full((rows + 2, columns + 2), np.inf, np.float32)
+    for r in range(rows):
+        for c in range(columns):
+            framed[r + 1, c + 1] = np.float32(0.5) * cost[r, c]
+    return framed.reshape(-1)
+
+
+@kernel
+def _goals(targets, rows, columns, half, come):
+    """Return which framed cells are targets that are passable, or where the search begins, uint8; and how many."""
+    goal, count = np.zeros(come.size, np.uint8), 0
+    for k in range(targets.shape[0]):
+        if not (0 <= targets[k, 0] < rows and 0 <= targets[k, 1] < columns):
+            continue
+        cell = (targets[k, 0] + 1) * (columns + 2) + targets[k, 1] + 1
+        if goal[cell] == 0 and (half[cell] != np.inf or come[cell] == 0.0):
+            goal[cell] = 1
+            count += 1
+    return goal, count
+
+
+@kernel(inline=True)
+def _improve(u, here, half, width, come, cell_of, come_of, entries):
+    """Note each neighbour that is cheaper to come to through cell ``u`` than before; return how many entries there are.
+
+    An entry that is noted so holds the cell and, in its last three bits, the move.
+    """
+    inf, none = np.float32(np.inf), np.float32(0.0)
+    own = np.float64(min(half[np.uint64(u)], np.float32(25.0)))
+    east, west = half[np.uint64(u + 1)], half[np.uint64(u - 1)]
+    south, north = half[np.uint64(u + width)], half[np.uint64(u - width)]
+    no_east, no_west = east if east == inf else none, west if west == inf else none
+    no_south, no_north = south if south == inf else none, north if north == inf else none
+    for m in range(8):
+        if m == 0:
+            v, there = np.uint64(u + 1), east
+        elif m == 1:
+            v, there = np.uint64(u - 1), west
+        elif m == 2:
+            v, there = np.uint64(u + width), south
+        elif m == 3:
+            v, there = np.uint64(u - width), north
+        elif m == 4:
+            v = np.uint64(u + width + 1)
+            there = half[v] + (no_south + no_east)
+        elif m == 5:
+            v = np.uint64(u + width - 1)
+            there = half[v] + (no_south + no_west)
+        elif m == 6:
+            v = np.uint64(u - width + 1)
+            there = half[v] + (no_north + no_east)
+        else:
+            v = np.uint64(u - width - 1)
+            there = half[v] + (no_north + no_west)
+        total = np.float32(here + (1.0 if m < 4 else _SQRT2) * (own + there))
+        before = come[v]
+        come[v] = total if total < before else before
+        cell_of[entries], come_of[entries] = (v << np.uint64(3)) | np.uint64(m), total
+        entries = np.uint32(entries + np.uint32(total < before))
+    return entries
 
 
 @kernel
