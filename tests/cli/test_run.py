@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -131,6 +132,20 @@ def test_an_interrupt_while_libraries_load_is_said_without_a_traceback(capsys, m
     monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
     assert main(["list"]) == INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupt_after_the_last_word_does_nothing(monkeypatch):
+    def interrupted():
+        signal.raise_signal(signal.SIGINT)
+        return []
+
+    monkeypatch.setattr("sys.argv", ["covey", "--version"])
+    monkeypatch.setattr("covey.cli.threading.enumerate", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert main() == REACHED
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):

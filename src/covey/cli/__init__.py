@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -24,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000, *often[1:])  # garbage collection of modules, which stay loaded, took a tenth of the start
     try:
         code = _main(arguments)
+        _ignore_interrupts(arguments)
     except KeyboardInterrupt:  # also while modules are still loading
+        _ignore_interrupts(arguments)
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     finally:
@@ -32,6 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _leave_threads(code)
     return code
+
+
+def _ignore_interrupts(arguments: Sequence[str] | None) -> None:
+    """Let Ctrl-C do nothing from now on, because the program is about to end."""
+    if arguments is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _leave_threads(code: int) -> None:
