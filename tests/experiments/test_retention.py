@@ -1,9 +1,13 @@
 """What is left of a run."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
+import covey
 from covey.experiments.design.load import parse_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.quantities import QUANTITIES
@@ -125,3 +129,11 @@ def test_every_column_of_a_patrol_and_every_kind_of_event_has_a_name():
     of_team = {column for quantity in QUANTITIES.values() if quantity.scope == "team" for column in quantity.columns}
     assert set(IdlenessTracker.columns) <= of_team
     assert {"collision", "fault", "door_opened", "mission", "note"} <= set(EVENT_KINDS)
+
+
+def test_every_kind_of_event_that_the_sources_write_down_can_be_waited_for():
+    """As each is written: the first argument of what records an event."""
+    sources = "".join(path.read_text() for path in Path(covey.__file__).parent.rglob("*.py"))
+    written = set(re.findall(r'self\._?(?:event|note|say)\(\s*"(\w+)"', sources))
+    assert {"maps_aligned", "fault", "door_waits"} <= written
+    assert written <= set(EVENT_KINDS)

@@ -173,18 +173,23 @@ def test_what_is_wrong_with_a_mission_is_said_with_its_place(folder, mission, pr
     assert problem in str(error.value)
 
 
-def test_what_is_no_mission_and_what_measures_twice_is_refused():
-    with pytest.raises(InvalidValueError, match="mission is 'coverage'; give a mission, such as"):
-        covey.Simulation(covey.World.empty(4, 4), mission="coverage")  # pyright: ignore[reportArgumentType]
+@pytest.mark.parametrize("column", ["covered_share", "distance_m", "known_share", "x_m", "robot"])
+def test_a_measurement_of_the_team_has_a_name_of_its_own(column):
+    """As ``distance_m``: or else the distance of every robot would be what the mission measures."""
 
     class Again(Gather):
         def begin(self, context):
             tracker = Gathering((0.0, 0.0), 1.0, 1)
-            tracker.columns = ("covered_share",)
+            tracker.columns = (column,)
             return tracker
 
-    with pytest.raises(InvalidValueError, match="there is a column 'covered_share' already"):
+    with pytest.raises(InvalidValueError, match=f"there is a column '{column}' already"):
         covey.Simulation(covey.World.empty(4, 4), mission=Again())
+
+
+def test_what_is_no_mission_is_refused():
+    with pytest.raises(InvalidValueError, match="mission is 'coverage'; give a mission, such as"):
+        covey.Simulation(covey.World.empty(4, 4), mission="coverage")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_tracker_that_measures_nothing_is_refused_before_the_first_step():

@@ -9,10 +9,21 @@ import numpy as np
 from covey.comms.samples import Sample
 
 EVENT_KINDS = (
-    *("collision", "left_world", "controller_failed", "fault", "recovered", "mission", "note", "tag_left"),
+    *(
+        "collision",
+        "left_world",
+        "controller_failed",
+        "fault",
+        "recovered",
+        "mission",
+        "note",
+        "tag_left",
+        "maps_aligned",
+    ),
     *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
     *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
+    "maps_aligned",
 )
 """What can happen: the kinds of events that a simulation records."""
 

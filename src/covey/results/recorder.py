@@ -75,9 +75,9 @@ class Recorder:
         self._team_columns, self._step_columns = (*TEAM_COLUMNS, *mission), (*STEP_COLUMNS, *robot_columns)
         self._attitude = attitude
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
-        for columns in (("step", "time_s", *self._team_columns), ("step", "robot", *self._step_columns, *POSE_COLUMNS)):
-            if twice := [name for name in columns if columns.count(name) > 1]:
-                raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
+        columns = ("step", "time_s", "robot", *self._team_columns, *self._step_columns, *self._pose_columns)
+        if twice := [name for name in columns if columns.count(name) > 1]:  # a frame has one value of each name
+            raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
         self._lock = claim(self.folder, overwrite)
