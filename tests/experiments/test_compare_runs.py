@@ -69,6 +69,7 @@ def test_runs_of_python_say_that_their_settings_are_not_recorded(tmp_path, capsy
     said = capsys.readouterr().out
     assert "a was run from Python, without a scenario; its settings are not recorded" in said
     assert "A and B differ in robots: 1 / 2" in said
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--trusted-only"]) == 0  # they name no code
 
 
 def test_a_run_is_not_compared_with_something_else(run, capsys):

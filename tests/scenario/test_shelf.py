@@ -3,7 +3,7 @@
 import re
 
 from covey.controllers import controllers
-from covey.scenario.shelf import paper_of
+from covey.scenario.shelf import describe, paper_of
 
 
 def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
@@ -24,3 +24,14 @@ def test_a_reference_that_does_not_begin_with_authors_gives_no_paper():
         """
 
     assert paper_of(strategy) == ""
+
+
+def test_a_controller_that_is_annotated_for_type_checkers_alone_is_described_too():
+    def typed(robot: "Nowhere", *, speed: float = 1.5):  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+        """Drive."""
+
+    controllers.register("typed")(typed)
+    try:
+        assert "speed: float = 1.5" in describe("typed")
+    finally:
+        del controllers._items["typed"]

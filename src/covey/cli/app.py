@@ -106,39 +106,21 @@ def run(
     trust
         Design with --dry-run: run the code of the files that the design names, for example to list its vectors.
     """
-    of_scenarios = {"-s": bool(overrides), "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
-    of_scenarios["--picture"] = bool(pictures)
-    of_scenarios["--commands"] = commands is not None
-    of_designs = {
-        "--jobs": jobs is not None,
-        "--cluster": cluster is not None,
-        "--shard": shard is not None,
-        "--dry-run": dry_run,
-        "--retry-failed": retry_failed,
-        "--trust": trust,
-    }
     from covey.experiments.design.shipped import is_design
 
     if is_design(source):
         from covey.cli.design import run_design_command
 
-        _refuse(of_scenarios, f"is for scenarios, but {source} is a design")
-        return run_design_command(
-            source,
-            out,
-            seed,
-            jobs,
-            cluster,
-            shard,
-            dry_run,
-            retry_failed,
-            quiet,
-            trusted_only=trusted_only,
-            trust=trust,
-        )
+        given = {"-s": overrides != [], "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
+        given |= {"--picture": pictures != [], "--commands": commands is not None}
+        _refuse(given, f"is for scenarios, but {source} is a design")
+        trusts = {"trusted_only": trusted_only, "trust": trust}
+        return run_design_command(source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, **trusts)
     from covey.cli.run import run_command
 
-    _refuse(of_designs, f"is for designs, but {source} is not one")
+    given = {"--jobs": jobs is not None, "--cluster": cluster is not None, "--shard": shard is not None}
+    given |= {"--dry-run": dry_run, "--retry-failed": retry_failed, "--trust": trust}
+    _refuse(given, f"is for designs, but {source} is not one")
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
     return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands)
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.looking import refuse_code_of
 from covey.errors import InvalidValueError, printable
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
 from covey.experiments.design.load import load_design
@@ -20,7 +21,6 @@ from covey.experiments.workers.cluster import job_script, open_cluster
 from covey.experiments.workers.folder import RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.registry import Looking, looking
 from covey.results.run import Run
-from covey.scenario.load import parse_scenario
 
 _FAILURES_SHOWN = 5
 
@@ -112,8 +112,7 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     if all(single):
         first, second = Run(a), Run(b)
         for run in (first, second) if trusted_only else ():
-            with looking():
-                parse_scenario(run.manifest["scenario"], file=str(run.folder), trusted_only=True)
+            refuse_code_of(run)
         found, sheets = run_differences(first, second), [compare_runs(first, second, metrics)]
     else:
         first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))

@@ -7,8 +7,16 @@ from typing import Any
 
 from covey.events.checks import unshared
 from covey.registry import Looking, looking
+from covey.results.run import Run
 from covey.scenario.build import TRIED_CELLS, try_out
-from covey.scenario.load import load_scenario
+from covey.scenario.load import load_scenario, parse_scenario
+
+
+def refuse_code_of(run: Run) -> None:
+    """Raise `ScenarioError` when the scenario of a run names code in a file; a run made in Python has no scenario."""
+    if text := run.manifest.get("scenario"):
+        with looking():
+            parse_scenario(text, file=str(run.folder), trusted_only=True)
 
 
 def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, trust: bool) -> None:

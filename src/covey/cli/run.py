@@ -13,6 +13,7 @@ from rich.console import Console
 from covey.cli.bar import TextBar
 from covey.cli.commands import Commands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError
@@ -22,7 +23,6 @@ from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
 from covey.runtime.local.failures import stopped
 from covey.scenario.folders import check_folder, fresh_folder
-from covey.scenario.load import parse_scenario
 from covey.scenario.run import run_scenario
 
 PICTURE_NAMES = (
@@ -30,7 +30,6 @@ PICTURE_NAMES = (
     *("belief", "belief_error", "perspective", "animation", "film"),
 )
 """Copy of `covey.results.figures.NAMES`, which needs matplotlib to load."""
-_EMPTY = "{world: {empty_m: [1, 1]}, robots: [{}]}"  # stands for a run without a scenario file
 SLOWEST = 1e-3
 """Lowest speed [simulated seconds per second of wall time]; below it, one step would take minutes."""
 
@@ -98,7 +97,7 @@ def draw(
     run = Run(folder)
     with looking():
         if trusted_only:
-            parse_scenario(run.manifest.get("scenario") or _EMPTY, file=str(folder), trusted_only=True)
+            refuse_code_of(run)
         drawn = _draw(run, out, names or PICTURE_NAMES, kind)
     for name in names:
         if name not in {path.stem for path in drawn}:

@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.registry import Registry
@@ -176,6 +176,17 @@ def _misfit(target: Any) -> str:
     except TypeError:
         return f"is written {getattr(call, '__name__', '')}{signature}; {right}"
     return ""
+
+
+def types_of(factory: Callable[..., Any], *, limits: bool = False) -> dict[str, Any]:
+    """Return what the parameters of a controller are annotated with, with their limits too if asked for.
+
+    Nothing where an annotation names what is not there, such as what is imported for type checkers alone.
+    """
+    try:
+        return get_type_hints(factory.__init__ if inspect.isclass(factory) else factory, include_extras=limits)
+    except (NameError, TypeError):
+        return {}
 
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:

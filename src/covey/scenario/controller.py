@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
-from covey.onboard.controller import Program, parameters_of, refuse_misfit
+from covey.onboard.controller import Program, parameters_of, refuse_misfit, types_of
 from covey.records import Record
 from covey.registry import Unread, load_from_file
 from covey.scenario.messages import located
@@ -127,11 +127,7 @@ def _checked_parameters(
 
 def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
     """Return the value of a parameter, checked by its annotation, else by the type of its default."""
-    try:
-        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
-    except (NameError, TypeError):
-        hints = {}
-    default = parameter.default
+    default, hints = parameter.default, types_of(target, limits=True)
     expected = hints.get(parameter.name) or (type(default) if isinstance(default, (bool, int, float, str)) else Any)
     number = typing.get_args(expected)[0] if typing.get_origin(expected) is typing.Annotated else expected
     if number in (int, float) and isinstance(value, (bool, str)):

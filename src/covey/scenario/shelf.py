@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Any
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.registry import looking
@@ -98,10 +98,10 @@ def _record(kind: str, name: str) -> str:
 
 
 def _controller(name: str) -> str:
-    from covey.onboard.controller import parameters_of
+    from covey.onboard.controller import parameters_of, types_of
 
     target = _registry("controllers").get(name)
-    types = get_type_hints(target.__init__ if inspect.isclass(target) else target)  # without their limits
+    types = types_of(target)
     known = (parameters_of(target) or {}).values()
     parameters = [f"  {p.replace(annotation=types.get(p.name, p.annotation))}" for p in known]
     sees = getattr(target, "covey_sees", None)
