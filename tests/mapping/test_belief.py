@@ -204,3 +204,10 @@ def test_bad_sizes_are_refused():
         Beliefs([str(i) for i in range(32768)], (3.0, 3.0))
     with pytest.raises(ValueError, match="use a multiple"):
         Mapping(hit_log_odds=0.87)
+
+
+def test_a_map_that_is_too_fine_is_refused_before_it_takes_memory():
+    with pytest.raises(
+        InvalidValueError, match=r"of 11488 x 11488 cells is too large, at most 40,000,000 .*resolution_m"
+    ):
+        Beliefs(["scout"], (80.2, 80.2), (0.0, 0.0), Mapping(resolution_m=0.007))

@@ -73,3 +73,12 @@ def test_what_lies_within_a_radius_is_what_a_distance_transform_says():
             mask[0, 0] = True
             away = ndimage.distance_transform_edt(~mask)
             np.testing.assert_array_equal(within(mask, radius), away <= radius)
+
+
+def test_a_robot_that_can_neither_turn_nor_drive_covers_where_it_stands():
+    model = covey.robots.disc().model_copy(update={"max_speed_m_s": 0.0, "max_turn_rad_s": 0.0})
+    world = covey.World.empty(6, 6, resolution_m=0.01)
+    run = covey.Simulation(world, [covey.Group("post", model, [(1.0, 0.0, 0.0)])], mission=Coverage()).run(until_s=1)
+    # By hand: its disc of 0.15 m, of what it could cover if it drove: the room of 36 m2 but for its corners.
+    free_m2 = 36 - 4 * (1 - np.pi / 4) * 0.15**2
+    assert run.metrics["coverage_share"] == pytest.approx(np.pi * 0.15**2 / free_m2, rel=0.02)

@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -180,3 +181,14 @@ def test_more_robots_than_fit_is_an_error(declared):
         start(declared, World.empty(3, 3), 100)
     with pytest.raises(PlacementError, match=r"fits nowhere|only 0 of 1"):
         start(declared, World.empty(3, 3), 1, radius=2.0)
+
+
+def test_spreading_over_a_large_world_takes_memory_for_what_it_tries():
+    world = World.empty(200, 200, 0.1)
+    start({"spread": {}}, world, 20)  # what belongs to the world is kept with it
+    tracemalloc.start()
+    try:
+        start({"spread": {}}, world, 20)
+        assert tracemalloc.get_traced_memory()[1] < 30 * world.grid.cells.size
+    finally:
+        tracemalloc.stop()

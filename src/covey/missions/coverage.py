@@ -77,4 +77,6 @@ def sweep_stride(limits: np.ndarray, resolution_m: float, clock: Clock) -> int:
     with np.errstate(divide="ignore", invalid="ignore"):
         span_s = np.minimum(resolution_m / speed, np.sqrt(8.0 * SAGITTA * resolution_m / (speed * turn)))
     shortest_s = float(np.nanmin(span_s, initial=math.inf))
+    if math.isinf(shortest_s):
+        return clock.substeps_per_step  # nobody can move
     return int(min(max(shortest_s // clock.substep_s, 1), clock.substeps_per_step))

@@ -187,8 +187,9 @@ def set_up(scenario: "Scenario") -> SetUp:
         random = generator(scenario.seed, f"start/{group.name}")
         try:
             placed = place(group.start, world, radii, random, taken, group.names)
-        except CoveyError as error:
-            problems.append(scenario.document.problem(f"robots.{group.name}: {error}", ("robots", i, "start")))
+        except (CoveyError, MemoryError) as error:
+            why = f"there is not enough memory to place it: {error}" if isinstance(error, MemoryError) else str(error)
+            problems.append(scenario.document.problem(f"robots.{group.name}: {why}", ("robots", i, "start")))
             continue
         poses.append(placed)
         taken = np.vstack((taken, np.column_stack((placed[:, :2], radii))))

@@ -15,14 +15,21 @@ from covey.mapping.exchange.map_updates import News
 
 _CELL_BYTES = 9
 """What the truth that maps are set beside takes for each of their cells, however many maps there are."""
+MAX_CELLS = 40_000_000
+"""Of a map; what a run keeps of 40 million cells takes half a gigabyte."""
 
 
 def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
     """Check that so many maps of some rows and columns have room, before it is taken.
 
     Raises:
-        InvalidValueError: the machine has not so much memory left.
+        InvalidValueError: a map has too many cells, or the machine has not so much memory left.
     """
+    if math.prod(shape) > MAX_CELLS:
+        raise InvalidValueError(
+            f"a map of {shape[0]} x {shape[1]} cells is too large, at most {MAX_CELLS:,} are allowed: use coarser maps "
+            "(mapping.resolution_m), or a smaller world"
+        )
     check_room(
         (maps + _CELL_BYTES) * math.prod(shape) + 8 * robots**2,
         f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take",

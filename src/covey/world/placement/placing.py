@@ -187,8 +187,9 @@ def _spread(
             f"{names[0]} fits nowhere: no free cell keeps {radii.max():g} m from the walls; use a smaller body or a "
             "wider world"
         )
-    points = world.grid.to_world(np.argwhere(labels == 1))
-    points = points[random.permutation(len(points))[: max(20_000, 6_000_000 // len(radii))]]
+    cells = np.flatnonzero(labels == 1)
+    cells = cells[random.permutation(len(cells))[: max(20_000, 6_000_000 // len(radii))]]
+    points = world.grid.to_world(np.column_stack(np.unravel_index(cells, labels.shape)))
     room = np.full(len(points), math.inf)  # from the nearest body's edge
     for x, y, radius in taken:
         room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - radius)
