@@ -218,14 +218,16 @@ def test_a_vertex_that_is_hidden_and_too_low_to_be_driven_to_is_a_drop_until_som
     assert (belief.marks()[2, 7], belief.occupancy()[2, 6]) == (1, 0)
 
 
-def test_who_is_told_that_a_vertex_is_not_known_any_more_forgets_it_too():
+@pytest.mark.parametrize("around", [1, 0])  # with vertices around it that stay known, and the only one that was
+def test_who_is_told_that_a_vertex_is_not_known_any_more_forgets_it_too(around):
     beliefs = team(("a", "b"))
-    see(beliefs, np.zeros((3, 3)), corner=(1, 4))
+    see(beliefs, np.zeros((1 + 2 * around, 1 + 2 * around)), corner=(2 - around, 6 - around))
     beliefs.share(np.ones((2, 2), bool))
     assert beliefs[1].marks()[2, 6] == 1
     see(beliefs, [[-0.3]], kind=[[4]], corner=(2, 6), step=2)
     beliefs.share(np.ones((2, 2), bool))
     assert [belief.marks()[2, 6] for belief in beliefs] == [0, 0]
+    assert beliefs[1].last_changed[2, 6] == 2
 
 
 def test_a_robot_starts_with_the_ground_below_it_as_level_but_not_surely_so():

@@ -39,8 +39,8 @@ class TileVersion:
 
     @cached_property
     def rows(self) -> tuple[int, int]:
-        """The first row that holds evidence, and one beyond the last."""
-        known = np.flatnonzero(self.evidence["mark"].any(axis=1))
+        """The first row that holds evidence, or a change after which there is none, and one beyond the last."""
+        known = np.flatnonzero((self.evidence["mark"] | self.evidence["changed"]).any(axis=1))
         return (int(known[0]), int(known[-1]) + 1) if len(known) else (0, 0)
 
     @property
