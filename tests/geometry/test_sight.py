@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.geometry.heightfield import altitudes_at, cast_numpy
-from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden
+from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden, shadow
 
 FRAME = np.array([0.0, 0.0, 1.0])
 
@@ -50,3 +50,33 @@ def test_no_point_of_the_ground_rises_more_than_its_horizon_says(seed, height):
     clear = [clear_until(table, reach, 40.0, 3.0, slope * 40.0) for slope in (-9.0, -0.05, 0.0, 99.0)]
     assert clear == sorted(clear)
     assert clear[-1] > 0.9
+
+
+def rises(altitude, u, v, z, row, column):
+    """How fast lines from a point rise that touch the ground on the way to a vertex [m per way], edge by edge."""
+    way = np.array([column - u, row - v])
+    begin = np.array([u, v])
+    shares = []
+    for start, step in ((u, way[0]), (v, way[1]), (u - v, way[0] - way[1])):  # columns, rows, diagonals
+        if step:
+            lines = np.arange(math.ceil(min(start, start + step)), math.floor(max(start, start + step)) + 1)
+            shares += ((lines - start) / step).tolist()
+    shares = np.array([share for share in shares if 1e-9 < share < 1 - 1e-9])
+    points = begin + shares[:, None] * way
+    over = ((points >= 0) & (points <= np.array(altitude.shape)[::-1] - 1)).all(axis=1)
+    return (altitudes_at(altitude, FRAME, points[over]) - z) / shares[over]
+
+
+@pytest.mark.parametrize("height", [0.1, 1.0])
+def test_the_shadow_ends_on_the_line_that_touches_the_highest_ground_before_it(height):
+    altitude, random, hidden = rough(15, 3, height), np.random.default_rng(4), 0
+    for k in range(300):
+        u, v = random.uniform(-1.0, 15.0, 2) if k % 3 else random.integers(0, 15, 2).astype(float)
+        row, column = random.integers(0, 15, 2)
+        z = altitude.max() * random.uniform(0.5, 1.5)
+        if altitudes_at(altitude, FRAME, np.array([[u, v]]))[0] >= z or (u, v) == (column, row):
+            continue
+        expected = max([altitude[row, column], *(z + rises(altitude, u, v, z, row, column)).tolist()])
+        assert shadow(altitude, u, v, z, row, column, 0.0) == pytest.approx(expected, abs=1e-8)
+        hidden += expected > altitude[row, column] + 1e-6
+    assert hidden > 30

@@ -9,7 +9,7 @@ import pytest
 from shapely import LineString, MultiPoint
 
 from covey.geometry import Grid
-from covey.planning.best_first import Ways, best_first, is_clear, search
+from covey.planning.best_first import Ways, best_first, is_clear, nearest_passable, search
 
 # De Rango, Nahavandi 2007, Figure 4: the maximum local gradient [0.1 m per m] at x = 120 … 130 (columns),
 # z = 130 … 148 (rows). More than 4 cannot be driven on. The path leads from (129, 131) to (127, 146).
@@ -176,3 +176,19 @@ def test_clear_lines_are_those_that_shapely_finds_far_enough(seed):
         seen.add(expected := LineString([a, b]).distance(bad) >= reach)
         assert is_clear(cells, a, b, reach) == expected
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_nearest_passable_vertex_is_the_nearest_of_all_within_reach(seed):
+    draw, none = np.random.default_rng(seed), 0
+    around = np.ones((29, 34), bool)  # beyond the map all would be passable
+    passable = around[8:-8, 8:-8]
+    passable[:] = draw.random(passable.shape) < 0.1
+    rows, columns = np.indices(passable.shape)
+    for _ in range(300):
+        row, column, within = *draw.uniform(-3, (16, 21)), draw.uniform(0.0, 4.0)
+        away = np.where(passable, np.hypot(rows - row, columns - column), np.inf)
+        expected = np.unravel_index(np.argmin(away), away.shape) if away.min() <= within else (-1, -1)
+        assert nearest_passable(passable, row, column, within) == expected
+        none += expected == (-1, -1)
+    assert 20 < none < 280

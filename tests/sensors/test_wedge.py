@@ -8,9 +8,9 @@ from scipy import stats
 
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import cast_numpy
-from covey.geometry.sight import is_hidden
+from covey.geometry.sight import is_hidden, shadow
 from covey.sensors import Wedge, look_down, sensor_keys
-from covey.sensors.wedge import ABOVE, BELOW, SEEN, kinds_reference, noise_reference, placed
+from covey.sensors.wedge import ABOVE, BELOW, HIDDEN, SEEN, kinds_reference, noise_reference, placed
 from covey.world.ground import Ground
 
 KEYS = sensor_keys(3, "wedge", ["a", "b", "c", "d"])
@@ -134,6 +134,10 @@ def test_on_a_fine_grid_the_same_is_hidden_as_when_every_way_is_looked_at(make_t
             shown = {(r, c) for r, c in inside if not is_hidden(ground.altitude, u, v, z, r, c, 0.0)}
             assert seen_by(sensor, truth, kind=kind) == shown
             hidden += len(inside) - len(shown)
+        readings = sensor.read(truth, np.arange(1), KEYS[:1], 0)
+        for row, column in vertices_of(readings, 0, HIDDEN)[::20]:
+            told = readings.altitude[0][tuple((row, column) - readings.truth.corner[0])]
+            assert told == pytest.approx(shadow(ground.altitude, u, v, z, row, column, 0.0), abs=1e-9)
     assert hidden > 500
 
 
