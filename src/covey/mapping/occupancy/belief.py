@@ -279,7 +279,8 @@ class Beliefs(SharedMaps):
         total = np.zeros(self.grid.shape, np.int32)
         for robot in range(len(self)):
             total += self[robot].own
-        return np.where(total > 0, 100, np.where(total < 0, 0, -1)).astype(np.int8)
+        free, unknown = np.int8(0), np.int8(-1)
+        return np.where(total > 0, np.int8(100), np.where(total < 0, free, unknown))
 
     @property
     def nbytes(self) -> int:

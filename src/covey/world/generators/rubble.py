@@ -144,25 +144,33 @@ def _left(passable, filled, resolution, reach):
     """Return which passable cells lie farther than ``reach`` [m] from all filled ones, bool (rows, columns)."""
     rows, columns = filled.shape
     near = int(reach / resolution) + 1  # cells, at least as far as the reach
-    up = np.empty((rows, columns), np.int64)  # how many rows to the nearest filled cell of the column
-    for c in range(columns):
-        last = -near - 1
-        for r in range(rows):
-            last = r if filled[r, c] else last
-            up[r, c] = r - last
-        last = rows + near + 1
-        for r in range(rows - 1, -1, -1):
-            last = r if filled[r, c] else last
-            up[r, c] = min(up[r, c], last - r)
-    left = passable.copy()
+    wide = np.full(near + 1, -1)  # how many cells to either side are in reach of a cell that is so many rows away
+    side = near
+    for up in range(near + 1):
+        while side >= 0 and math.sqrt((side * resolution) ** 2 + (up * resolution) ** 2) > reach:
+            side -= 1
+        wide[up] = side
+    rows_up = np.full(columns, near + 1)  # to the nearest filled cell of each column, first from the south
+    rows_to = np.empty((rows, columns), np.int64)
     for r in range(rows):
         for c in range(columns):
-            if left[r, c]:
-                for k in range(max(0, c - near), min(columns, c + near + 1)):
-                    across, along = (k - c) * resolution, up[r, k] * resolution
-                    if math.sqrt(across**2 + along**2) <= reach:
-                        left[r, c] = False
-                        break
+            rows_up[c] = 0 if filled[r, c] else min(rows_up[c] + 1, near + 1)
+            rows_to[r, c] = rows_up[c]
+    rows_up[:] = near + 1
+    left, change = passable.copy(), np.zeros(columns + 1, np.int64)
+    for r in range(rows - 1, -1, -1):
+        change[:] = 0
+        for c in range(columns):
+            rows_up[c] = 0 if filled[r, c] else min(rows_up[c] + 1, near + 1)
+            up = min(rows_up[c], rows_to[r, c])
+            if up <= near and wide[up] >= 0:
+                change[max(0, c - wide[up])] += 1
+                change[min(columns, c + wide[up] + 1)] -= 1
+        blocked = 0
+        for c in range(columns):
+            blocked += change[c]
+            if blocked:
+                left[r, c] = False
     return left
 
 
@@ -194,6 +202,7 @@ def _in_one_piece(mask):
 
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
     """Fill the free cells that cannot be reached over edges from those that are passable."""
-    labels, _ = label_over_edges(cells == FREE)
-    reached = np.unique(labels[passable])
-    cells[(cells == FREE) & ~np.isin(labels, reached)] = WALL
+    labels, count = label_over_edges(cells == FREE)
+    reached = np.zeros(count + 1, bool)
+    reached[labels[passable]] = True
+    cells[(cells == FREE) & ~reached[labels]] = WALL

@@ -76,7 +76,8 @@ class StartSearch:
     def anywhere(self, random: np.random.Generator) -> Iterator[np.ndarray]:
         """Go through the largest part of the world, over edges and corners, in random order."""
         labels, _ = label_by_size(self._inside(None))
-        return _chunks(random.permutation(np.argwhere(labels == 1)))
+        chunks = _chunks(random.permutation(np.flatnonzero(labels == 1)))
+        return (np.column_stack(np.unravel_index(chunk, labels.shape)) for chunk in chunks)
 
     def hallway_ends(self) -> Iterator[np.ndarray]:
         """Go through the halls, what is nearest to the edge of the world first; of equal cells by column, then row.
