@@ -38,4 +38,4 @@ def test_the_point_ahead_is_that_of_shapely(seed):
 
 
 def test_a_path_of_one_place_is_that_place():
-    assert lookahead(np.array([[3.0, 4.0]]), 0, 0.0, 0.0, 1.0) == (3.0, 4.0, 0, 5.0, 0.0)
+    assert lookahead(np.array([[4.0, 6.0]]), 0, 1.0, 2.0, 1.0) == (4.0, 6.0, 0, 5.0, 0.0)

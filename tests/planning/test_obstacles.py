@@ -32,7 +32,7 @@ def test_tracked_velocity_is_over_ground_whatever_the_robot_itself_does():
         away = np.array([math.hypot(ox - x, oy - y)])
         track(tracks, np.array([7]), away, np.array([bearing]), np.array([math.nan]), v, 0.0, w, dt)
     c, s = math.cos(heading), math.sin(heading)
-    assert tracks[0, 2:4] == pytest.approx([c * 0.3 - s * 0.4, -s * 0.3 - c * 0.4], abs=0.02)
+    assert tracks[0, 2:4] == pytest.approx([c * 0.3 - s * 0.4, -s * 0.3 - c * 0.4], abs=0.002)
     assert tracks[0, 7] == 0.0
 
 

@@ -79,17 +79,13 @@ def random_tracks(draw):
 
 
 def contacts(px, py, vx, vy, radius):
-    """When points that move with these velocities come within a radius of a place: the roots of a polynomial."""
-    out = np.full(np.shape(vx), math.inf)
-    for at in np.ndindex(out.shape):
-        a, b, c = vx[at] ** 2 + vy[at] ** 2, -2.0 * (px * vx[at] + py * vy[at]), px**2 + py**2 - radius**2
-        if c <= 0.0:
-            out[at] = 0.0 if b < 0.0 else math.inf
-        elif a > 0.0:
-            roots = np.roots([a, b, c])
-            real = roots.real[np.abs(roots.imag) < 1e-9]
-            out[at] = min(real[real > 0.0], default=math.inf)
-    return out
+    """When points that move with these velocities come within a radius of a place: the smaller root of a polynomial."""
+    a, b, c = vx**2 + vy**2, px * vx + py * vy, px**2 + py**2 - radius**2
+    if c <= 0.0:
+        return np.where(b > 0.0, 0.0, math.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = (b - np.emath.sqrt(b**2 - a * c)) / a
+    return np.where(np.isreal(first) & (first.real > 0.0), first.real, math.inf)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -107,7 +103,7 @@ def test_a_disc_touches_at_the_time_and_the_distance_that_are_told(seed):
     assert time_to_contact(1.0, 0.0, 0.0, 0.0, 0.5) == math.inf
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(60))
 def test_the_velocity_is_the_cheapest_of_all_that_are_looked_at(seed):
     """All costs at once, in NumPy."""
     draw = np.random.default_rng(seed)
