@@ -10,7 +10,7 @@ from covey.world.editing.shapes import wall
 from covey.world.generators.terrains import maze_walls, start_line
 from covey.world.world import World
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "terrains"
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "terrains"
 PUBLISHED = next(
     (p / "shared/data/terrains" for p in Path(__file__).parents if (p / "shared/data").is_dir()), PUBLISHED
 )
