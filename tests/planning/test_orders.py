@@ -26,7 +26,11 @@ def test_its_slots_are_those_of_the_formation():
 
 @pytest.mark.parametrize(
     ("notice", "word"),
-    [("go", "is no order"), ({"objective_m": [1]}, "objective_m"), ({"objective_m": [1, 2], "spacing": 1}, "spacing")],
+    [
+        ("go", "is not an order"),
+        ({"objective_m": [1]}, "objective_m"),
+        ({"objective_m": [1, 2], "spacing": 1}, "spacing"),
+    ],
 )
 def test_what_is_no_order_is_named(notice, word):
     with pytest.raises(InvalidValueError, match=word):

@@ -1,4 +1,4 @@
-"""The shelf of controllers, one file each; `controllers` finds them by name."""
+"""The controllers that ship with Covey, one file each; `controllers` finds them by name."""
 
 from covey.controllers.basic.still import still
 from covey.controllers.basic.wall_follower import wall_follower

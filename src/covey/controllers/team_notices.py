@@ -1,4 +1,4 @@
-"""What the robots of a team tell each other about themselves, on the notice board or over the radio."""
+"""What the robots of a team report about themselves, on the notice board or by radio."""
 
 import math
 from typing import Any
@@ -13,13 +13,13 @@ _DRIVES_ON_S = 0.5
 
 
 class BoardMates:
-    """The same as `Teammates`, on the notice board: everybody reads it, whatever the radio does.
+    """Like `Teammates`, but on the notice board, which every robot can read without a radio.
 
-    Each robot keeps one notice under its name: when, its pose, where it is going and what else its strategy tells.
+    Each robot keeps one notice under its name: the time, its pose, its goal, and other facts of its strategy.
 
     Args:
-        every_s: time between two notices [s]; something new is told at once.
-        forget_s: how long a notice holds [s].
+        every_s: time between two notices [s]; changes are posted at once.
+        forget_s: time for which a notice holds [s].
     """
 
     def __init__(self, every_s: float = 0.2, forget_s: float = 10.0):
@@ -29,7 +29,7 @@ class BoardMates:
         self._next_s = self._read_s = 0.0
 
     def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
-        """Read the others' notices, and renew the own one when it is time; to be called at every step."""
+        """Read the others' notices, and renew the robot's own when it is time; call it at every step."""
         if robot.time >= self._read_s - 1e-9:
             self._read_s = robot.time + self.every_s
             for name in robot.team:
@@ -45,15 +45,15 @@ class BoardMates:
             self._told, self._next_s = (goal, facts), robot.time + self.every_s
 
     def others(self, robot: Robot) -> dict[str, Mate]:
-        """Return what is known of the mates whose notices are not too old, by name, sorted."""
+        """Return the team mates whose notices are not too old, sorted by name."""
         return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
 
 
 class RadioMates(Teammates):
-    """`Teammates`, who also reckons how fast the others drive, from where they were twice."""
+    """`Teammates` that also estimates the others' velocities from their last two positions."""
 
     def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
-        """Take in what arrived, and tell the others when it is time; to be called at every step."""
+        """Process new messages, and report to the others when it is time; call it at every step."""
         before = dict(self.mates)
         super().step(robot, goal, **facts)
         for name, mate in self.mates.items():
@@ -66,17 +66,17 @@ class RadioMates(Teammates):
 
 
 def where_now(mate: Mate, time_s: float) -> tuple[float, float]:
-    """Return where a mate is by now [m], when it has driven on as it did; it is given half a second for that."""
+    """Return the extrapolated position of a mate [m], over at most half a second."""
     x, y, heading = mate.pose
     way_m = mate.facts.get("velocity", (0.0, 0.0))[0] * min(time_s - mate.time_s, _DRIVES_ON_S)
     return x + way_m * math.cos(heading), y + way_m * math.sin(heading)
 
 
 def mates_over(what: str) -> BoardMates | RadioMates:
-    """Return what tells and remembers notices: over the ``board`` or the ``radio``.
+    """Return the class that sends and remembers reports: over the ``board`` or the ``radio``.
 
     Raises:
-        UnknownNameError: it is neither.
+        UnknownNameError: ``what`` is neither.
     """
     if what not in OVER:
         raise UnknownNameError("way to tell notices", what, OVER)

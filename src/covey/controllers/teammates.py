@@ -1,4 +1,4 @@
-"""Team mates: what the others said about themselves over the radio, and how long ago."""
+"""Team mates: what the others have reported about themselves by radio, and when."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,18 +7,18 @@ from covey.geometry import Pose
 from covey.onboard.handle import Robot
 
 KIND = "state"
-"""Kind of the messages in which robots tell about themselves."""
+"""Kind of the messages in which robots report about themselves."""
 
 
 @dataclass(frozen=True)
 class Mate:
-    """What a robot said about itself.
+    """What a robot has reported about itself.
 
     Attributes:
-        time_s: when it said so [s].
-        pose: where it believed to be.
-        goal: where it was going [m]; None for nowhere.
-        facts: what else its strategy tells.
+        time_s: time of the report [s].
+        pose: the robot's own estimate of its pose.
+        goal: its goal [m]; None if it had none.
+        facts: other data of its strategy.
     """
 
     time_s: float
@@ -28,14 +28,15 @@ class Mate:
 
 
 class Teammates:
-    """Tells the others where the robot is and what it is up to, and remembers what they tell.
+    """Reports the robot's pose, goal and facts to the others, and remembers their reports.
 
-    Who has not been heard for ``forget_s`` is forgotten: a partner that vanished, or is out of reach, binds nobody. Nor
-    does one whose frame the robot does not know; else pose and goal are turned into its own, and facts left as told.
+    A robot that has been silent for ``forget_s`` is forgotten: one that vanished or is out of reach blocks nobody. A
+    robot whose frame this robot does not know is ignored; otherwise its pose and goal are transformed into this robot's
+    frame, and its facts are left as they are.
 
     Args:
-        every_s: time between two messages [s]; a new goal is told at once.
-        forget_s: how long what a mate said holds [s].
+        every_s: time between two messages [s]; a new goal is sent at once.
+        forget_s: time for which a report holds [s].
     """
 
     def __init__(self, every_s: float = 1.0, forget_s: float = 10.0):
@@ -45,7 +46,7 @@ class Teammates:
         self._next_s = 0.0
 
     def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
-        """Take in what arrived, and tell the others when it is time; to be called at every step."""
+        """Process new messages, and report to the others when it is time; call it at every step."""
         for message in robot.messages(KIND):
             pose, told_goal, told_facts = message.payload
             T_own_sender = robot.frame_of(message.sender)
@@ -59,5 +60,5 @@ class Teammates:
             self._told, self._next_s = (goal, facts), robot.time + self.every_s
 
     def others(self, robot: Robot) -> dict[str, Mate]:
-        """Return what is known of the mates that were heard lately, by name, sorted."""
+        """Return the recently heard team mates, sorted by name."""
         return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}

@@ -1,9 +1,9 @@
-"""What robots that patrol parts of a graph agree on when they meet: who has which part, and when they meet again.
+"""Agreements of robots that patrol parts of a graph: which robot has which part, and when they meet again.
 
 References:
     C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
     tolerance. Master thesis, Aalborg University, 2025; their program MAEPS, HMPPatrollingAlgorithms/FaultTolerance,
-    PartitionComponent.cs (what is agreed on) and MeetingComponent.cs (where to go next). Spreading: C. Pinciroli, A.
+    PartitionComponent.cs (the agreements) and MeetingComponent.cs (where to go next). Spreading: C. Pinciroli, A.
     Lee-Brown, G. Beltrame: A tuple space for data sharing in robot swarms (virtual stigmergy). 2016,
     doi:10.4108/eai.3-12-2015.2262503.
 """
@@ -16,18 +16,18 @@ import numpy as np
 from covey.planning.meetings import MeetingPlan
 
 NOBODY = ""
-"""The owner of a part that was given away and not yet taken."""
+"""The owner of a part that was given away and that no robot has taken yet."""
 _AT_ONCE_S = 1.0
 
 Row = tuple[Any, int]
-"""A value, and how often it has changed."""
+"""A value, and the number of its changes."""
 Offer = tuple[float, bool]
-"""The time [s] from which on a robot could meet once more, and whether it is overloaded: it will be late everywhere,
-as it is about to take over parts that it has told nobody of yet."""
+"""The earliest time [s] at which a robot can meet again, and whether it is overloaded. An overloaded robot is about to
+take over parts, has not told anybody yet, and will be late everywhere."""
 
 
 class Ledger:
-    """Values of which robots tell each other; two ledgers that have heard of each other agree."""
+    """Values that robots exchange; two ledgers that have exchanged their rows hold the same values."""
 
     def __init__(self, values: Iterable[Any]):
         self.rows: list[Row] = [(value, 0) for value in values]
@@ -36,23 +36,23 @@ class Ledger:
         return self.rows[index][0]
 
     def put(self, index: int, value: Any) -> None:
-        """Write down a new value."""
+        """Set a new value."""
         self.rows[index] = (value, self.rows[index][1] + 1)
 
     def take(self, rows: list[Row]) -> None:
-        """Take in what another knows: the newer row wins, of equally new ones the lesser value."""
+        """Merge the rows of another ledger: the newer row wins; of equally new rows, the smaller value."""
         self.rows = [
             min((mine, other), key=lambda r: (-r[1], r[0])) for mine, other in zip(self.rows, rows, strict=True)
         ]
 
 
 class Agreements:
-    """What one robot knows of the agreements, and what it is about to take over.
+    """The agreements that one robot knows, and the parts that it has promised to take over.
 
     Attributes:
-        owners: names by part.
-        times: of each meeting the next time and the one after it [s].
-        takes: parts that it takes over when it is next at meeting ``takes_at``, if their owners are absent there.
+        owners: name of the owner of each part.
+        times: the next two times of each meeting [s].
+        takes: parts that the robot takes over at its next visit to meeting ``takes_at``, if their owners are absent.
     """
 
     def __init__(self, name: str, plan: MeetingPlan, team: Iterable[str]):
@@ -66,7 +66,7 @@ class Agreements:
         return [part for part, (owner, _) in enumerate(self.owners.rows) if owner == name]
 
     def own_parts(self) -> list[int]:
-        """Return the robot's parts; without any it takes the first one of whoever has most, if that has several."""
+        """Return the robot's parts. Without parts, it takes the first of the robot with most, if that has several."""
         if mine := self.parts_of(self.name):
             return mine
         owners = sorted({owner for owner, _ in self.owners.rows} - {NOBODY})
@@ -76,15 +76,16 @@ class Agreements:
         return self.parts_of(self.name)
 
     def next_meeting(self, travel_s: np.ndarray, at: int, now_s: float) -> tuple[int | None, float]:
-        """Return the meeting to go to next and its time [s]; None, inf when there is none.
+        """Return the meeting to go to next and its time [s]; (None, inf) if there is none.
 
-        First come meetings whose next time cannot be kept but the one after it can, then those whose next time can,
-        then those for which both are over; one that comes later goes first where there is time for it before.
+        Meetings come in three groups: first those whose next time the robot cannot keep but whose second time it can,
+        then those whose next time it can keep, then those with both times over. A meeting of a later group goes first
+        if there is time for it before.
 
         Args:
-            travel_s: time between waypoints [s], (k, k).
+            travel_s: travel time between waypoints [s], (k, k).
             at: waypoint where the robot is.
-            now_s: the time [s].
+            now_s: the present time [s].
         """
         classes: list[list[tuple[float, int]]] = [[], [], []]
         for k, meeting in enumerate(self.plan.meetings):
@@ -102,7 +103,7 @@ class Agreements:
         return (best[1], float(best[0])) if best else (None, np.inf)
 
     def _takes_place(self, meeting: int) -> bool:
-        """Return whether the robot has to be at a meeting: it has a part that takes part, and another robot, too."""
+        """Return whether the robot has to be at a meeting: it owns one of the parts, and another robot owns one."""
         owners = {self.owners[part] for part in self.plan.meetings[meeting].parts}
         return self.name in owners and len(owners) > 1
 
@@ -111,27 +112,28 @@ class Agreements:
         return bool(now_s + travel_s[at, a] + travel_s[a, b] <= then[0])
 
     def offer(self, meeting: int, now_s: float) -> Offer:
-        """Return what the robot proposes at a meeting: all that its parts need, after their last known meeting."""
+        """Return the robot's proposal at a meeting: the time that its parts need, after their last known meeting."""
         if self.takes_at is not None and not self._takes_place(self.takes_at):
-            self.takes, self.takes_at = set(), None  # nobody is there to be replaced any more
+            self.takes, self.takes_at = set(), None  # no absent robot is left to replace
         overloaded = self.takes_at not in (None, meeting)
         parts = {*self.parts_of(self.name), *(self.takes if overloaded else ())}
         known = [self.times[k][1] for k, m in enumerate(self.plan.meetings) if parts & set(m.parts)]
         return sum(self.plan.intervals_s[part] for part in parts) + max([now_s, *known]), overloaded
 
     def settle(self, meeting: int, present: Mapping[str, Offer], now_s: float) -> None:
-        """Agree on what follows from a meeting that is over; all who were there come to the same.
+        """Apply the rules at the end of a meeting; all robots that were present reach the same result.
 
-        Who has promised here to take over does so if the owners are absent again. The parts of those who are
-        absent are promised to those present who are not overloaded, one to one, in the order of names. Of the others
-        the half with most parts gives one each to the half with fewest, if that has at least two fewer; it is nobody's
-        until the next meeting here. The meeting after the next is at the latest time that anybody proposes; with
-        somebody overloaded, or when the next time is over, the next one is.
+        1. A robot that promised here to take over parts does so if their owners are absent again. 2. Each absent
+        robot's parts are promised to one robot that is present and not overloaded, in the order of names. 3. Of the
+        remaining robots, each of the half with most parts gives one part to one of the half with fewest, if
+           that has at least two fewer. The part has no owner until the next meeting here.
+        4. The meeting after the next takes place at the latest time that a robot proposes. If a robot is overloaded, or
+           the next time is over, this time is that of the next meeting.
 
         Args:
-            meeting: its index.
-            present: the offer of everybody who was there, the robot included.
-            now_s: the time [s].
+            meeting: index of the meeting.
+            present: the offers of all robots that were present, including this one.
+            now_s: the present time [s].
         """
         self._take_over(meeting, present)
         owners = {self.owners[part] for part in self.plan.meetings[meeting].parts}

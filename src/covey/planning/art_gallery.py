@@ -1,9 +1,9 @@
-"""Waypoints from which a whole place can be seen: the art gallery problem, greedily.
+"""Waypoints from which a whole place can be seen: a greedy solution of the art gallery problem.
 
 References:
     V. Chvátal: A combinatorial theorem in plane geometry. Journal of Combinatorial Theory B 18, 1975 (the problem).
-    MAEPS (2025), as its patrolling waypoints are chosen: the best of the tiles that nobody sees yet, tiles beside a
-    wall counting for 0.9 of what they see.
+    MAEPS (2025), choice of patrolling waypoints: the best of the tiles that no waypoint sees yet; tiles beside a wall
+    count for 0.9 of what they see.
 """
 
 import math
@@ -19,15 +19,15 @@ _BESIDE_WALL = 0.9
 
 
 def tiles(standing: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a cell to stand on in each tile of ``side`` x ``side`` cells, and which tiles touch one without.
+    """Return a cell to stand on in each tile of ``side`` x ``side`` cells, and which tiles touch one without a cell.
 
     Args:
         standing: bool (rows, columns), where a robot's centre can be.
-        side: of a tile in cells.
+        side: side of a tile [cells].
 
     Returns:
-        rows and columns, int64 (k, 2), nearest to the middle of the tile, in the order of the tiles; and bool (k,),
-        whether one of the 8 tiles around has none (a wall is near).
+        rows and columns, int64 (k, 2), nearest to the middle of each tile, in the order of the tiles; and bool (k,),
+        whether one of the 8 tiles around has no cell (a wall is near).
     """
     rows, columns = (-(-n // side) for n in standing.shape)
     cells = np.argwhere(standing)
@@ -50,17 +50,17 @@ def tiles(standing: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
 def art_gallery(
     skip: np.ndarray, standing: np.ndarray, resolution: float, *, sight_m: float | None = None, spacing_m: float = 1.0
 ) -> np.ndarray:
-    """Return cells from which, together, every tile of a place is seen, int64 (k, 2) of rows and columns.
+    """Return cells that together see every tile of a place, int64 (k, 2) of rows and columns.
 
     Args:
-        skip: skip field of what stops the view, uint8 (4, rows, columns), see `covey.geometry.raycast`.
+        skip: skip field of the cells that block the view, uint8 (4, rows, columns), see `covey.geometry.raycast`.
         standing: bool (rows, columns), where a robot's centre can be.
         resolution: side of a cell [m].
-        sight_m: how far one sees [m]; None: without limit.
+        sight_m: range of sight [m]; None: unlimited.
         spacing_m: side of a tile [m].
 
     Raises:
-        InvalidValueError: there is nowhere to stand, or there are too many tiles.
+        InvalidValueError: there is no cell to stand on, or there are too many tiles.
     """
     if not standing.any():
         raise InvalidValueError("there is nowhere to put a waypoint: no cell can be reached")
@@ -74,11 +74,11 @@ def art_gallery(
 
 
 def greedy_cover(sees: np.ndarray, beside_wall: np.ndarray) -> list[int]:
-    """Return tiles that together see all, the best of those that nobody sees yet at a time; ties: the first.
+    """Return tiles that together see all tiles: repeatedly the best of those not seen yet; ties: the first.
 
     Args:
         sees: uint8 or bool (k, k), whether tile i sees tile j; every tile sees itself.
-        beside_wall: bool (k,), tiles that count for 0.9 of what they see.
+        beside_wall: bool (k,), tiles whose count of seen tiles is multiplied by 0.9.
 
     Examples:
         >>> row = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= 1  # each sees its neighbours in a row
@@ -115,10 +115,9 @@ def visibility(skip, cells, reach):
 
 
 def visibility_reference(solid: np.ndarray, cells: np.ndarray, reach: float, grown: float) -> np.ndarray:
-    """Plain reference of `visibility`: the line between two centres meets the square of no solid cell.
+    """Plain reference of `visibility`: the line between two centres meets no square of a solid cell.
 
-    Lines through the very corner of a square go either way by rounding; squares ``grown`` by a little, or shrunk, are
-    bounds.
+    For lines exactly through a corner, rounding decides; squares that are slightly ``grown``, or shrunk, give bounds.
     """
     import shapely
 

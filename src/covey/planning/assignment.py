@@ -1,8 +1,8 @@
-"""Who goes where: goals for a team from what each robot pays for each goal.
+"""Assignment of goals to the robots of a team, given the cost of each goal for each robot.
 
-All take ``costs``, float64 (n, k): what robot i pays to reach goal j [m], inf where it cannot get there. Goals are
-dealt out once each; a robot for which none is left (more robots than goals) takes the cheapest that it can reach, and
-a robot that can reach nothing gets -1. Equal values fall to the first robot, and to the first goal.
+All functions take ``costs``, float64 (n, k): the cost for robot i to reach goal j [m], inf if it cannot. Each goal is
+assigned once. If no goal is left for a robot (more robots than goals), it takes the cheapest that it can reach; a robot
+that can reach none gets -1. Ties go to the first robot, and to the first goal.
 
 References:
     J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015 (greedy,
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def nearest(costs: np.ndarray) -> int:
-    """Return the cheapest goal of one robot, given what each costs it, float64 (k,); -1 when it can reach none.
+    """Return the cheapest goal of one robot, given its costs, float64 (k,); -1 if it can reach none.
 
     References:
         B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998.
@@ -29,7 +29,7 @@ def nearest(costs: np.ndarray) -> int:
 
 
 def greedy_assignment(costs: np.ndarray) -> np.ndarray:
-    """Let the robots choose in turn, each its cheapest goal that nobody before it has taken.
+    """Let the robots choose in turn: each takes its cheapest goal that no earlier robot has taken.
 
     Returns:
         int64 (n,), the goal of each robot.
@@ -50,7 +50,7 @@ def greedy_assignment(costs: np.ndarray) -> np.ndarray:
 
 
 def iterative_assignment(costs: np.ndarray) -> np.ndarray:
-    """Deal out the cheapest pair of a robot and a goal, then the cheapest of what remains, and so on.
+    """Assign the cheapest pair of a robot and a goal, then the cheapest of the rest, and so on.
 
     Returns:
         int64 (n,), the goal of each robot.
@@ -74,7 +74,7 @@ def iterative_assignment(costs: np.ndarray) -> np.ndarray:
 
 
 def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
-    """Deal out the goals such that most robots get one they can reach, and the sum of the costs is least.
+    """Assign the goals so that as many robots as possible get one they can reach, at the smallest sum of costs.
 
     Returns:
         int64 (n,), the goal of each robot.
@@ -86,7 +86,7 @@ def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
         >>> hungarian_assignment(np.array([[1.0, 2.0], [2.0, 9.0]])).tolist()
         [1, 0]
     """
-    from scipy.optimize import linear_sum_assignment  # takes a quarter of a second
+    from scipy.optimize import linear_sum_assignment  # importing takes a quarter of a second
 
     goals = np.full(len(costs), -1, np.int64)
     finite = np.isfinite(costs)
@@ -99,7 +99,7 @@ def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
 
 
 def minpos(costs: np.ndarray, robot: int) -> int:
-    """Return the goal at which the robot has the best rank: the fewest others are nearer to it than it is itself.
+    """Return the goal at which the robot has the best rank: to which the fewest other robots are nearer.
 
     Of goals with equal rank it is the cheapest. Each robot decides for itself.
 
@@ -119,15 +119,15 @@ def minpos(costs: np.ndarray, robot: int) -> int:
 
 
 def cost_utility(costs: np.ndarray, reduction: Callable[[int], np.ndarray], beta: float = 1.0) -> np.ndarray:
-    """Deal out the pair of a robot and a goal whose utility less cost is largest, and lower the utility around it.
+    """Assign the pair of robot and goal with the largest utility minus cost, lower the utility around the goal; repeat.
 
-    Every goal begins with utility 1. Other than by the assignments above, a goal may be taken again.
+    Every goal begins with utility 1. Unlike in the assignments above, a goal may be assigned again.
 
     Args:
         costs: float64 (n, k), in any unit.
-        reduction: from a goal that has been taken: by how much the utility of each goal falls, float64 (k,): the
-            probability that it is seen from there.
-        beta: what a unit of cost weighs against utility.
+        reduction: given an assigned goal, returns the decrease of each goal's utility, float64 (k,): the probability
+            that the goal is seen from there.
+        beta: weight of a unit of cost against utility.
 
     Returns:
         int64 (n,), the goal of each robot.
@@ -153,7 +153,7 @@ def cost_utility(costs: np.ndarray, reduction: Callable[[int], np.ndarray], beta
 
 
 def _with_rest(goals: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """Give the robots without a goal the cheapest that they can reach."""
+    """Give each robot without a goal the cheapest one that it can reach."""
     for i in np.flatnonzero(goals < 0):
         goals[i] = nearest(costs[i])
     return goals

@@ -1,8 +1,8 @@
-"""Ways over the vertices of a landscape: best first to the goal, and back in leaps, which leaves few waypoints.
+"""Paths over the vertices of a landscape: a best-first search to the goal, then leaps back, which leave few waypoints.
 
-The forward pass searches a chain of neighbouring vertices that are mapped and drivable. The reverse pass goes back
-from the goal and leaps each time to the farthest earlier vertex to which a straight line keeps its distance from bad
-vertices and stays over mapped ones.
+The forward pass searches a chain of neighbouring vertices that are mapped and drivable. The reverse pass starts at the
+goal. Each time, it leaps to the farthest earlier vertex to which a straight line keeps its distance from bad vertices
+and stays over mapped ones.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (lines that come
@@ -20,20 +20,20 @@ from covey.kernel import kernel
 from covey.planning.costs import clearance
 
 CLEARANCE_M = 0.5
-"""How far a line stays from bad vertices [m]."""
+"""Distance of a line from bad vertices [m]."""
 START_M = 2.0
-"""A robot that stands where no line may lead begins at the nearest passable vertex within this distance [m]."""
+"""A robot that stands where no line may lead starts at the nearest passable vertex within this distance [m]."""
 _DROW = np.array([0, 0, 1, -1, 1, 1, -1, -1])
 _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _SQRT2 = math.sqrt(2.0)
 
 
 class Ways:
-    """The ways over a landscape as it is believed to be at one moment.
+    """The paths over a landscape, as a robot believes it to be at one moment.
 
     Args:
         grid: int8, -1 unmapped, 0 drivable, above 50 bad; the centres of its cells are the vertices; yaw 0.
-        clearance_m: how far lines stay from bad vertices [m].
+        clearance_m: distance of lines from bad vertices [m].
 
     Attributes:
         passable: bool (rows, columns), where a line may turn.
@@ -45,27 +45,27 @@ class Ways:
         if self.reach > 1.0:
             apart = clearance(grid.cells, 1.0, self.reach) + 0.5  # from centre to centre [cells]
             self.passable &= apart >= self.reach - 1e-5
-        self._cuts = self.reach <= 0.5 * _SQRT2  # between two bad vertices a diagonal is so far from both [cells]
+        self._cuts = self.reach <= 0.5 * _SQRT2  # distance of a diagonal from two bad vertices beside it [cells]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return row and column of a point [m], with fractions; whole numbers are vertices."""
+        """Return row and column of a point [m] as fractional numbers; whole numbers are vertices."""
         x0, y0, _ = self.grid.origin
         return (y - y0) / self.grid.resolution - 0.5, (x - x0) / self.grid.resolution - 0.5
 
     def state(self, x: float, y: float) -> int:
-        """Return what the vertex nearest to a point [m] is; beyond the grid it is bad."""
+        """Return the state of the vertex nearest to a point [m]; outside the grid it is bad."""
         row, column = self.grid.cell_at(x, y)
         rows, columns = self.grid.shape
         return int(self.grid.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else 100
 
     def vertex(self, x: float, y: float, within_m: float) -> tuple[int, int] | None:
-        """Return row and column of the passable vertex nearest to a point within a distance [m]; None for none."""
+        """Return row and column of the nearest passable vertex within a distance [m] of a point; None if none is."""
         row, column = self.at(x, y)
         found = nearest_passable(self.passable, row, column, within_m / self.grid.resolution)
         return found if found[0] >= 0 else None
 
     def distances(self, x: float, y: float) -> np.ndarray:
-        """Return how far it is from a point to each vertex over passable ones [m], float64 (rows, columns), or inf."""
+        """Return the path length from a point to each vertex [m], float64 (rows, columns), inf if there is no path."""
         start = self.vertex(x, y, START_M)
         if start is None:
             return np.full(self.grid.shape, np.inf)
@@ -73,10 +73,10 @@ class Ways:
         return come * self.grid.resolution
 
     def plan(self, start: tuple[float, float], goal: tuple[float, float]) -> np.ndarray | None:
-        """Return the waypoints from a point to another [m], float64 (k, 2), both included; None when there is no way.
+        """Return the waypoints from one point to another [m], float64 (k, 2), both included; None if there is no path.
 
-        Where the line to the goal itself would come too near to a bad vertex, the way ends at the vertex beside it.
-        Unmapped goals have no way.
+        If the line to the goal itself came too close to a bad vertex, the path ends at the vertex beside the goal.
+        There is no path to an unmapped goal.
         """
         first, last = self.vertex(*start, START_M), self.vertex(*goal, 0.75 * self.grid.resolution)
         if first is None or last is None or self.state(*goal) < 0:
@@ -92,7 +92,7 @@ class Ways:
         return np.column_stack((x0 + (columns + 0.5) * self.grid.resolution, y0 + (rows + 0.5) * self.grid.resolution))
 
     def is_clear(self, line: np.ndarray) -> bool:
-        """Return whether straight lines through points [m], float64 (k, 2), keep to the rule for waypoints."""
+        """Return whether straight lines through points [m], float64 (k, 2), obey the rule for waypoints."""
         corners = np.array([self.at(x, y) for x, y in line])
         pairs = itertools.pairwise(corners)
         return all(is_clear(self.grid.cells, a, b, self.reach) for a, b in pairs)
@@ -109,7 +109,7 @@ def best_first(
         cuts_corners: whether a diagonal may pass between two vertices that are not passable.
 
     Returns:
-        int64 (m, 2), rows and columns from start to goal; empty (0, 2) when there is no way.
+        int64 (m, 2), rows and columns from start to goal; empty (0, 2) if there is no path.
 
     Examples:
         >>> free = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 0]], bool)
@@ -128,12 +128,12 @@ def best_first(
 
 
 def leap_back(points: np.ndarray, occupancy: np.ndarray, reach: float) -> np.ndarray:
-    """Return the points of a chain that remain when it is gone back in the longest clear leaps: the reverse pass.
+    """Return the points of a chain that remain after going back in the longest clear leaps: the reverse pass.
 
     Args:
-        points: float64 (m, 2), rows and columns, each next to the one before: that step is always taken for clear.
+        points: float64 (m, 2), rows and columns, each next to the one before; such a step always counts as clear.
         occupancy: int8 (rows, columns), see `is_clear`.
-        reach: how far lines stay from bad vertices [cells].
+        reach: distance of lines from bad vertices [cells].
     """
     keep = [len(points) - 1]
     while keep[-1] > 0:
@@ -146,12 +146,12 @@ def leap_back(points: np.ndarray, occupancy: np.ndarray, reach: float) -> np.nda
 
 @kernel
 def search(passable, cuts_corners, start_row, start_column, goal_row, goal_column):
-    """Search best first from a vertex to another, or without a goal (-1, -1) to all.
+    """Search best first from one vertex to another, or to all vertices if the goal is (-1, -1).
 
-    A binary heap holds the open vertices by the length so far and, towards a goal, the octile distance left.
+    A binary heap orders the open vertices by the length so far plus, with a goal, the octile distance left.
 
     Returns:
-        The length to come [cells], float64 (rows, columns), inf where not reached, and the move that led there, int8.
+        The path length [cells], float64 (rows, columns), inf where not reached, and the move that led there, int8.
     """
     rows, columns = passable.shape
     come, move = np.full((rows, columns), np.inf), np.full((rows, columns), -1, np.int8)
@@ -176,7 +176,7 @@ def search(passable, cuts_corners, start_row, start_column, goal_row, goal_colum
             break
         here = come[r, c]
         if best > here + _left(r, c, goal_row, goal_column) + 1e-9:
-            continue  # it was reached on a shorter way since
+            continue  # it has been reached on a shorter path
         for m in range(8):
             i, j = r + _DROW[m], c + _DCOLUMN[m]
             if i < 0 or j < 0 or i >= rows or j >= columns or not passable[i, j]:
@@ -198,7 +198,7 @@ def search(passable, cuts_corners, start_row, start_column, goal_row, goal_colum
 
 @kernel
 def _left(row, column, goal_row, goal_column):
-    """Return the octile distance to the goal [cells], 0 without one."""
+    """Return the octile distance to the goal [cells]; 0 without a goal."""
     if goal_row < 0:
         return 0.0
     a, b = abs(row - goal_row), abs(column - goal_column)
@@ -212,13 +212,13 @@ def is_clear(occupancy, start, end, reach):
     Args:
         occupancy: int8 (rows, columns): -1 unmapped, 0 drivable, above 50 bad.
         start, end: float64 (2,), row and column [cells].
-        reach: the distance, measured from the line itself to the vertex [cells].
+        reach: least distance of a bad vertex from the line [cells].
     """
     rows, columns = occupancy.shape
     dr, dc = end[0] - start[0], end[1] - start[1]
     length2 = dr * dr + dc * dc
     count = math.ceil(2.0 * math.sqrt(length2)) + 1
-    near = math.ceil(reach + 0.75)  # from a sample to the line 0.25, and from there to its vertex 0.5
+    near = math.ceil(reach + 0.75)  # 0.25 from a sample to the line, and 0.5 from there to its vertex
     for i in range(count + 1):
         t = i / count
         row, column = math.floor(start[0] + t * dr + 0.5), math.floor(start[1] + t * dc + 0.5)
@@ -238,7 +238,7 @@ def is_clear(occupancy, start, end, reach):
 
 @kernel
 def nearest_passable(passable, row, column, within):
-    """Return row and column of the passable vertex nearest to a place, all in cells; (-1, -1): none."""
+    """Return row and column of the passable vertex nearest to a place, in cells; (-1, -1) if there is none."""
     found_row, found_column, least = -1, -1, within * within + 1e-9
     for r in range(max(math.floor(row - within), 0), min(math.ceil(row + within) + 1, passable.shape[0])):
         for c in range(max(math.floor(column - within), 0), min(math.ceil(column + within) + 1, passable.shape[1])):

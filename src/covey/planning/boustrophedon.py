@@ -1,4 +1,4 @@
-"""Boustrophedon decomposition: cells that can be covered by driving up and down, and the lanes in them.
+"""Boustrophedon decomposition: cells that a robot covers in parallel lanes, and these lanes.
 
 References:
     H. Choset: Coverage of known spaces: the boustrophedon cellular decomposition. Autonomous Robots 9(3), 2000.
@@ -16,7 +16,7 @@ class Strip:
 
     Attributes:
         first: its first column.
-        low, high: first and last row of each column, int (m,).
+        low, high: first and last row in each column, int (m,).
     """
 
     first: int
@@ -37,8 +37,8 @@ class Strip:
 def decompose(standing: np.ndarray) -> list[Strip]:
     """Return the cells of a region, in the order of their first column and row.
 
-    A line sweeps over the columns. As long as a run of standing cells has exactly one run beside it on either side,
-    the cell goes on; where runs split, join, begin or end, cells do.
+    A line sweeps over the columns. A cell continues as long as its run of standing cells has exactly one neighbouring
+    run on either side. Where runs split, join, begin or end, cells begin or end.
 
     Args:
         standing: bool (rows, columns), where the centre of the robot may be.
@@ -66,7 +66,7 @@ def decompose(standing: np.ndarray) -> list[Strip]:
 
 
 def lanes(strip: Strip, width: float) -> list[tuple[int, int, int]]:
-    """Return the lanes of a cell, evenly spaced at most ``width`` columns apart: (column, first row, last row).
+    """Return the lanes of a cell, evenly spaced and at most ``width`` columns apart: (column, first row, last row).
 
     Examples:
         >>> lanes(decompose(np.ones((5, 8), bool))[0], 4.0)
@@ -78,11 +78,11 @@ def lanes(strip: Strip, width: float) -> list[tuple[int, int, int]]:
 
 
 def zigzag(rows: list[tuple[int, int, int]], corner: int) -> list[tuple[int, int]]:
-    """Return the ends of the lanes in the order in which they are driven, as (row, column).
+    """Return the ends of the lanes in driving order, as (row, column).
 
     Args:
         rows: see `lanes`.
-        corner: where to begin: bit 0 set: with the last lane; bit 1 set: at the last row.
+        corner: where to begin: if bit 0 is set, with the last lane; if bit 1 is set, at the last row.
 
     Examples:
         >>> zigzag([(0, 0, 4), (4, 0, 4)], 0)

@@ -1,4 +1,4 @@
-"""Clearance from the occupied cells of a grid, and what it costs to drive through a cell."""
+"""Clearance from the occupied cells of a grid, and the cost of driving through a cell."""
 
 import math
 
@@ -10,24 +10,25 @@ LETHAL = np.float32(np.inf)
 """Cost of a cell that a robot's centre must not enter."""
 MAX_COST = 50.0
 """Largest finite cost of a cell."""
-_BLOCK = 32  # side of the blocks of cells in which changes are looked for
+_BLOCK = 32  # side of the blocks of cells that are checked for changes
 
 
 @kernel
 def clearance(occupancy, resolution, cap_m):
-    """Return how far each cell is from the nearest occupied cell, up to a cap.
+    """Return the distance of each cell from the nearest occupied cell, up to a cap.
 
-    A column pass and a row pass over the squared distance (Saito and Toriwaki, Pattern Recognition 27, 1994), in which
-    a cell hands its value along the row only as far as no other cell is nearer to its own column's obstacle.
+    The algorithm makes a column pass and a row pass over the squared distance (Saito and Toriwaki, Pattern Recognition
+    27, 1994). A cell passes its value along the row only as far as no other cell is nearer to its own column's
+    obstacle.
 
     Args:
         occupancy: int8 (rows, columns): above 50 occupied, 0..50 free, -1 unknown.
         resolution: side of a cell [m].
-        cap_m: larger distances are given as this one [m].
+        cap_m: upper limit of the result [m].
 
     Returns:
-        float32 (rows, columns) [m]: from the cell's centre to the near side of the nearest occupied cell, taken as
-        the distance of the centres less half a cell; 0 in an occupied cell.
+        float32 (rows, columns) [m]: distance from the cell's centre to the near side of the nearest occupied cell,
+        computed as the distance of the centres minus half a cell; 0 in an occupied cell.
     """
     rows, columns = occupancy.shape
     limit = math.ceil(cap_m / resolution + 0.5)
@@ -67,7 +68,7 @@ def clearance(occupancy, resolution, cap_m):
 
 
 def clearance_reference(occupancy: np.ndarray, resolution: float, cap_m: float) -> np.ndarray:
-    """Reference of `clearance` with scipy's exact distance transform."""
+    """Reference of `clearance`, by scipy's exact distance transform."""
     from scipy import ndimage
 
     if not np.any(occupancy > 50):
@@ -83,10 +84,10 @@ def traversal_cost(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_
     Args:
         occupancy: int8 (rows, columns): above 50 occupied, 0..50 free, -1 unknown.
         clearance_m: float32 (rows, columns) from `clearance` [m].
-        lethal_m: below this clearance the cell is `LETHAL` [m].
-        comfort_m: from this clearance on, walls cost nothing [m].
-        weight: cost added where the clearance is ``lethal_m``; it falls with the square of the missing clearance.
-        unknown_cost: cost of an unknown cell before clearance: 1 is optimistic, `LETHAL` pessimistic.
+        lethal_m: below this clearance a cell is `LETHAL` [m].
+        comfort_m: from this clearance on, walls add no cost [m].
+        weight: cost added at clearance ``lethal_m``; the added cost is quadratic in the missing clearance.
+        unknown_cost: cost of an unknown cell without walls: 1 is optimistic, `LETHAL` pessimistic.
 
     Returns:
         float32 (rows, columns), between 1 and `MAX_COST`, or `LETHAL`.
@@ -119,14 +120,14 @@ def traversal_cost_reference(occupancy, clearance_m, lethal_m, comfort_m, weight
 
 @kernel
 def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost):
-    """Bring the costs of a map up to date, in place, where the map has changed: they become `traversal_cost` of it.
+    """Update the costs of a map, in place, where the map has changed: they become its `traversal_cost`.
 
-    Returns whether it has changed.
+    Returns whether the map has changed.
 
     Args:
         cost: float32 (rows, columns), the costs of ``held``.
-        held: int8 (rows, columns), the map as it was; becomes ``occupancy``.
-        occupancy: int8 (rows, columns), the map as it is.
+        held: int8 (rows, columns), the previous map; becomes ``occupancy``.
+        occupancy: int8 (rows, columns), the present map.
         resolution, cap_m: see `clearance`. lethal_m, comfort_m, weight, unknown_cost: see `traversal_cost`.
     """
     rows, columns = occupancy.shape
@@ -147,7 +148,7 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
                 for k in range(right - left):
                     if now[k] != before[k]:
                         first, last, before[k] = min(first, left + k), max(last, left + k), now[k]
-            if not dirty and last >= 0:  # the blocks side by side that have changed end here
+            if not dirty and last >= 0:  # a run of changed blocks ends here
                 _refresh_window(
                     cost, occupancy, row0, row1, first, last, reach,
                     resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
@@ -160,7 +161,7 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
 def _refresh_window(
     cost, occupancy, row0, row1, first, last, reach, resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost
 ):
-    """Compute the costs again that depend on cells between two rows and two columns, all inclusive."""
+    """Recompute the costs that depend on cells between two rows and two columns, all inclusive."""
     rows, columns = occupancy.shape
     top, bottom = max(row0 - 2 * reach, 0), min(row1 + 2 * reach + 1, rows)
     left, right = max(first - 2 * reach, 0), min(last + 2 * reach + 1, columns)
@@ -177,9 +178,9 @@ def _refresh_window(
 
 @kernel
 def soften(cost, occupancy, row, column, radius_cells):
-    """Make the lethal, not occupied cells around a cell passable at `MAX_COST`, in place.
+    """Make the lethal cells around a cell that are not occupied passable at `MAX_COST`, in place.
 
-    A robot that stands closer to a wall than it would choose to can so find a way out.
+    This lets a robot that stands too close to a wall find a path out.
     """
     rows, columns = cost.shape
     for r in range(max(row - radius_cells, 0), min(row + radius_cells + 1, rows)):

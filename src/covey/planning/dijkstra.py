@@ -1,4 +1,4 @@
-"""Cheapest ways over the cells of a grid from one cell to all others, or to the first that satisfies a mask.
+"""Cheapest paths over the cells of a grid, from one cell to all others or to the first cell of a mask.
 
 References:
     E. W. Dijkstra: A note on two problems in connexion with graphs. Numerische Mathematik 1, 1959.
@@ -19,7 +19,7 @@ _BUCKETS = 512  # a power of two, more than the costliest move (sqrt 2 * MAX_COS
 _NOWHERE = np.zeros((0, 2), np.int64)
 _LEVELS = 256  # a power of two, more than twice the costliest move
 _UNKNOWN = np.zeros(0, np.float32)
-_GUIDED = 32  # a search for one of more targets than these is not worth an estimate
+_GUIDED = 32  # with more targets than this, an estimate does not pay
 _SQRT2 = math.sqrt(2.0)
 
 
@@ -27,9 +27,9 @@ class Field(NamedTuple):
     """The result of a search from one cell.
 
     Attributes:
-        cost: float32 (rows, columns), the cost to come [cells x cost]; inf where not reached (an early exit leaves
-            cells beyond the hit at inf or above their true cost).
-        parent: int8 (rows, columns), the move that led here, -1 at the source and where not reached.
+        cost: float32 (rows, columns), the cost to come [cells x cost]; inf where not reached. After an early exit,
+            cells beyond the hit are at inf or above their true cost.
+        parent: int8 (rows, columns), the move that led here; -1 at the source and where not reached.
         hit: row and column of the first cell of the mask, or (-1, -1).
     """
 
@@ -39,9 +39,9 @@ class Field(NamedTuple):
 
 
 class _Scratch(threading.local):
-    """Arrays that all searches over grids of one size use again; ``come`` is inf and ``move`` -1 between searches."""
+    """Arrays that all searches over grids of one size reuse; between searches ``come`` is inf and ``move`` -1."""
 
-    size = -1  # of the grids, framed; -1 also while a search uses the arrays, should it be interrupted
+    size = -1  # of the framed grids; -1 also while a search uses the arrays, in case it is interrupted
     kept = -1
     searched = 0
 
@@ -49,7 +49,7 @@ class _Scratch(threading.local):
         size = (shape[0] + 2) * (shape[1] + 2)
         if self.size != size:
             self.come, self.move = np.full(size, np.inf, np.float32), np.full(size, -1, np.int8)
-            entries = 8 * size  # pages that are never written cost nothing
+            entries = 8 * size  # memory pages that are never written cost nothing
             self.cell_of, self.next_of = np.empty(entries, np.int32), np.empty(entries, np.int32)
             self.come_of = np.empty(entries, np.float32)
         self.size, self.kept = -1, size
@@ -73,9 +73,9 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
     A move costs its length in cells times the mean cost of its two cells.
 
     Args:
-        cost: float32 (rows, columns) from `covey.planning.costs.traversal_cost`: 1 … 50, or inf for not passable.
+        cost: float32 (rows, columns) from `covey.planning.costs.traversal_cost`: 1 … 50, or inf for impassable cells.
         source: row and column; may itself be impassable.
-        mask: bool or uint8 (rows, columns): stop at the cheapest cell where it is set.
+        mask: bool or uint8 (rows, columns): stop at the cheapest cell of this mask.
 
     Examples:
         >>> field = dijkstra(np.ones((3, 4), np.float32), (0, 0))
@@ -92,9 +92,9 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
 def costs_to(
     cost: np.ndarray, source: tuple[int, int], cells: np.ndarray, ahead: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the cost to come from ``source`` to some cells, int (k, 2), as `dijkstra` does: float32 (k,).
+    """Return the cost to come from ``source`` to some cells, int (k, 2), as by `dijkstra`: float32 (k,).
 
-    The search ends when it has come to all of them; ``ahead``, from `costs_ahead`, leads it there.
+    The search ends when it has reached all of them; ``ahead``, from `costs_ahead`, guides it.
     """
     _, come, _, entries, _ = _spread(cost, np.array([source]), cells, -1, _UNKNOWN if ahead is None else ahead)
     costs = come[cells[:, 0], cells[:, 1]]
@@ -103,9 +103,9 @@ def costs_to(
 
 
 def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return what it costs at least to come from each cell to the nearest of ``cells``, for `costs_to`.
+    """Return a lower bound of the cost from each cell to the nearest of ``cells``, for `costs_to`.
 
-    It holds also where ``cost`` is larger. Where the way is longer than from any of the ``sources``, it is so long.
+    It also holds for any larger ``cost``. It is capped at the largest cost from any of the ``sources``.
     """
     _, _, _, entries, level = _spread(cost, cells, sources, -1)
     ahead = np.minimum(_scratch.come, np.float32(level))
@@ -114,9 +114,9 @@ def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.
 
 
 def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
-    """Return row and column of the one of some cells, int (k, 2), that is cheapest to come to, (-1, -1) for none.
+    """Return row and column of the cell that is cheapest to reach of ``cells``, int (k, 2); (-1, -1) if there is none.
 
-    Of equals it is the one that a search with them as the ``mask`` of `dijkstra` comes to first.
+    Of equally cheap cells it is the one that `dijkstra` with these cells as its ``mask`` reaches first.
     """
     if 0 < len(cells) <= _GUIDED:
         targets = np.ascontiguousarray(cells, np.int64)
@@ -130,7 +130,7 @@ def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tu
 
 
 def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
-    """Return the cells from a source to a target, int64 (m, 2), and what the way costs; see `covey.planning.astar`."""
+    """Return the cells from a source to a target, int64 (m, 2), and the path's cost; see `covey.planning.astar`."""
     arrays = _scratch.of(cost.shape)
     hit, entries, _ = search(cost, source[0], source[1], np.array([target]), *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
@@ -141,14 +141,14 @@ def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, 
 
 
 def searched() -> int:
-    """Return how many entries the searches of this thread have put in their queues so far: what they had to do."""
+    """Return the number of queue entries that the searches of this thread have made so far, a measure of their work."""
     return _scratch.searched
 
 
 def _spread(
     cost: np.ndarray, sources: np.ndarray, targets: np.ndarray, enough: int, ahead: np.ndarray = _UNKNOWN
 ) -> tuple[tuple[int, int], np.ndarray, np.ndarray, int, int]:
-    """Return to which target `spread` came first, views of what it wrote on, its entries, and its last level."""
+    """Return the first target that `spread` reached, views of the arrays it wrote, its entries, and its last level."""
     rows, columns = cost.shape
     arrays, goals = _scratch.of(cost.shape), np.ascontiguousarray(targets, np.int64)
     starts = np.ascontiguousarray(sources, np.int64)
@@ -159,7 +159,7 @@ def _spread(
 
 @kernel
 def _wipe(cell_of, entries, come, move):
-    """Undo what a search has done to ``come`` and ``move``."""
+    """Undo the changes of a search to ``come`` and ``move``."""
     for i in range(entries):
         cell = np.uint64(cell_of[i])
         come[cell], move[cell] = np.inf, -1
@@ -167,7 +167,7 @@ def _wipe(cell_of, entries, come, move):
 
 @kernel
 def _estimate(row, column, targets):
-    """Octile distance to the nearest target: never more than the true cost, since a cell costs at least 1."""
+    """Octile distance to the nearest target: never more than the true cost, because a cell costs at least 1."""
     nearest = np.inf
     for k in range(targets.shape[0]):
         a, b = abs(row - targets[k, 0]), abs(column - targets[k, 1])
@@ -179,21 +179,21 @@ def _estimate(row, column, targets):
 def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, come_of):
     """Search from some cells in all directions, over cells with a frame of impassable ones around them.
 
-    Buckets as wide as the cheapest move hold the open cells in the order of their cost: no cell of a bucket can make
-    another one of it cheaper, so each is final when its bucket's turn comes. With an estimate of what lies ahead it
-    can, and the bucket is gone through again. Each time in two rounds, the first without branches on what is improved
-    (they could not be foretold): one notes the improvements, one files them.
+    Buckets as wide as the cheapest move hold the open cells in the order of their cost. No cell of a bucket can make
+    another one of the same bucket cheaper, so each cell is final when its bucket's turn comes. With an estimate of the
+    cost ahead this does not hold, and the bucket is processed again. Each time takes two rounds: the first notes the
+    improvements, without unpredictable branches; the second files them.
 
     Args:
         cost: float32 (rows, columns). sources, targets: int64 (k, 2), rows and columns.
-        enough: stop when so many targets are final; -1: all that are passable.
-        ahead: float32 (framed cells,), no more than the true cost from each to a target; or empty.
-        come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 before.
-        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
+        enough: stop when this many targets are final; -1: all that are passable.
+        ahead: float32 (framed cells,), at most the true cost from each cell to a target; or empty.
+        come, move: float32, int8 (framed cells,): cost to come and the move that led there, inf and -1 at the start.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next entry of its bucket.
 
     Returns:
-        Row and column of the cheapest target, -1, -1 if it came to none; how many entries were used: the framed cells
-        that were reached are ``cell_of`` up to there; and up to which cost all is final.
+        Row and column of the cheapest target, -1, -1 if none was reached; the number of entries used: the reached
+        framed cells are ``cell_of`` up to there; and the cost up to which all cells are final.
     """
     rows, columns = cost.shape
     width, half = columns + 2, _halves(cost)
@@ -226,7 +226,7 @@ def spread(cost, sources, targets, enough, ahead, come, move, cell_of, next_of, 
             if goal[np.uint64(u)] != 0:
                 goal[np.uint64(u)] = 0
                 found += 1
-                if guided:  # rounding may have hidden a way as cheap
+                if guided:  # rounding may have hidden an equally cheap path
                     last = max(last, int(here + 10.0 * _margin(here)))
                 if here < hit_cost:
                     hit, hit_cost = u, here
@@ -312,17 +312,17 @@ def _improve(u, here, half, width, come, cell_of, come_of, entries):
 def search(cost, source_row, source_column, targets, come, move, cell_of, next_of, come_of):
     """Search from a cell towards target cells: A*.
 
-    Narrow buckets hold the open cells in the order of their estimated cost. A cell that improves is put in again and
-    its older entry is passed over, so the result is exact although the cells of one bucket are taken in any order.
+    Narrow buckets hold the open cells in the order of their estimated cost. A cell that improves is added again and
+    its older entry is skipped, so the result is exact although the cells of one bucket are taken in any order.
 
     Args:
         cost: float32 (rows, columns). targets: int64 (k, 2), rows and columns, at least one.
-        come, move: float32, int8 (cells or more,): cost to come and the move that led there, inf and -1 before.
-        cell_of, next_of, come_of: the entries of all buckets, each with the next of its bucket.
+        come, move: float32, int8 (cells or more,): cost to come and the move that led there, inf and -1 at the start.
+        cell_of, next_of, come_of: the entries of all buckets, each with the next entry of its bucket.
 
     Returns:
-        The flat index of the cell where it stopped (-1: none); how many entries were used: the cells that were
-        reached are ``cell_of`` up to there; and whether no other target costs the same, but for rounding.
+        The flat index of the cell where it stopped (-1: none); the number of entries used: the reached cells are
+        ``cell_of`` up to there; and whether no other target has the same cost, apart from rounding.
     """
     rows, columns = cost.shape
     price = cost.reshape(-1)
@@ -361,7 +361,7 @@ def search(cost, source_row, source_column, targets, come, move, cell_of, next_o
                 if hit != u:
                     other_cost = hit_cost
                 hit, hit_cost = u, here
-                if goals.size > 1:  # one that costs the same may lie in the next bucket by rounding
+                if goals.size > 1:  # by rounding, a target of equal cost may lie in the next bucket
                     last_level = int(4.0 * (hit_cost + _margin(hit_cost)))
             elif hit != u:
                 other_cost = min(other_cost, here)
@@ -392,7 +392,7 @@ def search(cost, source_row, source_column, targets, come, move, cell_of, next_o
 
 @kernel
 def _margin(cost):
-    """Return by how much rounding can change the cost of a way, many times over."""
+    """Return a generous bound of the rounding error in the cost of a path."""
     return 1e-3 + 1e-5 * cost
 
 

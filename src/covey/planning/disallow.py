@@ -1,4 +1,4 @@
-"""Bearing-disallow: directions that a robot does not take because a team mate is near there.
+"""Bearing-disallow: bearings that a robot avoids because a team mate is near.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: an arc towards
@@ -20,14 +20,14 @@ def arc_width(
     d_inner_m: float = 1.0,
     w_max: float = math.pi,
 ) -> float:
-    """Return the full width [rad] of the arc towards a mate at a distance.
+    """Return the full width [rad] of the arc towards a mate.
 
     Args:
-        distance_m: of the mate [m].
+        distance_m: distance of the mate [m].
         law: ``inverse``: a / d + b through (``d_outer_m``, 0) and (``d_inner_m``, ``w_max``), by default
             360° / d - 180°; ``linear``: a straight line through the same points.
-        d_outer_m, d_inner_m: from where on there is an arc, and where it is widest [m].
-        w_max: the greatest width [rad].
+        d_outer_m, d_inner_m: distances at which the arc begins, and at which it is widest [m].
+        w_max: the largest width [rad].
 
     Examples:
         >>> [round(math.degrees(arc_width(1.5, law)), 6) for law in ("inverse", "linear")]
@@ -43,13 +43,13 @@ def arc_width(
 
 
 def allowed_bearings(desired: float, arcs: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the bearings [rad] to choose from, nearest to the desired one first; none when all are disallowed.
+    """Return the bearings [rad] to choose from, nearest to the desired one first; empty if all are disallowed.
 
-    They are the desired one, where it is allowed, and the ends of the arcs that lie in no other arc.
+    They are the desired bearing, if it is allowed, and the ends of the arcs that lie in no other arc.
 
     Args:
-        desired: [rad].
-        arcs: middle and full width [rad] of each.
+        desired: the desired bearing [rad].
+        arcs: middle and full width of each arc [rad].
 
     Examples:
         >>> [round(b, 6) for b in allowed_bearings(0.0, [(0.1, 0.6)])]

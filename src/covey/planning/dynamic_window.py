@@ -1,4 +1,4 @@
-"""The dynamic window: speeds that can be reached in one step and still be braked before anything is touched.
+"""The dynamic window: speeds that can be reached in one step, and from which the robot can still brake without contact.
 
 References:
     D. Fox, W. Burgard, S. Thrun: The dynamic window approach to collision avoidance. IEEE Robotics and Automation
@@ -21,10 +21,10 @@ PATH_SAMPLES = 6
 
 @kernel
 def braking_path(v, w, v0, limits, out):
-    """Fill ``out`` (k, 2) with points of the way until the robot stands, if it is commanded (v, w) for one step more.
+    """Fill ``out`` (k, 2) with points of the path until the robot stands, if (v, w) is commanded for one more step.
 
-    The way is the arc of (v, w); its length is what is driven at ``v0`` [m/s] until the command acts, in the step,
-    and while braking.
+    The path is the arc of (v, w). Its length is the distance driven at ``v0`` [m/s] until the command acts, during the
+    step, and while braking.
     """
     length = abs(v0) * limits[7] + 0.5 * (abs(v0) + abs(v)) * limits[6] + v * v / (2.0 * limits[4])
     sign = -1.0 if v < 0.0 or (v == 0.0 and v0 < 0.0) else 1.0
@@ -42,9 +42,9 @@ def braking_path(v, w, v0, limits, out):
 
 @kernel
 def is_safe(way, points, count, tracks, limits):
-    """Return True when a braking path keeps clear of wall points and on its own side of every other robot.
+    """Return True if a braking path keeps clear of wall points and stays on its own side of every other robot.
 
-    Where the robot is nearer than the margin already, the way may not come nearer still.
+    If the robot is already closer than the margin, the path must not come closer.
     """
     wall = limits[8] + limits[9]
     for i in range(count):
@@ -71,18 +71,18 @@ def is_safe(way, points, count, tracks, limits):
 
 @kernel
 def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
-    """Return the safe command (v, w) of the dynamic window that is nearest to a wanted one.
+    """Return the safe command (v, w) of the dynamic window that is nearest to a desired one.
 
     Args:
         v0, w0: present speed and turn rate [m/s, rad/s].
-        want_v, want_w: wanted ones.
-        points, count: wall points in the body frame, float64 (k, 2) [m], and how many of them are filled.
+        want_v, want_w: desired speed and turn rate [m/s, rad/s].
+        points, count: wall points in the body frame, float64 (k, 2) [m], and the number of filled rows.
         tracks: other robots, float64 (k, 8) of `covey.planning.obstacles`.
         limits: float64 (13,), see `MIN_SPEED`.
         way: float64 (k, 2), workspace.
 
     Returns:
-        v, w, and whether a safe command was found; if not, the command brakes as hard as the robot can.
+        v, w, and whether a safe command was found; if not, the command brakes as hard as possible.
     """
     dt = limits[6]
     v_low = max(limits[0], v0 - (limits[4] if v0 > 0.0 else limits[3]) * dt)
@@ -113,12 +113,12 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
 
 @kernel
 def holonomic_window(v0x, v0y, want_x, want_y, points, count, tracks, limits, way):
-    """Return the safe velocity nearest to a wanted one for a robot that drives in any direction.
+    """Return the safe velocity nearest to a desired one, for a robot that drives in any direction.
 
     Args as in `dynamic_window`, velocities in the body frame [m/s].
 
     Returns:
-        vx, vy, and whether a safe one was found; if not, the command brakes as hard as the robot can.
+        vx, vy, and whether a safe velocity was found; if not, the command brakes as hard as possible.
     """
     dt, v0 = limits[6], math.hypot(v0x, v0y)
     for k in range(5):

@@ -1,4 +1,4 @@
-"""Edges of the mapped ground, which of them a team pushes back, and whether turning on the spot reveals more.
+"""Edges of the mapped ground: which of them a team explores, and whether a turn on the spot reveals more.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -15,8 +15,7 @@ def edge_vertices(occupancy: np.ndarray) -> np.ndarray:
     """Return the edge of the mapped ground: drivable vertices with an unmapped one among their eight neighbours.
 
     Args:
-        occupancy: int8 (rows, columns): -1 unmapped, 0 drivable, above 50 bad. Beyond its border there is nothing to
-            be mapped.
+        occupancy: int8 (rows, columns): -1 unmapped, 0 drivable, above 50 bad. There is nothing to map outside it.
 
     Returns:
         int64 (k, 2), rows and columns in storage order.
@@ -33,19 +32,19 @@ def edge_vertices(occupancy: np.ndarray) -> np.ndarray:
 
 
 def share_edges(points: np.ndarray, objective: np.ndarray, robots: np.ndarray, apart_m: float = 3.0) -> np.ndarray:
-    """Deal out edge points: the one nearest to the objective first, others apart from it and by proximity.
+    """Assign edge points: the one nearest to the objective first, then others apart from it, by proximity.
 
-    The robot nearest to the first point goes there. Then the nearest pair of a robot without a point, and of a point
-    at least ``apart_m`` from all that are taken, again and again.
+    The robot nearest to the first point goes there. Then the nearest pair of a robot without a point and a point at
+    least ``apart_m`` from all assigned ones is assigned, again and again.
 
     Args:
         points: float64 (k, 2) [m].
         objective: float64 (2,) [m].
-        robots: float64 (n, 2), where the robots are [m].
-        apart_m: [m].
+        robots: float64 (n, 2), positions of the robots [m].
+        apart_m: least distance between assigned points [m].
 
     Returns:
-        int64 (n,), the point of each robot, -1 for those for which none is left.
+        int64 (n,), the point of each robot; -1 if none is left for it.
 
     Examples:
         >>> line = np.column_stack((np.arange(6.0), np.zeros(6)))
@@ -68,16 +67,16 @@ def share_edges(points: np.ndarray, objective: np.ndarray, robots: np.ndarray, a
 
 @kernel
 def revealed_by_turning(occupancy, row, column, near, far, bins):
-    """Return how many unmapped vertices around a place a robot that turns there may see, by bearing; lengths in cells.
+    """Return the number of unmapped vertices that a robot may see by turning at a place, by bearing; lengths in cells.
 
-    Those count that lie between ``near`` and ``far``, with no bad vertex on the straight line to them, which may hide
-    them: what is behind is for another place to see.
+    Vertices count if they lie between ``near`` and ``far`` and no bad vertex lies on the straight line to them, because
+    it may hide them.
 
     Args:
         occupancy: int8 (rows, columns).
-        row, column: where the robot stands, with fractions.
-        near, far: from where to where it sees.
-        bins: so many equal sectors are told apart.
+        row, column: where the robot stands, as fractional numbers.
+        near, far: least and largest distance that it sees.
+        bins: number of equal sectors.
 
     Returns:
         int64 (bins,), the first from bearing 0 (along the columns) counter-clockwise.
@@ -102,15 +101,15 @@ def revealed_by_turning(occupancy, row, column, near, far, bins):
 
 
 def turn_to_reveal(count: np.ndarray, heading: float, fov: float) -> float:
-    """Return the least turn on the spot that brings all sectors with something to reveal into view [rad].
+    """Return the smallest turn on the spot that brings all sectors with something to reveal into view [rad].
 
     Args:
-        count: what there is to be seen in each of equal sectors, see `revealed_by_turning`.
-        heading: where the middle of the field of view is now [rad].
-        fov: its width [rad].
+        count: number of vertices to see in each of equal sectors, see `revealed_by_turning`.
+        heading: present middle of the field of view [rad].
+        fov: width of the field of view [rad].
 
     Returns:
-        Counter-clockwise positive; 0 when all that there is lies in view already.
+        Counter-clockwise positive; 0 if everything is in view already.
 
     Examples:
         >>> round(turn_to_reveal(np.array([0, 1, 0, 0]), 0.0, math.pi / 2) / math.pi, 3)  # to the north-west

@@ -12,14 +12,14 @@ from covey.kernel import kernel
 
 
 def nearest_by_steps(passable: np.ndarray, source: tuple[int, int], target: np.ndarray) -> tuple[int, int] | None:
-    """Return the target that takes the fewest steps east, north, west or south; None when there is no way to any.
+    """Return the target that takes the fewest steps east, north, west or south; None if none can be reached.
 
     Args:
-        passable: bool (rows, columns), the cells that steps may lead through; targets and the source need not be.
+        passable: bool (rows, columns), the cells that steps may lead through; targets and the source may be others.
         source: row and column.
         target: bool (rows, columns).
 
-    Of targets as many steps away, that one is taken to which the earlier steps lead further east, then north, …
+    Of targets at the same number of steps, the one whose earlier steps lead further east wins, then north, …
 
     Examples:
         >>> passable = np.array([[1, 1, 1], [0, 0, 1], [1, 1, 1]], bool)

@@ -1,4 +1,4 @@
-"""Following a path: the point ahead on it that a robot steers to.
+"""Path following: the point ahead on a path that a robot steers to.
 
 References:
     R. C. Coulter: Implementation of the pure pursuit path tracking algorithm. CMU-RI-TR-92-01, 1992.
@@ -11,12 +11,12 @@ from covey.kernel import kernel
 
 @kernel
 def lookahead(path, start, x, y, distance):
-    """Return where to steer on a path: the point ``distance`` along it beyond the place nearest to the robot.
+    """Return the point of a path to steer to: ``distance`` along the path beyond the place nearest to the robot.
 
     Args:
         path: float64 (m, 2), m >= 1: corners of the path [m].
-        start: index of the segment from which to search; the robot never goes back to earlier ones.
-        x, y: the robot [m], in the frame of the path.
+        start: index of the segment to search from; the robot never goes back to earlier ones.
+        x, y: position of the robot [m], in the frame of the path.
         distance: lookahead along the path [m].
 
     Returns:
@@ -38,7 +38,7 @@ def lookahead(path, start, x, y, distance):
         if d < off:
             nearest, share, off = i, t, d
         along += math.sqrt(length2)
-        if along > 3.0 and i > start:  # a later part of the path that comes back near is not a shortcut
+        if along > 3.0 and i > start:  # a later part of the path that returns close by is not a shortcut
             break
     left, tx, ty, to_go = 0.0, path[m - 1, 0], path[m - 1, 1], distance
     found = False

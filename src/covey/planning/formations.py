@@ -1,4 +1,4 @@
-"""Formations: where the robots of a team are to stand around an objective.
+"""Formations: the places of a team's robots around an objective.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007: six robots in a
@@ -27,22 +27,23 @@ def slots(
 ) -> np.ndarray:
     """Return the places of a formation, float64 (count, 2), x, y [m].
 
-    * ``hexagon``: on the corners of a hexagon, the first of them ahead of the centre; from the seventh robot on along
-      further hexagons, each wider by the first one's radius. Fewer robots stand on every so manyth corner.
+    * ``hexagon``: on the corners of a hexagon, the first of them ahead of the centre; from the seventh robot on, along
+      further hexagons, each wider by the first one's radius. Fewer robots are spread over the corners.
     * ``pentagon``: one robot on the centre, the others likewise on pentagons.
-    * ``rank``: in a line across the facing, from its right to its left, centred.
+    * ``rank``: in a centred line across the facing, from its right to its left.
 
     Args:
         formation: one of `FORMATIONS`.
-        count: how many robots, at least 1.
+        count: number of robots, at least 1.
         centre: the objective [m].
-        spacing_m: radius of the innermost ring [m], or the distance of neighbours in the rank.
-        facing: where the formation looks [rad].
-        spacing_of: ``neighbours``: the spacing is that of neighbours on the ring. In a hexagon that is the same; a
-            pentagon has then the radius s / (2 sin 36°) = 0.8507 s. With ``radius`` its neighbours are 1.1756 s apart.
+        spacing_m: radius of the innermost ring, or distance of neighbours in the rank [m].
+        facing: direction that the formation faces [rad].
+        spacing_of: ``neighbours``: the spacing s is that of neighbours on the ring. In a hexagon that equals the
+            radius; a pentagon then has the radius s / (2 sin 36°) = 0.8507 s. With ``radius``, the neighbours of a
+            pentagon are 1.1756 s apart.
 
     Raises:
-        InvalidValueError: no robots, or a spacing that is not positive.
+        InvalidValueError: there are no robots, or the spacing is not positive.
 
     Examples:
         >>> slots("rank", 3, (10.0, 0.0), 2.0).round(6).tolist()
@@ -65,7 +66,7 @@ def slots(
 
 
 def _rings(sides: int, count: int, radius_m: float) -> np.ndarray:
-    """Return places on nested polygons, float64 (count, 2); neighbours on all of them have the same distance."""
+    """Return places on nested polygons, float64 (count, 2), with equal distances between neighbours on all of them."""
     corners = radius_m * np.array([(math.cos(a), math.sin(a)) for a in np.arange(sides) * math.tau / sides])
     if count <= sides:
         return corners[[k * sides // count for k in range(count)]]

@@ -1,4 +1,4 @@
-"""Meetings of neighbouring patrols: where, how often and in which order, so that no robot has two at a time.
+"""Meetings of neighbouring patrols: where, how often and in which order, so that no robot has two at the same time.
 
 References:
     C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
@@ -15,12 +15,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Meeting:
-    """A waypoint where parts meet.
+    """A waypoint where the robots of several parts meet.
 
     Attributes:
-        waypoint: where.
-        parts: who: the parts that share it, ascending.
-        colour: when within a cycle, from 0; two meetings of the same part differ.
+        waypoint: the waypoint.
+        parts: the parts that share it, ascending.
+        colour: its time slot within a cycle, from 0; two meetings of the same part differ.
     """
 
     waypoint: int
@@ -35,7 +35,7 @@ class MeetingPlan:
     Attributes:
         parts: waypoints of each part, shared ones included.
         meetings: in the order of their waypoints.
-        intervals_s: how long each part needs between two of its meetings [s].
+        intervals_s: time that each part needs between two of its meetings [s].
         start_s: time of colour 0 [s].
     """
 
@@ -46,7 +46,7 @@ class MeetingPlan:
 
     @property
     def times_s(self) -> tuple[tuple[float, float], ...]:
-        """The first and the second time of each meeting [s]; later ones are agreed on at meetings."""
+        """The first and the second time of each meeting [s]; robots agree on later times at the meetings."""
         interval = max(self.intervals_s)
         cycle = interval * (1 + max((m.colour for m in self.meetings), default=0))
         first = [self.start_s + interval * m.colour for m in self.meetings]
@@ -58,15 +58,15 @@ def plan_meetings(
 ) -> MeetingPlan:
     """Return where and when the robots of neighbouring parts meet.
 
-    Two parts that an edge joins get a common waypoint: of the edges between them the shortest, whose ends both go to
-    the part with fewer waypoints (ties: the later part). Between two of its meetings a part needs ceil(waypoints /
-    meetings) x the longest way in it; the longest of these times lies between two colours.
+    Two parts joined by an edge get a common waypoint: the part with fewer waypoints (ties: the later part) gets both
+    ends of the shortest edge between them. Between two of its meetings a part needs ceil(waypoints / meetings) x its
+    longest path; the longest of these times separates two colours.
 
     Args:
         parts: waypoints of each part, disjoint, see `spectral_parts`.
-        edges: of the waypoint graph, int (m, 2).
-        distance: lengths of the ways [m], (k, k).
-        travel_s: the same in time, estimated too long rather than too short [s], (k, k).
+        edges: edges of the waypoint graph, int (m, 2).
+        distance: path lengths between waypoints [m], (k, k).
+        travel_s: travel times, estimated too long rather than too short [s], (k, k).
         lead_s: time until every robot has reached its part [s].
     """
     member = [set(part.tolist()) for part in parts]
@@ -93,7 +93,7 @@ def plan_meetings(
 
 
 def welsh_powell(conflicts: dict[int, set[int]]) -> dict[int, int]:
-    """Return colours from 0 such that what is in conflict differs: those with most conflicts first (ties: in order).
+    """Return colours from 0 so that conflicting items differ: items with most conflicts first (ties: in order).
 
     Examples:
         >>> welsh_powell({1: {2}, 2: {1, 3}, 3: {2}})

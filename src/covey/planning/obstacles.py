@@ -1,4 +1,4 @@
-"""What is near a robot, in its body frame: wall points from a lidar and from a map, and tracked other robots."""
+"""Obstacles near a robot, in its body frame: wall points from a lidar and from a map, and tracks of other robots."""
 
 import math
 
@@ -8,26 +8,26 @@ from covey.kernel import kernel
 
 TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING, TRACK_STILL = range(8)
 """Columns of an array of tracks: position [m], velocity over ground [m/s] (body frame), identity, age of the last
-sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown; where the sensor does not
-tell, the course of the last motion), time since it last moved [s]."""
+sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown; if the sensor does not
+give it, the course of the last motion), time since it last moved [s]."""
 MEMORY_S = 0.6
-"""How long a track lives without being seen [s]."""
+"""Lifetime of a track that is not seen [s]."""
 MOVING_M_S = 0.12
-"""A robot slower than this counts as standing [m/s]."""
+"""A robot slower than this counts as standing still [m/s]."""
 
 
 @kernel
 def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     """Update the tracks of other robots, in place, with one neighbour reading.
 
-    Velocities are differences of successive sightings, freed of the own motion and smoothed; the own pose is not
-    used, so its noise does not matter. Returns how many rows there are up to the last that is not free.
+    Velocities are smoothed differences of successive sightings, corrected for the robot's own motion. The robot's pose
+    is not used, so its noise does not matter. Returns the number of rows up to the last one in use.
 
     Args:
         tracks: float64 (k, 8), see `TRACK_X`.
         identity, distance, bearing, heading: the reading: int64 (-1: unknown), [m], [rad], [rad] relative (NaN:
             unknown).
-        vx, vy, omega: own twist since the last call [m/s, rad/s].
+        vx, vy, omega: the robot's own twist since the last call [m/s, rad/s].
         elapsed: time since the last call [s].
     """
     c, s = math.cos(omega * elapsed), math.sin(omega * elapsed)
@@ -36,7 +36,7 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     for k in range(tracks.shape[0]):
         if tracks[k, 5] == math.inf:
             continue
-        x, y = tracks[k, 0] - dx, tracks[k, 1] - dy  # in the new body frame, where the other stood
+        x, y = tracks[k, 0] - dx, tracks[k, 1] - dy  # the other's last position in the new body frame
         tracks[k, 0], tracks[k, 1] = c * x + s * y, -s * x + c * y
         x, y = tracks[k, 2], tracks[k, 3]
         tracks[k, 2], tracks[k, 3] = c * x + s * y, -s * x + c * y
@@ -89,10 +89,10 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
 
 @kernel
 def lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius):
-    """Fill an array with the hits of a scan as points in the body frame; return how many they are.
+    """Fill an array with the hits of a scan as points in the body frame; return their number.
 
-    Hits beyond ``reach`` [m] of the body's origin, hits on tracked robots (within ``other_radius`` [m] of one), and
-    hits nearer than ``spacing`` [m] to the one before are left out.
+    Left out are hits farther than ``reach`` [m] from the body's origin, hits on tracked robots (within ``other_radius``
+    [m] of one), and hits closer than ``spacing`` [m] to the one before.
     """
     near, others = np.empty((tracks.shape[0], 2)), 0
     for k in range(tracks.shape[0]):
@@ -124,9 +124,9 @@ def seen_points(
     points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius,
     occupancy, resolution, x0, y0, x, y, heading, map_reach,
 ):  # fmt: skip
-    """Fill an array with `lidar_points`, and behind them `map_points`; return how many they are, and how many in all.
+    """Fill an array with `lidar_points` followed by `map_points`; return the number of the first, and of all.
 
-    What they take; ``map_reach`` [m] is how far cells of the map count.
+    Arguments as for these functions; ``map_reach`` [m] is the ``reach`` of `map_points`.
     """
     count = lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spacing, tracks, other_radius)
     seen_from, seen_to = mount_yaw + angles[0], mount_yaw + angles[-1]
@@ -137,9 +137,9 @@ def seen_points(
 
 @kernel
 def move_points(points, count, vx, vy, omega, elapsed):
-    """Take the first ``count`` points, in place, from the body frame of ``elapsed`` seconds ago to the present one.
+    """Transform the first ``count`` points, in place, from the body frame ``elapsed`` seconds ago to the present one.
 
-    The robot has moved with the twist (vx, vy [m/s], omega [rad/s]) meanwhile.
+    Since then the robot has moved with the twist (vx, vy [m/s], omega [rad/s]).
     """
     c, s = math.cos(omega * elapsed), math.sin(omega * elapsed)
     middle_c, middle_s = math.cos(0.5 * omega * elapsed), math.sin(0.5 * omega * elapsed)
@@ -151,13 +151,13 @@ def move_points(points, count, vx, vy, omega, elapsed):
 
 @kernel
 def map_points(points, count, occupancy, resolution, x0, y0, x, y, heading, reach, seen_from, seen_to, tracks, radius):
-    """Append the occupied cells near a robot that its lidar does not look at, as points in the body frame.
+    """Append the occupied cells near a robot that are outside its lidar's field of view, as points in the body frame.
 
     Args:
-        points, count: the array and how much of it is filled; the new count is returned.
+        points, count: the array and the number of filled rows; the new number is returned.
         occupancy, resolution, x0, y0: int8 grid (above 50 is occupied), its cell size and corner [m].
         x, y, heading: the robot in the grid's frame [m, rad].
-        reach: how far cells count [m].
+        reach: distance up to which cells count [m].
         seen_from, seen_to: bearings between which the lidar looks [rad]; cells there are left out.
         tracks, radius: cells within ``radius`` [m] of a tracked robot are left out.
     """

@@ -1,4 +1,4 @@
-"""`Order`: what a team that drives over a landscape is told to do."""
+"""`Order`: the task of a team that drives over a landscape."""
 
 import math
 from typing import Any, Literal
@@ -12,11 +12,11 @@ from covey.records import Record
 
 Mode = Literal["leap_of_faith", "look_before_leap"]
 NOTICE = "order"
-"""Where an order stands on the notice board."""
+"""Topic of an order on the notice board."""
 
 
 class Order(Record):
-    """Where the team is to go, and how it is to stand there.
+    """The place where the team is to go, and its formation there.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -55,27 +55,27 @@ class Order(Record):
 
     @property
     def facing(self) -> float:
-        """Where the formation looks [rad]."""
+        """Direction that the formation faces [rad]."""
         return math.radians(self.facing_deg)
 
     def slots(self, count: int) -> np.ndarray:
-        """Return where so many robots are to stand, float64 (count, 2) [m]."""
+        """Return the places of ``count`` robots, float64 (count, 2) [m]."""
         return slots(self.formation, count, self.objective_m, self.spacing_m, self.facing, self.spacing_of)
 
     def notice(self, number: int) -> dict[str, Any]:
-        """Return what stands on the notice board: the order as plain data, and its number in the run."""
+        """Return the notice for the board: the order as plain data, and its number in the run."""
         return {**{name: getattr(self, name) for name in Order.model_fields}, "number": number}
 
     @classmethod
     def of(cls, notice: Any) -> "Order":
-        """Return the order that a notice tells, whoever wrote it.
+        """Return the order in a notice, whichever robot or user wrote it.
 
         Raises:
-            InvalidValueError: it tells none.
+            InvalidValueError: the notice holds no order.
         """
         try:
             return cls.model_validate({k: v for k, v in dict(notice).items() if k != "number"})
         except (TypeError, ValueError) as error:
             found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
             what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found) or str(error)
-            raise InvalidValueError(f"{notice!r} is no order: {what}") from None
+            raise InvalidValueError(f"{notice!r} is not an order: {what}") from None

@@ -1,4 +1,4 @@
-"""Cutting a waypoint graph into parts that hang together, one for each robot."""
+"""Partition of a waypoint graph into connected parts, one for each robot."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ import numpy as np
 def spectral_parts(distance: np.ndarray, count: int) -> list[np.ndarray]:
     """Return the parts of recursive spectral bisection: the largest part is cut until there are ``count``.
 
-    The weight of two waypoints is exp(-d² / 2 s²), s the standard deviation of all distances; the signs of the second
-    eigenvector of the Laplacian cut a part. When all signs are equal, the median of the eigenvector cuts.
+    The weight of two waypoints is exp(-d² / 2 s²), where s is the standard deviation of all distances. The signs of the
+    second eigenvector of the Laplacian cut a part; if all signs are equal, its median does.
 
     Args:
-        distance: lengths of the ways between waypoints [m], (k, k).
-        count: how many parts; at most k are made.
+        distance: path lengths between waypoints [m], (k, k).
+        count: number of parts; at most k are made.
 
     Returns:
         The waypoints of each part, int64, ascending; the parts in the order of their first waypoint.
@@ -42,7 +42,7 @@ def _bisect(part: np.ndarray, distance: np.ndarray) -> list[np.ndarray]:
     np.fill_diagonal(weight, 0.0)
     _, vectors = np.linalg.eigh(np.diag(weight.sum(axis=1)) - weight)
     second = vectors[:, 1]
-    second = second * (1.0 if second[np.argmax(np.abs(second))] > 0 else -1.0)  # the sign of an eigenvector is free
+    second = second * (1.0 if second[np.argmax(np.abs(second))] > 0 else -1.0)  # an eigenvector's sign is arbitrary
     side = second > 1e-12
     if side.all() or not side.any():
         side = np.zeros(len(part), bool)

@@ -1,4 +1,4 @@
-"""Noticing that a robot makes no progress, and remembering what it could not reach."""
+"""Detection of robots that make no progress, and a list of the goals that they could not reach."""
 
 import math
 
@@ -6,11 +6,11 @@ import numpy as np
 
 
 class ProgressTimer:
-    """Runs out when a robot has not come nearer to its goal, or moved, by some distance in some time.
+    """Expires when a robot has not moved by some distance in some time.
 
     Args:
         distance_m: movement that counts as progress [m].
-        timeout_s: time in which it has to happen [s].
+        timeout_s: time in which the robot must move that far [s].
 
     References:
         `progress_timeout` of the ROS packages explore and explore_lite.
@@ -21,11 +21,11 @@ class ProgressTimer:
         self.restart(0.0, math.inf, math.inf)
 
     def restart(self, time_s: float, x: float, y: float) -> None:
-        """Start counting here and now."""
+        """Start counting at this time and place."""
         self._time, self._x, self._y = time_s, x, y
 
     def expired(self, time_s: float, x: float, y: float) -> bool:
-        """Take in where the robot is; return whether the time is up."""
+        """Update the robot's position; return whether the time is up."""
         if math.hypot(x - self._x, y - self._y) < self.distance_m:
             return time_s - self._time > self.timeout_s
         self._time, self._x, self._y = time_s, x, y
@@ -37,7 +37,7 @@ class ProgressTimer:
 
 
 class Blacklist:
-    """Goals that could not be reached; a goal near one of them is not worth trying again.
+    """Goals that could not be reached; goals near them are not worth trying.
 
     Args:
         tolerance_m: goals within this distance of a listed one count as the same [m].
@@ -48,7 +48,7 @@ class Blacklist:
         self.goals: list[tuple[float, float]] = []
 
     def add(self, goal: tuple[float, float]) -> None:
-        """List a goal (x, y) [m]."""
+        """Add a goal (x, y) [m]."""
         if goal not in self:
             self.goals.append((float(goal[0]), float(goal[1])))
 
@@ -57,7 +57,7 @@ class Blacklist:
         return any(math.hypot(x - a, y - b) <= self.tolerance_m for a, b in self.goals)
 
     def clear(self, points: np.ndarray) -> np.ndarray:
-        """Return which of some points [m], float64 (..., 2), lie near no listed goal, bool (...)."""
+        """Return which points [m], float64 (..., 2), lie near no listed goal, bool (...)."""
         found = np.ones(points.shape[:-1], bool)
         for goal in self.goals:
             found &= np.hypot(points[..., 0] - goal[0], points[..., 1] - goal[1]) > self.tolerance_m

@@ -1,4 +1,4 @@
-"""Choosing a velocity among walls and moving robots that choose theirs in the same way.
+"""Choice of a velocity among walls and moving robots that choose theirs in the same way.
 
 References:
     J. van den Berg, M. Lin, D. Manocha: Reciprocal velocity obstacles for real-time multi-agent navigation. ICRA 2008.
@@ -28,7 +28,7 @@ def time_to_contact(px, py, vx, vy, radius):
 
 @kernel
 def free_distance(points, count, ux, uy, radius):
-    """Return how far a disc can go from the origin in the direction (ux, uy) before it touches a point; inf if ever."""
+    """Return how far a disc can move from the origin in direction (ux, uy) before it touches a point; inf: for ever."""
     best = math.inf
     for i in range(count):
         along = points[i, 0] * ux + points[i, 1] * uy
@@ -42,20 +42,20 @@ def free_distance(points, count, ux, uy, radius):
 
 @kernel
 def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, points, count, tracks, params):
-    """Return the velocity nearest to the wanted one that avoids walls and other robots for some time.
+    """Return the velocity nearest to the desired one that avoids walls and other robots for some time.
 
-    A robot takes half of the avoidance of a moving other, all of it for a standing one, and passes on the right.
+    A robot does half of the avoidance for a moving robot and all of it for a standing one, and passes on the right.
 
     Args:
-        want_x, want_y: wanted velocity [m/s], body frame, as all here.
+        want_x, want_y: desired velocity [m/s]. All vectors are in the body frame.
         own_x, own_y: present velocity [m/s].
         top_speed: largest speed [m/s].
         goal_distance: walls farther than this do not matter [m].
-        points, count: wall points float64 (k, 2) [m] and how many of them are filled.
+        points, count: wall points float64 (k, 2) [m] and the number of filled rows.
         tracks: float64 (k, 8) of `covey.planning.obstacles`.
-        params: float64 (6,): radius of the own disc for walls [m], distance to keep from the centre of another [m],
-            horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle,
-            half the cost of turning round.
+        params: float64 (6,): radius of the robot's disc for walls [m], distance to keep from the centre of another
+            robot [m], horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle,
+            half the cost of turning around.
     """
     wall_radius, keep, horizon, wall_horizon, left_cost = params[0], params[1], params[2], params[3], params[4]
     want = math.hypot(want_x, want_y)
@@ -102,7 +102,7 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
 
 @kernel
 def velocity_in_lane(dx, dy, scale, own_x, own_y, top_speed, goal_distance, points, count, tracks, params):
-    """Return `lane` for a point (dx, dy) [m]; where that is 0, `reciprocal_velocity` for ``scale`` [1/s] times it."""
+    """Return `lane` for a point (dx, dy) [m]; if that is 0, `reciprocal_velocity` for ``scale`` [1/s] x the point."""
     shift = lane(dx, dy, points, count, tracks, params[0], params[1])
     if shift > 0.0:
         return shift, 0.0, 0.0
@@ -114,16 +114,16 @@ def velocity_in_lane(dx, dy, scale, own_x, own_y, top_speed, goal_distance, poin
 
 @kernel
 def lane(dx, dy, points, count, tracks, wall_radius, keep):
-    """Return how far to the right [m] to aim beside a point (dx, dy) ahead, because robots come the other way.
+    """Return how far to the right [m] of a point (dx, dy) ahead to aim, because of oncoming robots.
 
-    In a passage that is not much wider than two robots, any robot in sight counts.
+    In a passage not much wider than two robots, any robot in sight counts.
 
     Args:
-        dx, dy: the point [m], body frame, as all here.
-        points, count: wall points float64 (k, 2) [m] and how many of them are filled.
+        dx, dy: the point [m]. All vectors are in the body frame.
+        points, count: wall points float64 (k, 2) [m] and the number of filled rows.
         tracks: float64 (k, 8) of `covey.planning.obstacles`.
         wall_radius: distance to keep from walls [m].
-        keep: distance to keep from the centre of another [m].
+        keep: distance to keep from the centre of another robot [m].
     """
     length = math.hypot(dx, dy)
     if length < 1e-6:

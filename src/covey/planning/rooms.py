@@ -1,4 +1,4 @@
-"""What a robot makes of rooms in its map: straight walls, doorways between them, and how far rays go.
+"""Rooms in a robot's map: straight walls, the doorways between them, and rays.
 
 References:
     E. E. Schmidt, R. Sørensen, M. Beregaard, M. Albano: Spiralling human-inspired exploration algorithm with doorway
@@ -14,9 +14,9 @@ _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
 class Wall(NamedTuple):
-    """A straight run of wall cells: the rows and columns of its ends, both included, and the side that is free.
+    """A straight run of wall cells: the rows and columns of both ends, inclusive, and its free side.
 
-    ``free`` is the direction (0 east, 1 north, 2 west, 3 south) in which the cells beside it are free.
+    ``free`` is the direction (0 east, 1 north, 2 west, 3 south) in which the neighbouring cells are free.
     """
 
     start: tuple[int, int]
@@ -33,7 +33,7 @@ class Doorway(NamedTuple):
 
 
 def find_walls(occupancy: np.ndarray, least: int) -> list[Wall]:
-    """Return the straight walls of a map, along rows and columns, each as long as it goes.
+    """Return the straight walls of a map, along rows and columns, each at its full length.
 
     Args:
         occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
@@ -65,12 +65,12 @@ def find_walls(occupancy: np.ndarray, least: int) -> list[Wall]:
 def find_doorways(
     occupancy: np.ndarray, walls: list[Wall], own: tuple[float, float], narrow: float, wide: float
 ) -> list[Doorway]:
-    """Return the doorways: where a wall is continued by free cells, and then by a wall again.
+    """Return the doorways: places where free cells continue a wall, followed by a wall again.
 
     Args:
         occupancy: see `find_walls`.
-        walls: of that map.
-        own: row and column of the robot: a doorway leads away from it.
+        walls: the walls of that map.
+        own: row and column of the robot; a doorway leads away from it.
         narrow, wide: least and largest width [cells].
 
     Examples:
@@ -98,17 +98,17 @@ def find_doorways(
 def open_ends(
     occupancy: np.ndarray, walls: list[Wall], own: tuple[int, int], least: float, ahead: float
 ) -> list[tuple[tuple[int, int], tuple[float, float]]]:
-    """Return where a wall ends and its line goes on over open floor, and from where to look whether that is a doorway.
+    """Return the ends of walls whose line continues over open floor, and the places from which to check for a doorway.
 
-    The second lies ``ahead`` beyond the end of the wall, as far from its line as the robot is. Only walls on whose free
-    side the robot is are looked at; nearest end first.
+    Such a place lies ``ahead`` beyond the end of the wall, as far from the wall's line as the robot is. Only walls with
+    the robot on their free side count; the nearest end comes first.
 
     Args:
         occupancy: see `find_walls`.
-        walls: of that map.
+        walls: the walls of that map.
         own: row and column of the robot.
         least: shortest wall [cells].
-        ahead: [cells].
+        ahead: distance of the place beyond the end of the wall [cells].
 
     Examples:
         >>> cells = np.zeros((5, 8), np.int8)
@@ -132,7 +132,7 @@ def open_ends(
 
 
 def _gap(occupancy: np.ndarray, row: int, column: int, i: int, j: int, most: int) -> int:
-    """Return how many free cells follow before an occupied one; 0 when anything else follows, or too many."""
+    """Return the number of free cells before an occupied one; 0 if anything else follows, or if they are too many."""
     for k in range(1, most + 2):
         r, c = row + k * i, column + k * j
         if not (0 <= r < occupancy.shape[0] and 0 <= c < occupancy.shape[1]):
@@ -147,16 +147,16 @@ def _gap(occupancy: np.ndarray, row: int, column: int, i: int, j: int, most: int
 def cast(
     occupancy: np.ndarray, row: int, column: int, headings: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where rays over a map end: at the first cell that is not free, else at their reach.
+    """Return where rays over a map end: at the first cell that is not free, or at their full length.
 
     Args:
         occupancy: see `find_walls`.
-        row, column: where they begin.
-        headings: (k,) [rad], 0 east, counter-clockwise.
+        row, column: start of the rays.
+        headings: shape (k,) [rad], 0 east, counter-clockwise.
         reach: length of a ray [cells].
 
     Returns:
-        rows and columns of the last cells, int64 (k, 2), and what is there, int8 (k,), occupied outside of the map.
+        rows and columns of the last cells, int64 (k, 2), and their occupancy, int8 (k,), occupied outside the map.
     """
     steps = np.arange(1, math.floor(reach) + 1)
     rows = np.rint(row + steps * np.sin(headings)[:, None]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Straightening of grid paths by line of sight."""
+"""Shortening of grid paths by lines of sight."""
 
 import numpy as np
 
@@ -26,14 +26,14 @@ def line_cost(cost, row0, column0, row1, column1):
 
 @kernel
 def shorten(path, cost, slack):
-    """Return the corners of a path whose stretches are replaced by straight lines that cost no more.
+    """Return the corners of a path after straight lines that cost no more have replaced its stretches.
 
-    Because cells near walls cost more, a shortcut never gives up clearance for length.
+    Cells near walls cost more, so a shortcut never trades clearance for length.
 
     Args:
         path: int64 (m, 2), rows and columns of neighbouring cells.
-        cost: float32 (rows, columns), as the path was planned on.
-        slack: a line may cost this share more than the stretch that it replaces, e.g. 0.02.
+        cost: float32 (rows, columns), the costs with which the path was planned.
+        slack: share by which a line may cost more than the stretch that it replaces, e.g. 0.02.
 
     Returns:
         int64 (k, 2), the kept cells, first and last included.

@@ -1,4 +1,4 @@
-"""Spanning tree coverage: round a tree of large cells on a lane of small ones, so that each is driven over once.
+"""Spanning tree coverage: drive around a tree of large cells, over each of the small cells once.
 
 References:
     Y. Gabriely, E. Rimon: Spanning-tree based coverage of continuous areas by a mobile robot. Annals of Mathematics
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 Cell = tuple[int, int]
 State = tuple[int, int, int]
-"""Row and column of a large cell and the quarter of it: 0 south-west, 1 south-east, 2 north-east, 3 north-west."""
+"""Row and column of a large cell, and its quarter: 0 south-west, 1 south-east, 2 north-east, 3 north-west."""
 
 _OUT = ((-1, 0), (0, 1), (1, 0), (0, -1))
 _LANDING = (3, 0, 1, 2)
@@ -17,15 +17,15 @@ _QUARTER = ((0, 0), (0, 1), (1, 1), (1, 0))
 
 
 class SpanningTree:
-    """The tree as it grows while the robot goes round it, counter-clockwise, the tree on its left.
+    """A tree that grows while the robot drives around it, counter-clockwise, with the tree on its left.
 
-    At each quarter of a large cell one neighbour lies ahead. Where it belongs to the tree the robot crosses over; where
-    it is free and new it joins the tree, which makes the walk the depth-first search of the paper, that looks at the
-    neighbours counter-clockwise from the one it came from; otherwise the robot turns to the next quarter.
+    At each quarter of a large cell one neighbour lies ahead. If it belongs to the tree, the robot crosses over to it.
+    If it is free and new, it joins the tree. Otherwise the robot turns to the next quarter. This makes the walk the
+    depth-first search of the paper, which visits the neighbours counter-clockwise from the one it came from.
 
     Args:
-        free: whether a large cell can be driven over, as far as is known now.
-        start: where the robot is.
+        free: returns whether a large cell can be driven over, as far as known.
+        start: the robot's place.
 
     Examples:
         >>> tree = SpanningTree(lambda cell: cell in [(0, 0), (0, 1)], (0, 0, 0))
@@ -42,7 +42,7 @@ class SpanningTree:
         self.edges: set[tuple[Cell, Cell]] = set()
 
     def advance(self) -> bool:
-        """Go on to the next quarter; False when that is where the walk began: everything has been covered."""
+        """Go to the next quarter; return False if that is the start of the walk: everything has been covered."""
         row, column, quarter = self.state
         here, ahead = (row, column), (row + _OUT[quarter][0], column + _OUT[quarter][1])
         edge = (min(here, ahead), max(here, ahead))
@@ -65,7 +65,7 @@ def small_cell(state: State) -> Cell:
 
 
 def whole_walk(free: Callable[[Cell], bool], start: State) -> list[State]:
-    """Return the whole walk round the tree of a place that is known, from ``start`` on."""
+    """Return the whole walk around the tree of a known place, from ``start`` on."""
     tree = SpanningTree(free, start)
     walk = [start]
     while tree.advance():
@@ -74,7 +74,7 @@ def whole_walk(free: Callable[[Cell], bool], start: State) -> list[State]:
 
 
 def straight_runs(walk: Iterable[State]) -> Iterator[list[State]]:
-    """Yield the walk in pieces that run straight on, each with the quarter where it ends; the first is the start alone.
+    """Yield the straight pieces of the walk, each with the quarter where it ends; the first piece is the start alone.
 
     Examples:
         >>> [run[-1] for run in straight_runs(whole_walk(lambda cell: cell in [(0, 0), (0, 1)], (0, 0, 0)))]
@@ -95,14 +95,14 @@ def straight_runs(walk: Iterable[State]) -> Iterator[list[State]]:
 
 
 def sections(entries: dict[str, int], length: int) -> dict[str, range]:
-    """Return which part of the closed walk each robot covers: equal parts, dealt in the order in which robots stand.
+    """Return the part of the closed walk that each robot covers: equal parts, in the robots' order along the walk.
 
-    MSTC gives each robot the part up to the next robot's place, which is as unequal as their places are: of robots that
-    start side by side one covers nearly everything. Here the first part begins at the first robot's place.
+    MSTC gives each robot the part up to the next robot's place. These parts are as unequal as the places: of robots
+    that start side by side, one covers nearly everything. Here the first part begins at the first robot's place.
 
     Args:
-        entries: each robot's place on the walk, as an index.
-        length: of the walk.
+        entries: index of each robot's place on the walk.
+        length: length of the walk.
 
     References:
         N. Hazon, G. A. Kaminka: Redundancy, efficiency and robustness in multi-robot coverage. ICRA 2005.

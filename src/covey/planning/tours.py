@@ -4,11 +4,11 @@ import numpy as np
 
 
 def nearest_neighbour_tour(distance: np.ndarray, start: int = 0) -> list[int]:
-    """Return the order in which all waypoints are visited when one always goes to the nearest not yet visited.
+    """Return the order of the waypoints if a robot always goes to the nearest one not yet visited.
 
     Args:
-        distance: lengths of the ways [m], (k, k).
-        start: the first; ties go to the smaller index.
+        distance: path lengths [m], (k, k).
+        start: the first waypoint; ties go to the smaller index.
 
     Examples:
         >>> place = np.array([0.0, 5.0, 2.0, 3.0])
@@ -19,17 +19,17 @@ def nearest_neighbour_tour(distance: np.ndarray, start: int = 0) -> list[int]:
     left[start] = False
     while left.any():
         tour.append(int(np.argmin(np.where(left, distance[tour[-1]], np.inf))))
-        if not left[tour[-1]]:  # what is left cannot be reached
+        if not left[tour[-1]]:  # the rest cannot be reached
             return tour[:-1]
         left[tour[-1]] = False
     return tour
 
 
 def christofides_tour(distance: np.ndarray) -> list[int]:
-    """Return a tour that is at most half as long again as the shortest one, from waypoint 0.
+    """Return a tour from waypoint 0 that is at most 1.5 times as long as the shortest one.
 
     Args:
-        distance: lengths of the ways [m], (k, k), finite and obeying the triangle inequality.
+        distance: path lengths [m], (k, k), finite, with the triangle inequality.
 
     References:
         N. Christofides: Worst-case analysis of a new heuristic for the travelling salesman problem. CMU, 1976;
@@ -61,7 +61,7 @@ def tour_length(distance: np.ndarray, tour: list[int]) -> float:
 
 
 def spaced_entry(distance: np.ndarray, tour: list[int], rank: int, count: int) -> int:
-    """Return the index into the tour at which robot ``rank`` of ``count`` joins it: spaced evenly along its length.
+    """Return the index into the tour at which robot ``rank`` of ``count`` joins it; robots are spaced evenly by length.
 
     Examples:
         >>> place = np.array([0.0, 1.0, 2.0, 3.0])

@@ -1,4 +1,4 @@
-"""`Waypoints`: the graph that a patrol goes round: points, the lengths of the ways between them, and edges."""
+"""`Waypoints`: the graph of a patrol: points, the path lengths between them, and edges."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,9 +18,9 @@ class Waypoints:
 
     Attributes:
         points: x, y [m] in the world frame, float64 (k, 2).
-        distance: length of the shortest way between each two [m], float64 (k, k); inf where there is none.
+        distance: length of the shortest path between every two [m], float64 (k, k); inf if there is none.
         edges: pairs of neighbours, int64 (m, 2), each pair once with the smaller index first, sorted.
-        within_m: a robot visits a waypoint when its centre is this near [m].
+        within_m: a robot visits a waypoint when its centre is within this distance [m].
     """
 
     points: np.ndarray
@@ -38,12 +38,12 @@ class Waypoints:
         return tuple(np.sort(both[both[:, 0] == i, 1]) for i in range(len(self)))
 
     def nearest(self, x: float, y: float) -> int:
-        """Return the waypoint nearest to a point [m] by air."""
+        """Return the waypoint nearest to a point [m] in a straight line."""
         return int(np.argmin(np.hypot(self.points[:, 0] - x, self.points[:, 1] - y)))
 
 
 def path_lengths(passable: np.ndarray, resolution: float, cells: np.ndarray) -> np.ndarray:
-    """Return the length of the shortest way over passable cells between each two cells [m], float64 (k, k).
+    """Return the length of the shortest path over passable cells between every two cells [m], float64 (k, k).
 
     Args:
         passable: bool (rows, columns).
@@ -54,17 +54,17 @@ def path_lengths(passable: np.ndarray, resolution: float, cells: np.ndarray) -> 
     lengths = np.empty((len(cells), len(cells)))
     for i, (row, column) in enumerate(cells):
         lengths[i] = dijkstra(cost, (int(row), int(column))).cost[cells[:, 0], cells[:, 1]]
-    return resolution * np.minimum(lengths, lengths.T)  # equal but for rounding
+    return resolution * np.minimum(lengths, lengths.T)  # equal apart from rounding
 
 
 def connect(distance: np.ndarray, how: Connector = "nearest") -> np.ndarray:
     """Return the edges of a waypoint graph, int64 (m, 2), see `Waypoints.edges`.
 
     Args:
-        distance: lengths of the ways [m], (k, k).
+        distance: path lengths [m], (k, k).
         how: ``nearest``: each waypoint with the one nearest to it, and then the closest pair of two islands, again
-            and again, until all hang together (a tree, or nearly); ``relative``: two between which no third lies: none
-            to which both have a shorter way than to each other; ``all``: everyone with everyone; ``tour``: along the
+            and again, until all are connected (a tree, or nearly); ``relative``: two waypoints without a third that is
+            nearer to both than they are to each other; ``all``: every two waypoints; ``tour``: along the
             nearest-neighbour tour.
 
     References:
@@ -105,7 +105,7 @@ def as_edges(pairs: list[tuple[int, int]], count: int) -> np.ndarray:
     """Return pairs as edges, int64 (m, 2): the smaller index first, each once, sorted.
 
     Raises:
-        InvalidValueError: a pair names a waypoint that does not exist, or twice the same.
+        InvalidValueError: a pair names a waypoint that does not exist, or the same one twice.
     """
     for a, b in pairs:
         if not (0 <= a < count and 0 <= b < count) or (a == b and count > 1):

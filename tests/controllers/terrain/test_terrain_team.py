@@ -63,7 +63,7 @@ def test_an_objective_behind_closed_walls_is_found_to_be_enclosed():
     run = sim.run()
     assert run.status == "exhausted"
     assert run.metrics["robots_arrived"] == 0
-    assert {sim.robot(n).text for n in sim.names} == {"enclosed: no drivable ground leads on"}
+    assert {sim.robot(n).text for n in sim.names} == {"enclosed: no drivable ground leads further"}
     assert run.metrics["explored_share"] > 0.95  # it has looked everywhere before it says so
 
 

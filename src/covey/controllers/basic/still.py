@@ -6,5 +6,5 @@ from covey.onboard.handle import Robot
 
 @controller("still")
 def still(robot: Robot) -> None:
-    """Do nothing: the robot is an obstacle, a relay, or a sensor on a post."""
+    """Do nothing: the robot is an obstacle, a relay, or a fixed sensor."""
     robot.stop()

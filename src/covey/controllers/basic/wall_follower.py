@@ -1,4 +1,4 @@
-"""Wall follower: along the wall with the left hand on it, cell by cell."""
+"""Wall follower: keep the wall on the left, and move cell by cell."""
 
 import math
 from typing import Literal
@@ -14,22 +14,22 @@ from covey.robots.parameters import Reach, TileSide
 Move = Literal["forward", "left", "right"]
 
 _LOST = 5
-"""So many turns to the left without a wall beside it: the robot drives in a circle in the open."""
+"""After this many left turns without a wall beside it, the robot is driving in a circle in the open."""
 
 
 @controller("wall_follower", sees=("pose", "lidar", "proximity"), needs=("lidar", "proximity"))
 async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Reach = 1.8) -> None:
     """Follow the wall on the left, moving by one cell and turning by right angles.
 
-    It starts to the west until a wall is ahead. Where there is none to the left any more it turns left, in a corner
-    right. It needs no map, no radio and no position, only a compass and what its lidar (or proximity ring) measures,
-    and never ends by itself. Walls that hang together with the first one are all it ever follows: it does not leave
-    them for islands, so a place may stay unexplored. Other robots count as walls.
+    The robot first drives west until a wall is ahead. It turns left where the wall on its left ends, and right in a
+    corner. It needs no map, no radio and no position, only a compass and its lidar (or proximity ring). It never ends
+    by itself. It follows only walls that are connected with the first one and does not leave them for islands, so a
+    place may stay unexplored. Other robots count as walls.
 
     Args:
         robot: the robot.
-        cell_m: how far one move goes [m]; with cells of 1 m doors should be 2 m wide, as in MAES.
-        wall_cells: a wall nearer than so many cells is one [cells].
+        cell_m: length of one move [m]; with cells of 1 m doors should be 2 m wide, as in MAES.
+        wall_cells: the robot notices walls within this distance [cells].
 
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: MAEPS, WallFollower (the left-hand rule), 2025,
@@ -43,7 +43,7 @@ async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Rea
         return _gap(r, math.pi / 2) < near or _gap(r, 0.0) < near
 
     while True:
-        if lefts >= _LOST:  # round in a circle without a wall: find one
+        if lefts >= _LOST:  # circling without a wall: find one
             await _face(robot, math.pi)
             while _gap(robot, 0.0) >= near and await robot.forward(cell_m):
                 pass
@@ -54,9 +54,9 @@ async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Rea
         lefts = 0 if wall_left else lefts + (move == "left")
         if move != "forward":
             await _turn(robot, move)
-        else:  # round the end of a wall it goes on until the wall is beside it again
+        else:  # around the end of a wall, continue until the wall is beside the robot again
             outcome = await (robot.forward(near + cell_m, until=beside) if turned_left else robot.forward(cell_m))
-            if outcome.state == "stuck":  # a robot, or a corner that no ray has met
+            if outcome.state == "stuck":  # a robot, or a corner that no ray has hit
                 await robot.forward(-0.25 * cell_m)
                 await _turn(robot, "right")
         turned_left = move == "left"
@@ -66,9 +66,9 @@ def left_hand(front_free: bool, wall_left: bool, turned_left: bool) -> Move:
     """Return the next move of the left-hand rule.
 
     Args:
-        front_free: no wall ahead.
-        wall_left: a wall to the left.
-        turned_left: whether the last move was a turn to the left.
+        front_free: whether no wall is ahead.
+        wall_left: whether a wall is on the left.
+        turned_left: whether the last move was a left turn.
 
     Examples:
         >>> left_hand(True, True, False), left_hand(True, False, False), left_hand(True, False, True)
@@ -84,13 +84,13 @@ def left_hand(front_free: bool, wall_left: bool, turned_left: bool) -> Move:
 
 
 def gap_along(ranges: np.ndarray, angles: np.ndarray, bearing: float, half_width_m: float) -> float:
-    """Return how far ahead [m] in a direction the nearest point lies that a lane of a width meets.
+    """Return the distance [m] to the nearest point in a lane of some width along a direction.
 
     Args:
-        ranges: (k,) [m]; inf or NaN where nothing was measured.
-        angles: (k,) [rad], in the body frame.
+        ranges: shape (k,) [m]; inf or NaN where nothing was measured.
+        angles: shape (k,) [rad], in the body frame.
         bearing: the direction [rad], in the body frame.
-        half_width_m: half of the width of the lane [m].
+        half_width_m: half the width of the lane [m].
 
     Examples:
         >>> ranges, angles = np.array([2.0, 1.0, math.inf]), np.array([0.0, 0.5, 1.0])
@@ -118,7 +118,7 @@ async def _face(robot: Robot, heading: float) -> None:
 
 
 async def _turn(robot: Robot, side: Move) -> None:
-    """Turn by a right angle, onto the next of the four directions."""
+    """Turn by a right angle, to the next of the four directions."""
     quarter = math.pi / 2
     now = round(robot.pose[2] / quarter)
     await _face(robot, (now + (1 if side == "left" else -1)) * quarter)

@@ -1,4 +1,4 @@
-"""Wander: drive ahead and turn away from what comes near."""
+"""Wander: drive ahead, and turn away from obstacles."""
 
 import math
 
@@ -11,12 +11,12 @@ from covey.robots.parameters import Metres, Speed
 
 @controller("wander")
 class Wander:
-    """Drive ahead, slow down before obstacles, and turn to the side that is more open, without touching anything.
+    """Drive ahead, slow down before obstacles, and turn to the more open side, without touching anything.
 
-    It looks with the lidar, or with the proximity ring when there is no lidar (a Braitenberg-like vehicle).
+    The robot uses its lidar, or its proximity ring if it has no lidar (a Braitenberg-like vehicle).
 
     Args:
-        distance_m: what is nearer than this ahead makes the robot turn [m].
+        distance_m: the robot turns when an obstacle ahead is closer than this [m].
         speed: share of the top speed, above 0 and at most 1.
     """
 

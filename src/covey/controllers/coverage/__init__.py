@@ -1,1 +1,1 @@
-"""Strategies that cover: robots drive over all of the floor."""
+"""Coverage strategies: robots drive over the whole floor."""

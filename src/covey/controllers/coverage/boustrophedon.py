@@ -1,4 +1,4 @@
-"""Boustrophedon coverage: cells without obstacles in them, each covered up and down like a field by an ox."""
+"""Boustrophedon coverage: divide the floor into cells without obstacles, and sweep each in parallel lanes."""
 
 import numpy as np
 
@@ -18,30 +18,30 @@ _LISTEN_S = 1.5
 async def boustrophedon(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
     """Divide the map into cells, and sweep the nearest cell that no robot has begun, again and again.
 
-    It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots keep out of each
-    other's cells by what they tell of themselves: a cell of which more than half is covered, or which another robot is
-    in or has begun, is not begun. In the end the places that the lanes missed are visited. A partner that vanishes
-    leaves its cell to the others; a robot that hears nobody covers everything. It ends when nothing is left to cover.
+    The robot needs a map: given (``known_map``) or, where there are frontiers, explored first. Robots report what they
+    do, to keep out of each other's cells: none begins a cell that is more than half covered, or that another robot is
+    in or has begun. At the end the robots visit the places that the lanes missed. If a robot vanishes, the others take
+    over its cell; a robot that hears nobody covers everything. It ends when nothing is left to cover.
 
     Args:
         robot: a robot with a map and a lidar.
-        overlap: share of the body's width by which neighbouring lanes overlap.
-        gap_m: gap to walls that is kept [m].
+        overlap: overlap of neighbouring lanes, as a share of the body's width.
+        gap_m: gap kept to walls [m].
 
     References:
         H. Choset: Coverage of known spaces: the boustrophedon cellular decomposition. Autonomous Robots 9(3), 2000.
     """
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)
-    await robot.sleep(_LISTEN_S + 0.3 * robot.team.index(robot.name), until=sweep.mark)  # one chooses after the other
+    await robot.sleep(_LISTEN_S + 0.3 * robot.team.index(robot.name), until=sweep.mark)  # they choose one by one
     await sweep_cells(robot, sweep, sweep.standing, overlap, shared=True)
     await sweep.finish(robot)
 
 
 async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: float, shared: bool) -> None:
-    """Cover a region, bool (rows, columns) of standing places, cell by cell, always the nearest of those left.
+    """Cover a region of standing places, bool (rows, columns), cell by cell, always the nearest of those left.
 
-    ``shared``: others cover the same region, so cells that they are at are left to them.
+    If ``shared``, other robots cover the same region, so their cells are left to them.
     """
     width = 2.0 * (1.0 - overlap) * inscribed_radius(np.array(robot.model.body_discs)) / sweep.grid.resolution
     turned, strips = best_cells(region, width)
@@ -66,17 +66,17 @@ async def sweep_cells(robot: Robot, sweep: Sweep, region: np.ndarray, overlap: f
 
 
 def best_cells(region: np.ndarray, width: float) -> tuple[bool, list[Strip]]:
-    """Return whether to drive along rows rather than columns, and the cells: of both ways the one with fewer lanes."""
+    """Return whether to drive along rows rather than columns, and the cells; the direction with fewer lanes wins."""
     upright, turned = decompose(region), decompose(np.ascontiguousarray(region.T))
     counts = [sum(len(lanes(strip, width)) for strip in strips) for strips in (upright, turned)]
     return (True, turned) if counts[1] < counts[0] else (False, upright)
 
 
 def lane_points(sweep: Sweep, strip: Strip, width: float, turned: bool) -> list[list[tuple[float, float]]]:
-    """Return the points [m] to drive through in a cell, for each of the four corners where it can be begun.
+    """Return the points [m] to drive through in a cell, for each of its four corners as the start.
 
-    Lanes along walls and the ends of lanes are moved to where the body just keeps its gap: a cell of the map is
-    coarser than that.
+    Lanes along walls and the ends of lanes are moved to where the body just keeps its gap, because a cell of the map
+    is coarser than the gap.
     """
     rows = lanes(strip, width)
     clearance = sweep.clearance.T if turned else sweep.clearance
@@ -108,7 +108,7 @@ def is_open(sweep: Sweep, strip: Strip, turned: bool) -> bool:
 
 
 def is_taken(robot: Robot, sweep: Sweep, strip: Strip, turned: bool) -> bool:
-    """Return whether another robot is in a cell, or says that it is at it."""
+    """Return whether another robot is in a cell, or reports that it covers it."""
     for mate in sweep.mates.others(robot).values():
         for point in [tuple(mate.pose[:2]), *([mate.goal] if mate.goal else [])]:
             row, column = sweep.cell_of(*point)[:: -1 if turned else 1]

@@ -1,4 +1,4 @@
-"""Brick & Mortar: robots thicken walls by tags until nothing is left; no radio and no map."""
+"""Brick & Mortar: robots thicken the walls with tags until no floor is left, without radio or map."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -19,25 +19,25 @@ _STALL_S, _BLOCKED_S, _WRITE_S, _WAIT_S = 4.0, 20.0, 0.2, 3.0
 _LONGEST = 1000
 _PATIENCE = 10
 _TRIES = 4
-"""A cell that could not be entered so often is a wall."""
+"""A cell that could not be entered this many times is a wall."""
 
 
 @controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"), needs=("lidar",))
 async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Seconds = 300.0) -> None:
-    """Mark cells as visited, which then count as walls, if this cuts no others off; go on to the rest.
+    """Mark a cell as visited if that cuts no open cells off, so that it counts as a wall; then go on to the next cell.
 
-    In each cell the robot leaves a tag: visited if the open cells beside it are joined around it, else explored. It
-    goes on to the unexplored cell beside with the most walls around, or to an explored one, not back if it can help.
-    Where it comes upon its own trail it has walked a loop, which no cell of it may close by the rule above: it walks
-    the loop again to claim it, which the robot later in the team wins, then marks as visited the first cell of it
-    that leads nowhere else. It ends where no cell beside it is open. The cells lie in the robots' dead
-    reckoning; claims lapse by themselves, so those of robots that vanish bind nobody. In a place whose walls
-    cut through cells some may stay out.
+    In each cell the robot leaves a tag: "visited" if the open cells beside it stay connected around it, else
+    "explored". It goes on to the neighbouring unexplored cell with the most walls around it, or else to an explored
+    one, and goes back only if it must. When it meets its own trail it has walked a loop, and the rule above can close
+    no cell of a loop. It walks the loop again to claim it; of two claims, that of the robot later in the team wins.
+    Then it marks as visited the first cell of the loop that leads nowhere else. It ends where no neighbouring cell is
+    open. The cells lie in the robots' dead reckoning. Claims expire, so a robot that vanishes blocks nobody. Where
+    walls cut through cells, some cells may stay uncovered.
 
     Args:
-        robot: a robot with a lidar all around; tags must be read from one cell to those beside it, corners included.
+        robot: a robot with an all-round lidar that reads tags in all eight neighbouring cells.
         cell_m: side of a cell [m], narrower than the doors.
-        claim_s: how long the claim to a loop holds [s]; published: until its robot has walked it once more.
+        claim_s: time for which a claim to a loop holds [s]; published: until its robot has walked it once more.
 
     References:
         E. Ferranti, N. Trigoni, M. Levene: Brick & Mortar: an on-line multi-agent exploration algorithm. ICRA 2007.
@@ -65,15 +65,15 @@ async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Sec
         if "visited" not in around.states[mason.cell]:
             robot.leave_tag(("exit", *mason.cell, way))
         in_vain = 0 if await _go(robot, mason, way) else in_vain + 1
-    await robot.sleep(_WRITE_S)  # the last tag is left
+    await robot.sleep(_WRITE_S)  # until the last tag is written
 
 
 def blocks(open_: Sequence[bool], links: Sequence[bool]) -> bool:
-    """Return whether a cell, were it a wall, would cut its open neighbours off from each other.
+    """Return whether a cell would cut its open neighbours off from each other if it were a wall.
 
     Args:
-        open_: the eight cells around, east, north-east, …, south-east: neither wall nor visited.
-        links: whether one can go from each to the next around.
+        open_: whether each of the eight cells around, east, north-east, …, south-east, is neither wall nor visited.
+        links: whether a robot can go from each of them to the next.
 
     Examples:
         >>> everywhere = [True] * 8
@@ -105,18 +105,18 @@ def next_way(
     rank: int,
     shuffle: Sequence[int] = (),
 ) -> int | None:
-    """Return the direction in which to go on, or None when no cell beside is open.
+    """Return the direction to go on in, or None if no neighbouring cell is open.
 
-    The best score: 10 for an unexplored cell, 1 for each blocked cell at its flanks, -100 for going back; of equals the
-    first of east, south, west, north, begun at another one by each robot.
+    The direction with the best score wins: 10 for an unexplored cell, 1 for each blocked cell at its flanks, -100 for
+    going back. Ties go to the first of east, south, west, north, in an order that each robot begins elsewhere.
 
     Args:
         open_: whether the cells east, north, west and south are open.
         new: whether they are unexplored.
         blocked: how many of the two diagonal cells at the flanks of each are walls or visited.
         came: the direction that leads back; None at the start.
-        rank: the robot's place in the team.
-        shuffle: another order of directions, instead.
+        rank: the robot's index in the team.
+        shuffle: an order of directions to use instead.
 
     Examples:
         >>> next_way([True, True, False, True], [False, True, False, True], [0, 1, 0, 0], None, 0) == NORTH
@@ -135,7 +135,7 @@ def next_way(
 
 @dataclass
 class _Mason:
-    """What one robot keeps: where it is on the grid, how it came, and what stopped it lately."""
+    """State of one robot: its cell, how it came there, and what stopped it recently."""
 
     cell_m: float
     rank: int
@@ -149,7 +149,7 @@ class _Mason:
         return (cell[1] + 0.5) * self.cell_m, (cell[0] + 0.5) * self.cell_m
 
     def look(self, robot: Robot) -> "_Around":
-        """Return what the robot sees and reads around its cell."""
+        """Return what the robot sees, and the tags that it reads, around its cell."""
         self.avoided = {c: t for c, t in self.avoided.items() if robot.time < t}
         hits, reach = _walls(robot)
         x, y = robot.pose[:2]
@@ -179,7 +179,7 @@ class _Mason:
 
 @dataclass
 class _Around:
-    """What is around a cell: the ring of cells, which are clear, the links between them, and what the tags say."""
+    """The surroundings of a cell: the ring of cells, which are clear, the links between them, and their tags."""
 
     ring: list[Tile]
     clear: list[bool]
@@ -188,9 +188,9 @@ class _Around:
     exit: int | None
     claims: dict[Tile, str]
     yields: bool
-    """A robot later in the team is beside this one: two that mark at once might cut something off together."""
+    """Whether a robot later in the team is beside this one: two that mark at once might together cut something off."""
     taken: list[bool]
-    """Whether another robot is in the cell to the east, north, west and south, or it could not be entered just now."""
+    """Whether the cell to the east, north, west and south holds another robot, or could not be entered just now."""
 
     @property
     def ring_open(self) -> list[bool]:
@@ -214,13 +214,13 @@ class _Around:
         return self.open[way] and not self.states.get(self.ring[2 * way])
 
     def is_trail(self, mason: _Mason) -> bool:
-        """Return whether the robot has come back to its own trail from another side than it left it by."""
+        """Return whether the robot has come back to its own trail from a different side than it left."""
         here = self.states.get(mason.cell, set())
         return self.exit is not None and mason.came is not None and self.exit != mason.came and "visited" not in here
 
 
 def mark(robot: Robot, mason: _Mason, around: _Around) -> None:
-    """Leave a tag in the cell, unless it says the same already."""
+    """Leave a tag in the cell, unless the same tag is there already."""
     here = around.states.setdefault(mason.cell, set())
     if "visited" in here:
         return
@@ -244,7 +244,7 @@ async def _settle(robot: Robot, mason: _Mason) -> Tile:
 
 
 async def _go(robot: Robot, mason: _Mason, way: int) -> bool:
-    """Go to the cell in a direction; return whether it was reached, else avoid it for some time."""
+    """Go to the cell in a direction; return whether it was reached. A cell that was not is avoided for some time."""
     cell = beside(mason.cell, way)
     robot.note(f"to cell {cell}")
     if await _drive(robot, mason, cell):
@@ -295,13 +295,13 @@ async def _close_loop(robot: Robot, mason: _Mason, claim_s: float) -> None:
 
 
 def closes(open_: Sequence[bool], cells: Sequence[Tile], loop: Iterable[Tile]) -> bool:
-    """Return whether a cell of a loop can be closed: the open ones of the four ``cells`` beside it are of the loop."""
+    """Return whether a cell of a loop can be closed: all open ``cells`` of the four beside it belong to the loop."""
     own = set(loop)
     return all(cell in own for cell, is_open in zip(cells, open_, strict=True) if is_open)
 
 
 def _walls(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Return where walls are seen [m], float64 (k, 2), without other robots; and the fan of rays, (rays, 2)."""
+    """Return the points of walls in sight [m], float64 (k, 2), without other robots; and the fan of rays, (rays, 2)."""
     lidar = getattr(robot, "lidar", None)
     if lidar is None:
         return np.empty((0, 2)), np.empty((0, 2))
@@ -320,7 +320,7 @@ def _walls(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _others(robot: Robot) -> np.ndarray:
-    """Return where the robots in sight are [m], float64 (n, 2)."""
+    """Return the positions of the robots in sight [m], float64 (n, 2)."""
     near = getattr(robot, "neighbours", None)
     if near is None:
         return np.empty((0, 2))
@@ -329,7 +329,7 @@ def _others(robot: Robot) -> np.ndarray:
 
 
 def _is_clear(point: np.ndarray, own: tuple[float, float], hits: np.ndarray, reach: np.ndarray, room: float) -> bool:
-    """Return whether a body of a radius ``room`` has place at a point [m] that is seen from ``own``."""
+    """Return whether a body of radius ``room`` fits at a point [m] that is seen from ``own``."""
     if len(hits) and float(np.hypot(*(hits - point).T).min()) < room:
         return False
     if not len(reach):

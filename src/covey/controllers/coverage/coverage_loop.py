@@ -1,4 +1,4 @@
-"""What the coverage strategies share: exact straight lanes, the account of what is covered, and the rest at the end."""
+"""Shared by the coverage strategies: exact straight lanes, a record of covered cells, and the cleanup at the end."""
 
 import math
 from typing import Any
@@ -29,24 +29,24 @@ _YIELD_S = 5.0
 
 
 class Sweep:
-    """One robot's account of what is to be covered and what has been, and its way of driving over it.
+    """One robot's record of what is covered and what is left, and its driver.
 
-    Robots tell each other once a second where they have driven; who is out of reach is not believed to have covered
-    anything.
+    Robots tell each other once a second where they have driven. A robot out of reach is assumed to have covered
+    nothing.
 
     Args:
-        robot: with a map that is complete, or as complete as it is going to be.
-        gap_m: gap to walls that is kept on lanes [m].
+        robot: a robot whose map is complete, or will not become more complete.
+        gap_m: gap kept to walls on lanes [m].
 
     Attributes:
         grid: the robot's map.
         clearance: distance of each cell's centre from walls [m].
         standing: where the body's centre may be, bool (rows, columns).
         goal: cells that the body can cover.
-        done: cells that somebody has covered, or that turned out not to be had.
-        mates: what the others said about themselves.
-        goal_point: what the robot is at, to be told to the others: a point [m] of the cell that it covers.
-        facts: what else is told to the others.
+        done: cells that some robot has covered, or that turned out to be unreachable.
+        mates: what the others have reported about themselves.
+        goal_point: a point [m] of the cell that the robot covers now, to be told to the others.
+        facts: other data to be told to the others.
     """
 
     def __init__(self, robot: Robot, gap_m: float = 0.02):
@@ -65,7 +65,7 @@ class Sweep:
         self.done = np.zeros(self.grid.shape, bool)
 
     def look(self, robot: Robot) -> None:
-        """Take in the map as it is now: what is occupied, where the body fits, what it can cover."""
+        """Read the present map: occupied cells, where the body fits, and what it can cover."""
         from scipy import ndimage
 
         assert robot.map is not None
@@ -73,7 +73,7 @@ class Sweep:
             return
         self._version, self.grid = robot.map.version, robot.map.grid
         cells, resolution = self.grid.cells, self.grid.resolution
-        walls = np.where(cells < 0, 100, cells).astype(np.int8)  # the unknown is no floor
+        walls = np.where(cells < 0, 100, cells).astype(np.int8)  # unknown cells are not floor
         self.clearance = clearance(walls, resolution, self.radius + 3 * resolution)
         room = (cells == 0) & (self.clearance >= self.radius + self.gap_m - 1e-6)
         labels = np.empty(room.shape, np.int32)
@@ -88,18 +88,18 @@ class Sweep:
 
     @property
     def left(self) -> np.ndarray:
-        """Cells that are left to cover, bool (rows, columns)."""
+        """Cells left to cover, bool (rows, columns)."""
         return self.goal & ~self.done
 
     def cell_of(self, x: float, y: float) -> tuple[int, int]:
-        """Return the row and column of a point [m], within the map."""
+        """Return the row and column of a point [m], clipped to the map."""
         row, column = self.grid.to_cells((x, y)).tolist()
         return min(max(row, 0), self.grid.shape[0] - 1), min(max(column, 0), self.grid.shape[1] - 1)
 
     def mark(self, robot: Robot) -> bool:
-        """Write down what the body stands on, take in what the others did, and tell them; always False.
+        """Record what the body stands on and what the others covered, and tell the others; always return False.
 
-        What is told about the robot itself, beside its pose, is `goal_point` and `facts`.
+        The message holds the robot's pose, `goal_point` and `facts`.
         """
         pose = (float(robot.pose[0]), float(robot.pose[1]), float(robot.pose[2]))
         poses = np.array(pose)[None]
@@ -116,10 +116,10 @@ class Sweep:
     # -- driving ---------------------------------------------------------------------------------------------------
 
     async def go(self, robot: Robot, x: float, y: float) -> bool:
-        """Go to a point [m]: straight where the body fits all the way, else around walls, piece by piece.
+        """Go to a point [m]: straight if the body fits along the line, else around walls, piece by piece.
 
-        Where another robot stands in the way for some seconds, the navigator finds a way around it, unless it is at
-        the point itself.
+        If another robot blocks the path for some seconds, the navigator finds a path around it, unless the other robot
+        is at the point itself.
         """
         corners = [(x, y)] if self.is_straight(robot.pose[:2], (x, y)) else self._around(robot, x, y)
         for corner in corners:
@@ -127,17 +127,17 @@ class Sweep:
                 return not self._occupied(robot, x, y) and await self._navigate(robot, x, y)
         if (
             not corners and not self.standing[self.cell_of(*robot.pose[:2])]
-        ):  # as beside a mate, with its shadow on the map
+        ):  # for example beside a team mate that has left its shadow on the map
             return await self._navigate(robot, x, y)
         if not corners:
-            await robot.sleep(0.0, until=self.mark)  # a step passes, also when there is no way to anything
+            await robot.sleep(0.0, until=self.mark)  # let one step pass, even if nothing can be reached
         return bool(corners)
 
     def _around(self, robot: Robot, x: float, y: float) -> list[tuple[float, float]]:
-        """Return the corners of the shortest way to a point [m] on which the body fits; empty when there is none."""
+        """Return the corners of the shortest path to a point [m] on which the body fits; empty if there is none."""
         comfort_m, start, target = self.radius + 3.0 * self.grid.resolution, robot.pose[:2], self.cell_of(x, y)
         walls = np.where(self.grid.cells < 0, 100, self.grid.cells).astype(np.int8)
-        for spare_m in (0.5 * self.grid.resolution, 0.0):  # corners are cut by up to half a cell
+        for spare_m in (0.5 * self.grid.resolution, 0.0):  # paths cut corners by up to half a cell
             cost = traversal_cost(walls, self.clearance, self.radius + self.gap_m + spare_m, comfort_m, 1.0, np.inf)
             cost[target] = min(float(cost[target]), 50.0)
             path, length = astar(cost, self.cell_of(*start), target)
@@ -170,7 +170,7 @@ class Sweep:
         return bool(beside.min() >= self.radius + self.gap_m - _ROUNDING_M)
 
     async def straight(self, robot: Robot, x: float, y: float) -> bool:
-        """Drive straight to a point [m]; False when something has stood in the way for some seconds."""
+        """Drive straight to a point [m]; return False if something has blocked the path for some seconds."""
         x0, y0 = robot.pose[0], robot.pose[1]
         length = math.hypot(x - x0, y - y0)
         deceleration = 0.8 * min(self.limits.deceleration, 100.0)
@@ -206,11 +206,11 @@ class Sweep:
         return max(-limit, min(limit, gain * turn))
 
     def _blocked(self, robot: Robot, left: float) -> bool:
-        """Return whether something stands on the way ahead, before its end."""
+        """Return whether something blocks the path ahead, before its end."""
         scan, others = getattr(robot, "lidar", None), getattr(robot, "neighbours", None)
         if others is not None and len(others.ranges):
             ahead, beside = others.ranges * np.cos(others.bearings), others.ranges * np.sin(others.bearings)
-            first = others.identities < robot.team.index(robot.name)  # who comes first in the team goes first
+            first = others.identities < robot.team.index(robot.name)  # earlier robots of the team have priority
             reach = 2.0 * self.radius + np.where(first, np.minimum(_NEAR_M, left + 0.1), _TOUCH_M)
             if ((ahead > 0) & (ahead < reach) & (np.abs(beside) < 2.0 * self.radius + _TOUCH_M)).any():
                 return True
@@ -223,7 +223,7 @@ class Sweep:
         return bool((narrow & (ahead > 0) & (free < min(0.25, left - 0.05))).any())
 
     def _occupied(self, robot: Robot, x: float, y: float) -> bool:
-        """Return whether another robot in sight is so near to a point [m] that the body does not fit there."""
+        """Return whether another robot in sight is so close to a point [m] that the body does not fit there."""
         others = getattr(robot, "neighbours", None)
         if others is None or not len(others.ranges):
             return False
@@ -235,7 +235,7 @@ class Sweep:
     # -- what is left ------------------------------------------------------------------------------------------------
 
     def mine(self, robot: Robot, left: np.ndarray) -> np.ndarray:
-        """Return the cells of ``left`` that no other robot heard lately is nearer to, bool (rows, columns)."""
+        """Return the cells of ``left`` to which no recently heard robot is nearer, bool (rows, columns)."""
         cells = np.argwhere(left)
         points = self.grid.to_world(cells)
         own = np.hypot(*(points - robot.pose[:2]).T)
@@ -248,10 +248,11 @@ class Sweep:
         return mask
 
     async def finish(self, robot: Robot) -> None:
-        """Cover what is left, always the nearest; each robot what it is nearest to. Ends when nothing is left.
+        """Cover what is left, the nearest first; each robot covers what it is nearest to. Ends when nothing is left.
 
-        What the others are nearer to, and have not come to for some seconds, counts as its own: they may have given it
-        up, or be covering it out of earshot. What turns up on the way in a map that was not complete is covered, too.
+        After some seconds the robot also covers cells to which others are nearer: they may have given these cells up,
+            or
+        cover them out of reach. Cells that a growing map adds are covered, too.
         """
         robot.note("what is left")
         yield_s = _YIELD_S * (1 + robot.team.index(robot.name))  # not all at once
@@ -271,26 +272,26 @@ class Sweep:
                 continue
             mask = self.mine(robot, left)
             if not mask.any() and robot.time < news_s + yield_s:
-                await robot.sleep(0.5, until=self.mark)  # the others are at it
+                await robot.sleep(0.5, until=self.mark)  # the others are working on it
                 continue
             await self.visit_nearest(robot, mask if mask.any() else left)
 
     async def visit_nearest(self, robot: Robot, mask: np.ndarray) -> None:
-        """Cover the cell of ``mask``, bool (rows, columns), that is nearest by air, or give it up."""
+        """Cover the cell of ``mask``, bool (rows, columns), that is nearest in a straight line, or give it up."""
         target = self._nearest(robot, mask)
         place = self._stand_for(robot, target)
         if place is not None:
             await self.go(robot, *place)
-        self.done[target] = True  # or it cannot be had
+        self.done[target] = True  # covered, or unreachable
 
     def _nearest(self, robot: Robot, mask: np.ndarray) -> tuple[int, int]:
-        """Return the cell of a mask that is nearest by air."""
+        """Return the cell of a mask that is nearest in a straight line."""
         cells = np.argwhere(mask)
         row, column = cells[np.argmin(np.hypot(*(self.grid.to_world(cells) - robot.pose[:2]).T))].tolist()
         return row, column
 
     def _stand_for(self, robot: Robot, cell: tuple[int, int]) -> tuple[float, float] | None:
-        """Return where to stand to cover a cell [m], as near to it as can be; None when there is nowhere."""
+        """Return the nearest point [m] from which the body covers a cell; None if there is none."""
         reach = math.ceil(self.radius / self.grid.resolution)
         top, first = max(cell[0] - reach, 0), max(cell[1] - reach, 0)
         window = self.standing[top : cell[0] + reach + 1, first : cell[1] + reach + 1]
@@ -307,13 +308,13 @@ class Sweep:
 
 @kernel
 def mark_covered(done, poses, discs, x0, y0, resolution):
-    """Set, in place, the cells whose centre bodies stand on.
+    """Set, in place, the cells whose centres lie under bodies.
 
     Args:
         done: bool (rows, columns).
         poses: float64 (k, 3), x, y [m], heading [rad] of the bodies.
-        discs: float64 (d, 3), x, y in the body frame, radius [m] of the parts of the body.
-        x0, y0, resolution: of the grid [m].
+        discs: float64 (d, 3), x, y in the body frame, radius [m] of the discs of a body.
+        x0, y0, resolution: corner of the grid and side of its cells [m].
     """
     for i in range(poses.shape[0]):
         cosine, sine = math.cos(poses[i, 2]), math.sin(poses[i, 2])
@@ -328,6 +329,6 @@ def mark_covered(done, poses, discs, x0, y0, resolution):
 
 
 async def know_the_place(robot: Robot) -> None:
-    """Explore first where the map has frontiers; a robot that was given the map goes on at once."""
+    """Explore first if the map has frontiers; a robot with a given map continues at once."""
     if len(robot.frontiers(min_cells=_FRONTIER_CELLS)):
         await explore(robot, choose_nearest, definition="explore", min_cells=8, replan_s=10.0)

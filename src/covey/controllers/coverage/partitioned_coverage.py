@@ -1,4 +1,4 @@
-"""Partitioned coverage: each robot covers the area nearest to it, and the rest is divided again."""
+"""Partitioned coverage: each robot covers the area nearest to it; what is left is divided again."""
 
 import numpy as np
 
@@ -19,25 +19,25 @@ _SMALL = 20.0
     needs=("map",),
 )
 async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
-    """Divide the area by the path length from each robot, and sweep its own part.
+    """Divide the area by the path length from each robot, and sweep the robot's own part.
 
-    It needs the map: given (``known_map``) or, where there are frontiers, explored first. Robots tell where they are
-    and where they have driven. A robot that has finished divides the rest among the robots that it still hears: so the
-    part of a partner that vanishes, or is slow, falls to the others. A robot that hears no other covers everything. It
+    The robot needs a map: given (``known_map``) or, where there are frontiers, explored first. Robots report where they
+    are and where they have driven. A robot that has finished divides the rest among the robots that it still hears, so
+    the others take over the part of a robot that vanishes or is slow. A robot that hears nobody covers everything. It
     ends when nothing is left to cover.
 
     Args:
         robot: a robot with a map and a lidar.
-        overlap: share of the body's width by which neighbouring lanes overlap.
-        gap_m: gap to walls that is kept [m].
+        overlap: overlap of neighbouring lanes, as a share of the body's width.
+        gap_m: gap kept to walls [m].
 
-    The parts are the geodesic Voronoi regions of where robots are at one moment. It is no method of a paper: what goes
-    by the name of Voronoi coverage (J. Cortés, S. Martínez, T. Karataş, F. Bullo: Coverage control for mobile sensing
+    The parts are the geodesic Voronoi regions of the robots' positions at one moment. This method is not from a paper.
+    What is called Voronoi coverage (J. Cortés, S. Martínez, T. Karataş, F. Bullo: Coverage control for mobile sensing
     networks. IEEE Transactions on Robotics and Automation 20(2), 2004; A. Breitenmoser et al., ICRA 2010) moves each
-    robot to the centroid of its region, so that together they watch a place, and drives over none of it.
+    robot to the centroid of its region, so that the robots together watch a place, but does not sweep it.
 
     References:
-        Within a part lanes as by H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
+        Lanes within a part: H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
     """
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)
@@ -62,11 +62,11 @@ controllers.renamed["voronoi_coverage"] = "partitioned_coverage"
 
 
 def nearest_robot(standing: np.ndarray, robots: list[tuple[int, int]]) -> np.ndarray:
-    """Return which robot has the shortest way to each cell, int (rows, columns); -1: none has one; ties: the first.
+    """Return the robot with the shortest path to each cell, int (rows, columns); -1: none; ties: the first.
 
     Args:
         standing: bool (rows, columns), where a robot can be.
-        robots: row and column of each.
+        robots: row and column of each robot.
 
     Examples:
         >>> nearest_robot(np.ones((1, 5), bool), [(0, 0), (0, 4)]).tolist()

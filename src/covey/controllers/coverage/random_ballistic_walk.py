@@ -1,4 +1,4 @@
-"""Random ballistic walk: straight until something is hit, then turn by a random angle."""
+"""Random ballistic walk: drive straight until something is hit, then turn by a random angle."""
 
 import math
 
@@ -8,7 +8,7 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Degrees, Speed
 
 _LEAVE_S = 0.25
-"""Right after a turn the body still touches what it has hit: contacts count from this time on [s]."""
+"""Time after a turn from which contacts count [s]; before, the body still touches what it hit."""
 
 _STEP_S = 0.1
 
@@ -19,11 +19,11 @@ async def random_ballistic_walk(
 ) -> None:
     """Drive straight until a collision, then turn on the spot by a random angle to a random side.
 
-    It needs no map, no radio and no pose, and it never ends by itself.
+    The robot needs no map, no radio and no pose. It never ends by itself.
 
     Args:
         robot: the robot.
-        speed: share of its top speed, above 0 and at most 1.
+        speed: share of the top speed, above 0 and at most 1.
         min_turn_deg: smallest turn [deg].
         max_turn_deg: largest turn [deg].
 
@@ -37,9 +37,9 @@ async def random_ballistic_walk(
     while True:
         begin = robot.time
         await robot.drive(v, until=lambda r, free=begin + _LEAVE_S: r.collided and r.time > free)
-        if robot.time - begin < 2 * _LEAVE_S:  # a corner holds the body: back off and turn then
+        if robot.time - begin < 2 * _LEAVE_S:  # stuck in a corner: back off, then turn
             await robot.drive(-v, for_s=back_s)
         angle = math.radians(robot.random.uniform(min_turn_deg, max_turn_deg))
         side = 1.0 if robot.random.random() < 0.5 else -1.0
-        turn_s = _STEP_S * math.ceil(angle / (omega * _STEP_S))  # whole steps, so that the angle comes out
+        turn_s = _STEP_S * math.ceil(angle / (omega * _STEP_S))  # whole steps, so that the angle is exact
         await robot.drive(0.0, side * angle / turn_s, for_s=turn_s)

@@ -1,4 +1,4 @@
-"""Spanning tree coverage: round a spanning tree of large cells, every place once."""
+"""Spanning tree coverage: drive around a spanning tree of large cells, over every place once."""
 
 import math
 from collections.abc import Container, Iterable
@@ -14,10 +14,10 @@ from covey.robots.parameters import Gap
 
 _LISTEN_S = 2.0
 _AHEAD = 4
-"""So many quarters the robot looks ahead while it does not know the map."""
+"""Number of quarters that the robot looks ahead while it does not know the map."""
 _TREE, _TELL_ALL_S = "tree", 10.0
 _MISSED = 3
-"""After so many places in a row that it did not get to a robot leaves its tree."""
+"""Number of places in a row that a robot fails to reach before it leaves its tree."""
 
 
 @controller(
@@ -26,14 +26,14 @@ _MISSED = 3
 async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
     """Drive counter-clockwise around a spanning tree of free cells that are twice as wide as the body.
 
-    The width D of the body is the side of the largest square in it: then the corners are covered, too. The place is cut
-    into cells of 2D. Robots without a map build their trees while they go, from what their lidars show, on the cells
-    of the frame that they share (ORMSTC): a robot takes each free neighbour that is in no other robot's tree into its
-    own, and says so. Whoever has come round waits for those that have not; a robot that falls silent loses its cells,
-    and who is done builds a tree through them. With the map given (``known_map``) the cells are laid so that most
-    of them are free, and the robots that hear each other share the way round one tree in equal parts (after MSTC).
-    Cells that are only partly free are not part of the method: what they leave over is visited by whoever is nearest.
-    It ends when nothing is left to cover.
+    The width D of the body is the side of the largest square in it, so that the corners are covered, too. The place is
+    cut into cells of 2D. Without a map, robots build their trees as they drive, from their lidars, on the cells of
+    their shared frame (ORMSTC): a robot adds each free neighbour that is in no other robot's tree to its own, and
+    announces it. A robot that has finished its tree waits for the others. A robot that falls silent loses its cells,
+    and one that is done builds a tree through them. With a given map (``known_map``) the cells are placed so that most
+    of them are free, and the robots that hear each other share the walk around one tree in equal parts (after MSTC).
+    The method leaves out cells that are only partly free: the nearest robot visits what is left of them. It ends when
+    nothing is left to cover.
 
     Args:
         robot: a robot with a map and a lidar.
@@ -48,28 +48,28 @@ async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
     await robot.sleep(0.5)  # the first scan
     known = not len(robot.frontiers())
     if not known:
-        await robot.turn(2.0 * math.pi)  # so that no cell near by stays unknown between two rays
+        await robot.turn(2.0 * math.pi)  # so that no nearby cell stays unknown between two rays
     sweep = Sweep(robot, gap_m)
     cells = LargeCells(sweep, robot, known)
     if known:
         await robot.sleep(_LISTEN_S, until=sweep.mark)
         await _cover_section(robot, sweep, cells)
     else:
-        await robot.sleep(0.3 * robot.team.index(robot.name), until=sweep.mark)  # one begins after the other
+        await robot.sleep(0.3 * robot.team.index(robot.name), until=sweep.mark)  # robots begin one after the other
         await Forest(robot, sweep, cells).cover()
     await sweep.finish(robot)
 
 
 class LargeCells:
-    """Square cells of twice the body's width over a map.
+    """Square cells, twice as wide as the body, over a map.
 
     Args:
         sweep: the map and where the body can be.
         robot: gives the width of the body.
-        known: lay the cells so that as many as possible are free; else they begin at 0, 0 of the frame.
+        known: place the cells so that as many as possible are free; else they begin at the frame's origin.
 
     Attributes:
-        side: of a quarter [m].
+        side: side of a quarter [m].
         origin: x, y of the corner of large cell (0, 0) [m].
     """
 
@@ -101,11 +101,11 @@ class LargeCells:
         return int(free.reshape(rows // 2, 2, columns // 2, 2).all(axis=(1, 3)).sum())
 
     def free(self, cell: Cell) -> bool:
-        """Return whether the body can be in the middles of all four quarters of a large cell, and between them."""
+        """Return whether the body fits in the middle of all four quarters of a large cell, and between them."""
         return bool(self._free(np.array([cell]))[0])
 
     def _free(self, cells: np.ndarray) -> np.ndarray:
-        """Return `free` of large cells, int64 (k, 2), bool (k,)."""
+        """Return `free` for large cells, int64 (k, 2), as bool (k,)."""
         rows, columns = 2 * cells[:, :1] + [0, 0, 1, 1, 0.5], 2 * cells[:, 1:] + [0, 1, 0, 1, 0.5]
         at = self.sweep.grid.to_cells(self._middles(self.origin, rows, columns))
         inside = self.sweep.grid.inside(at)
@@ -131,16 +131,16 @@ class LargeCells:
         return [(row, column) for row, column in cells[self._free(cells)].tolist()]
 
     def nearest_free(self, x: float, y: float, taken: Container[Cell] = ()) -> State | None:
-        """Return the quarter nearest to a point [m] of the free large cells that are not taken; None without any."""
+        """Return the quarter of a free large cell, not taken, that is nearest to a point [m]; None if there is none."""
         states = [(*cell, quarter) for cell in self.all_free() if cell not in taken for quarter in range(4)]
         return min(states, key=lambda s: math.dist(self.middle(s), (x, y))) if states else None
 
     def covered(self, cell: Cell) -> bool:
-        """Return whether somebody has been in the middles of all four quarters of a large cell."""
+        """Return whether some robot has been in the middle of all four quarters of a large cell."""
         return all(self.sweep.done[self.sweep.cell_of(*self.middle((*cell, quarter)))] for quarter in range(4))
 
     def within(self, cells: Iterable[Cell]) -> np.ndarray:
-        """Return which cells of the map lie in some large cells, bool (rows, columns)."""
+        """Return which cells of the map lie in the given large cells, bool (rows, columns)."""
         grid, mask = self.sweep.grid, np.zeros(self.sweep.grid.shape, bool)
         for row, column in cells:
             low = (self.origin[0] + 2 * self.side * column, self.origin[1] + 2 * self.side * row)
@@ -150,7 +150,7 @@ class LargeCells:
 
 
 class Forest:
-    """The trees that robots without a map build while they go, as far as one of them knows.
+    """The trees that robots without a map build as they drive, as one robot knows them.
 
     Attributes:
         own: large cells of this robot's trees.
@@ -163,7 +163,7 @@ class Forest:
         self._told_s = 0.0
 
     def taken(self) -> set[Cell]:
-        """Return the cells in the trees of robots heard lately; who falls silent loses his."""
+        """Return the cells in the trees of recently heard robots; silent robots lose theirs."""
         for message in self.robot.messages(_TREE):
             self._others.setdefault(message.sender, set()).update(message.payload)
         heard = self.sweep.mates.others(self.robot)
@@ -171,7 +171,7 @@ class Forest:
         return set().union(*self._others.values())
 
     def claim(self, cells: set[Cell]) -> None:
-        """Take cells into the own trees, and say so; all of them again every few seconds, for who has come near."""
+        """Add cells to the robot's trees and announce them; repeat all every few seconds, for robots that come near."""
         again = self.robot.time >= self._told_s + _TELL_ALL_S
         if news := self.own | cells if again else cells - self.own:
             self.robot.send(sorted(news), kind=_TREE)
@@ -179,7 +179,7 @@ class Forest:
         self.own |= cells
 
     async def cover(self) -> None:
-        """Build trees while going round them, until each free cell is in a tree, and all have come round."""
+        """Build trees and drive around them until each free cell is in a tree and all robots are done."""
         robot, explored = self.robot, False
         while True:
             self.sweep.look(robot)
@@ -197,10 +197,10 @@ class Forest:
                 await know_the_place(robot)
 
     async def go_round(self, start: State) -> None:
-        """Build one tree while going round it.
+        """Build one tree and drive around it.
 
-        Where somebody stands in the way it goes on behind him. Where it does not get to several places in a row it
-        gives those up, and what it has not covered is in its trees no longer.
+        If another robot blocks the path, the walk continues behind it. If the robot fails to reach several places in a
+        row, it gives up, and its trees lose the cells that it has not covered.
         """
         tree = SpanningTree(self._is_new, start)
         self.sweep.facts = {"walks": True}
@@ -225,7 +225,7 @@ class Forest:
         return cell not in self.own and cell not in self.taken() and self.cells.free(cell)
 
     async def help(self) -> None:
-        """While others go round: cover a place near by to which no tree comes, or wait."""
+        """While others drive around their trees: cover a nearby place that no tree reaches, or wait."""
         mask = self.sweep.mine(self.robot, self.sweep.left & ~self.cells.within(self.cells.all_free()))
         if mask.any():
             await self.sweep.visit_nearest(self.robot, mask)
@@ -234,7 +234,7 @@ class Forest:
 
 
 async def _cover_section(robot: Robot, sweep: Sweep, cells: LargeCells) -> None:
-    """Cover this robot's section of the walk round the tree that all robots share."""
+    """Cover this robot's section of the walk around the shared tree."""
     places = {name: tuple(mate.pose[:2]) for name, mate in sweep.mates.others(robot).items()}
     places[robot.name] = (float(robot.home.x), float(robot.home.y))
     x, y = places[min(places)]

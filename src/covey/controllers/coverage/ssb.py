@@ -1,4 +1,4 @@
-"""Selective spiraling and backtracking: cover the floor in spirals, and auction the places to come back to."""
+"""Selective spiraling and backtracking: cover the floor in spirals, and auction the places to return to."""
 
 import math
 
@@ -25,18 +25,18 @@ _AHEAD = 40
 async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 5) -> None:
     """Drive over every tile: in spirals along solid or covered tiles, then on to the next place that is left.
 
-    A spiral keeps the blocked side beside it and turns inwards; tiles that it leaves open beside itself become
-    backtracking points. A robot whose spiral has ended calls an auction: all tell their points, then bid the tiles
-    left in their own spiral + the way to each point, and each gets at most one. Tiles are reserved before they
-    are driven onto (of two robots the later in the team has it). Covered tiles, reservations, points and bids go
-    over the radio, maps through map sharing; nothing else is common. Robots that are out of reach or vanish are
-    forgotten after 10 s with their reservations, and what they left is covered by the others. A robot that wins no
-    point goes to the nearest uncovered tile that it knows. It ends when it knows none any more.
+    A spiral keeps the blocked side beside it and turns inwards; the tiles beside it that it leaves open become
+    backtracking points. A robot whose spiral has ended calls an auction: all robots send their points, then bid the
+    tiles left in their own spiral + the path to each point, and each gets at most one point. A robot reserves tiles
+    before it drives onto them; of two robots the later in the team gets the tile. Covered tiles, reservations, points
+    and bids go by radio, maps by map sharing; robots share nothing else. A robot that is out of reach or vanishes is
+    forgotten after 10 s with its reservations, and the others cover what it left. A robot that wins no point goes to
+    the nearest uncovered tile that it knows. It ends when it knows none.
 
     Args:
         robot: a robot with a map.
-        tile_m: side of a tile [m]; None: nine tenths of the width of its body, so that lanes overlap a bit.
-        reserve: how many tiles ahead are reserved; published: 5.
+        tile_m: side of a tile [m]; None: 0.9 times the width of the body, so that lanes overlap a little.
+        reserve: number of tiles reserved ahead; published: 5.
 
     References:
         A. Gautam, A. Richhariya, V. S. Shekhawat, S. Mohan: Experimental evaluation of multi-robot online terrain
@@ -47,8 +47,8 @@ async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 
     side_m = _SIDE * 2.0 * robot.model.outer_radius_m if tile_m is None else tile_m
     if side_m < robot.map.grid.resolution or reserve < 1:
         raise InvalidValueError(
-            f"tile_m {side_m:g}, reserve {reserve!r}: tile_m must be at least a cell of the map, "
-            f"{robot.map.grid.resolution:g} m, reserve at least 1"
+            f"tile_m {side_m:g}, reserve {reserve!r}: tile_m must be at least the side of a map cell, "
+            f"{robot.map.grid.resolution:g} m, and reserve at least 1"
         )
     share = _Share(robot, side_m)
     claims = share.claims
@@ -67,7 +67,7 @@ async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 
 
 
 async def _spiral(robot: Robot, share: "_Share", reserve: int) -> None:
-    """Spiral from where the robot is until all ways on are blocked."""
+    """Spiral from the robot's place until all directions are blocked."""
     claims, share.busy = share.claims, True
     direction, side = ssb_plan.align(claims.here, claims.free)
     while True:
@@ -84,10 +84,10 @@ async def _spiral(robot: Robot, share: "_Share", reserve: int) -> None:
 
 
 class _Share:
-    """One robot's part of the common task: what it has claimed, how it drives, and what it bids.
+    """One robot's part of the team's task: its claims, its driving and its bids.
 
     Attributes:
-        busy: whether it is in a spiral.
+        busy: whether the robot is in a spiral.
     """
 
     def __init__(self, robot: Robot, tile_m: float):
@@ -102,7 +102,7 @@ class _Share:
     # Driving
 
     def straight_on(self) -> list[Tile]:
-        """Return the tiles up to which its spiral goes straight on from where it is, as far as it can see."""
+        """Return the tiles of the straight part of the spiral ahead, as far as the robot can see."""
         claims = self.claims
         run = ssb_plan.straight_run(claims.here, self.direction, self.side, claims.free, _AHEAD)
         across = 1 - self.direction % 2  # y for a run to the east or west
@@ -111,9 +111,9 @@ class _Share:
         return run[: next(beyond, len(run))]
 
     async def along(self, robot: Robot, reserve: int) -> bool:
-        """Drive straight on in a spiral, reserving tiles on the way; return whether the spiral can go on.
+        """Drive straight in a spiral, reserving tiles on the way; return whether the spiral can continue.
 
-        It ends at the last tile of the run, or where the run has changed: others took tiles of it, or more was seen.
+        The run ends at its last tile, or where it has changed: others took tiles of it, or the robot has seen more.
         """
         claims = self.claims
         run = self.straight_on()
@@ -154,7 +154,7 @@ class _Share:
             claims.tell(robot)
 
     def note_points(self, tile: Tile) -> None:
-        """Note the backtracking points beside a tile of its spiral."""
+        """Record the backtracking points beside a tile of the spiral."""
         claims = self.claims
         claims.points |= set(ssb_plan.backtracking_points(tile, self.direction, claims.done))
         for turn in (self.side, 0, -self.side):
@@ -163,7 +163,7 @@ class _Share:
                 claims.points.add(near)  # blocked only by a reservation
 
     async def travel(self, robot: Robot, target: Tile) -> bool:
-        """Go to the tile where the next spiral starts; return whether it got there."""
+        """Go to the tile where the next spiral starts; return whether the robot got there."""
         claims = self.claims
         claims.mine = {claims.here, target}
         claims.tell(robot)
@@ -188,7 +188,7 @@ class _Share:
         return why == "arrived"
 
     async def next_target(self, robot: Robot) -> Tile | None:
-        """Return where to start the next spiral: by auction, else the nearest point, else the nearest uncovered."""
+        """Return where the next spiral starts: by auction, else the nearest point, else the nearest uncovered tile."""
         claims = self.claims
         claims.look(robot)
         claims.mine = {claims.here}
@@ -211,7 +211,7 @@ class _Share:
     # Talking
 
     def step(self, robot: Robot) -> bool:
-        """Mark what the body has passed over, answer the others, and tell what is new; to be called at every step."""
+        """Mark what the body has passed over, answer the others, and send changes; call it at every step."""
         claims = self.claims
         x, y = float(robot.pose[0]), float(robot.pose[1])
         self.driver.speed = robot.twist[0]
@@ -252,7 +252,7 @@ class _Share:
 
 
 def _passed(start: tuple[float, float], end: tuple[float, float], point: tuple[float, float]) -> float:
-    """Return how near [m] the way from start to end came to a point."""
+    """Return the distance [m] of a point from the line from start to end."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = dx * dx + dy * dy
     share = 0.0 if length == 0.0 else ((point[0] - start[0]) * dx + (point[1] - start[1]) * dy) / length

@@ -1,4 +1,4 @@
-"""Auction of selective spiraling: who goes back to which place that a spiral has left behind."""
+"""Auction of selective spiraling: which robot returns to which place that a spiral has left open."""
 
 import math
 from collections.abc import Callable
@@ -15,14 +15,14 @@ Bids = list[tuple[Tile, int]]
 
 
 class Auction:
-    """One robot's part in auctions: it calls them, or tells its points and bids when another does.
+    """One robot's part in auctions: it calls them, or sends its points and bids when another robot does.
 
     Args:
-        robot, claims: whose.
-        bids: what it bids for some points.
+        robot, claims: the robot and its claims.
+        bids: function that returns the robot's bids for some points.
 
     Attributes:
-        won: what an auction gave it.
+        won: the point that the robot won.
     """
 
     def __init__(self, robot: Robot, claims: Claims, bids: Callable[[set[Tile]], Bids]):
@@ -34,10 +34,10 @@ class Auction:
         self._bid_s = math.inf
 
     def hear(self, robot: Robot, sender: str, what: str, content: Any) -> None:
-        """Take in a message of an auction."""
+        """Process a message of an auction."""
         if what == "request":
             if self._caller is not None and self._caller == robot.name and robot.team.index(sender) < self._rank:
-                return  # of two calls at once the later robot's counts
+                return  # of two simultaneous calls, that of the later robot counts
             self._caller, self._pool, self._bid_s = sender, set(content), robot.time + _STAGE_S
             robot.send(("points", self._claims.open_points()), kind=KIND)
         elif what == "points":
@@ -55,7 +55,7 @@ class Auction:
             robot.send(("bids", self._own_bids(self._pool)), self._caller, kind=KIND)
 
     async def hold(self, robot: Robot, step: Callable[[Robot], bool]) -> None:
-        """Call an auction and wait for its end."""
+        """Call an auction and wait until it ends."""
         if self._caller is None:
             self._caller, self._bids, self._pool = robot.name, {}, set(self._claims.open_points())
             robot.send(("request", self._claims.open_points()), kind=KIND)

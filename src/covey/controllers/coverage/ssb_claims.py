@@ -1,4 +1,4 @@
-"""Claims of selective spiraling: which tiles are open, covered and reserved, and what robots tell each other of it."""
+"""Claims of selective spiraling: which tiles are open, covered and reserved, and the messages about them."""
 
 import math
 from collections.abc import Set as AbstractSet
@@ -18,16 +18,16 @@ _GAP_M = 0.05
 
 
 class Claims:
-    """What one robot knows of the tiles, and what of it falls to whom.
+    """What one robot knows about the tiles, and which robot has reserved them.
 
     Attributes:
-        here: the tile that it was on last.
-        covered: tiles that it or another said to be covered.
+        here: the tile that the robot was on last.
+        covered: tiles that it or another robot has reported as covered.
         points: its backtracking points.
         mine: tiles that it has reserved.
-        refused: tiles that it could not get to.
-        room: where on the map there is room for its body, bool (rows, columns).
-        news: something has changed.
+        refused: tiles that it could not reach.
+        room: where its body fits on the map, bool (rows, columns).
+        news: whether something has changed.
         tell_s: when to tell the others again [s].
     """
 
@@ -49,11 +49,11 @@ class Claims:
 
     @property
     def company(self) -> bool:
-        """Whether another robot was heard of lately."""
+        """Whether another robot was heard recently."""
         return bool(self._held)
 
     def look(self, robot: Robot) -> None:
-        """Bring the tiles up to date with the map."""
+        """Update the tiles from the map."""
         belief = robot.map
         if belief is None or belief.version == self._seen or robot.time < self._look_s:
             return
@@ -81,16 +81,16 @@ class Claims:
         )
 
     def refuse(self, tile: Tile) -> None:
-        """Take note that it could not get to a tile."""
+        """Record that the robot could not reach a tile."""
         self.refused.add(tile)
         self._in_vain[tile] = self._in_vain.get(tile, 0) + 1
 
     def try_again(self) -> None:
-        """Allow the tiles that it could not get to once more, but none for ever."""
+        """Allow the tiles that the robot could not reach once more, but not forever."""
         self.refused = {t for t in self.refused if self._in_vain[t] >= PATIENCE}
 
     def cover(self, tile: Tile) -> None:
-        """Take a tile for covered."""
+        """Record a tile as covered."""
         if tile not in self.covered:
             self.covered.add(tile)
             self._untold.add(tile)
@@ -102,8 +102,8 @@ class Claims:
         self._untold, self.tell_s = set(), robot.time + _TELL_S
 
     def hear(self, robot: Robot, sender: str, mine_packed: np.ndarray, covered_packed: np.ndarray) -> None:
-        """Take in what another robot reserves and has newly covered."""
-        if sender not in self._held:  # met anew: it may have missed all that was told
+        """Process what another robot has reserved and newly covered."""
+        if sender not in self._held:  # new or back in reach: it may have missed all messages
             self._untold |= self.covered
         held, covered = _unpacked(mine_packed), _unpacked(covered_packed)
         self._held[sender] = held if robot.team.index(sender) > self._rank else held - self.mine, robot.time
@@ -114,7 +114,7 @@ class Claims:
         self.points -= covered
 
     def forget(self, now_s: float, heard: bool) -> None:
-        """Forget who was not heard of for long, and its reservations."""
+        """Forget robots that have been silent for long, and their reservations."""
         lost = [n for n, (_, heard_s) in self._held.items() if now_s - heard_s > _FORGET_S]
         for name in lost:
             del self._held[name]
@@ -128,7 +128,7 @@ class Claims:
 
 
 def _packed(tiles: set[Tile]) -> np.ndarray:
-    """Return tiles as int32 (k, 2): eight bytes each on air."""
+    """Return tiles as int32 (k, 2): eight bytes each over the radio."""
     return np.array(sorted(tiles), np.int32).reshape(-1, 2)
 
 
@@ -138,5 +138,5 @@ def _unpacked(tiles: np.ndarray) -> frozenset[Tile]:
 
 @lru_cache(maxsize=64)
 def _tiles_in(packed: bytes) -> frozenset[Tile]:
-    """Return the tiles of a message, which many receive."""
+    """Return the tiles of a message; cached, because many robots receive it."""
     return frozenset(zip(*np.frombuffer(packed, np.int32).reshape(-1, 2).T.tolist(), strict=True))

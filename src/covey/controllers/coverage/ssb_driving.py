@@ -1,4 +1,4 @@
-"""Driving of selective spiraling: straight from tile to tile, exactly, and around what is in the way."""
+"""Driving for selective spiraling: exactly straight from tile to tile, and around obstacles."""
 
 import math
 from collections.abc import Callable
@@ -20,17 +20,17 @@ Until = Callable[[Robot], bool]
 
 
 class LaneDriver:
-    """Drives lanes of tiles of a size [m]; calls ``step`` at every step on the way.
+    """Drives lanes of tiles of a given size [m]; calls ``step`` at every step on the way.
 
     Attributes:
-        speed: of the robot in its last step [m/s].
+        speed: the robot's speed in its last step [m/s].
     """
 
     def __init__(self, tile_m: float, step: Until):
         self._tile_m, self._step, self.speed = tile_m, step, 0.0
 
     async def straight(self, robot: Robot, place: tuple[float, float], until: Until) -> str:
-        """Turn to a place and drive straight there; return "arrived", "changed" (``until`` came true) or "stalled"."""
+        """Turn to a place and drive straight there; return "arrived", "changed" (``until`` is true) or "stalled"."""
         while True:
             if _is_off(robot, place, self.speed):
                 x, y = _rest(robot, self.speed)
@@ -59,7 +59,7 @@ class LaneDriver:
                 return "arrived" if outcome else why
 
     async def go_around(self, robot: Robot, place: tuple[float, float], until: Until) -> str:
-        """Go to a place around whatever is in the way; the result is that of `straight`."""
+        """Go to a place around obstacles; returns the same as `straight`."""
         row, column = robot.map.grid.to_cells(place).tolist()  # type: ignore[union-attr]
         way_s = float(robot.travel_cost()[row, column]) / robot.model.max_speed_m_s
         progress, end_s = ProgressTimer(0.5 * self._tile_m, _STALL_S), robot.time + _STALL_S + _DETOUR * way_s
@@ -78,7 +78,7 @@ class LaneDriver:
 
 
 def corners_to(robot: Robot, place: tuple[float, float], room: np.ndarray) -> list[tuple[float, float]]:
-    """Return the corners of the shortest way to a place with room for the body; empty when there is none."""
+    """Return the corners of the shortest path to a place on which the body fits; empty if there is none."""
     grid = robot.map.grid  # type: ignore[union-attr]
     start, end = (tuple(grid.to_cells(p).tolist()) for p in (robot.pose[:2], place))
     cost = np.where(room, np.float32(1.0), np.float32(np.inf))
@@ -91,21 +91,21 @@ def corners_to(robot: Robot, place: tuple[float, float], room: np.ndarray) -> li
 
 
 def _rest(robot: Robot, v: float) -> tuple[float, float]:
-    """Return where a robot with a speed [m/s] comes to rest when it stops now [m]."""
+    """Return where a robot at a speed [m/s] comes to rest if it stops now [m]."""
     x, y, heading = robot.pose
     ahead = v * (robot.model.speed_lag_s + robot.model.command_delay_s)
     return x + ahead * math.cos(heading), y + ahead * math.sin(heading)
 
 
 def _is_off(robot: Robot, place: tuple[float, float], v: float) -> bool:
-    """Return whether a robot with a speed [m/s] that drives straight on will miss a place."""
+    """Return whether a robot at a speed [m/s] will miss a place if it drives straight on."""
     x, y = _rest(robot, v)
     angle = abs(wrap_angle(math.atan2(place[1] - y, place[0] - x) - robot.pose[2]))
     return angle > _AIM and math.dist(place, (x, y)) * angle > _AT_M
 
 
 def _is_aimed(robot: Robot, place: tuple[float, float]) -> bool:
-    """Return whether a robot will face a place when it stops turning now."""
+    """Return whether a robot will face a place if it stops turning now."""
     x, y = robot.pose[:2]
     lag_s = robot.model.turn_lag_s + robot.model.command_delay_s
     return abs(wrap_angle(math.atan2(place[1] - y, place[0] - x) - robot.pose[2] - robot.twist[2] * lag_s)) < _AIM

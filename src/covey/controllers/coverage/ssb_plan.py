@@ -1,4 +1,4 @@
-"""Selective spiraling and backtracking: the decisions, as pure functions over tiles."""
+"""Decisions of selective spiraling and backtracking, as pure functions of tiles."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -14,8 +14,8 @@ _MOST_TILES, _MOST_STRAIGHT = 100, 20
 def align(tile: Tile, free: Free) -> tuple[int, int]:
     """Return the direction in which to start a spiral, and the side of its outer wall (`LEFT` or `RIGHT`).
 
-    The first of east, south, west, north that is free and has a blocked tile beside it; else north, with the outer
-    wall to the right.
+    It is the first of east, south, west, north that is free and has a blocked tile beside it; else north, with the
+    outer wall on the right.
     """
     for direction in (EAST, SOUTH, WEST, NORTH):
         if free(beside(tile, direction)):
@@ -26,7 +26,7 @@ def align(tile: Tile, free: Free) -> tuple[int, int]:
 
 
 def next_direction(tile: Tile, direction: int, side: int, free: Free) -> int | None:
-    """Return where a spiral goes on: towards the outer wall if free, else ahead, else inwards; None: it has ended."""
+    """Return the next direction of a spiral: to the outer wall if free, else ahead, else inwards; None: it ends."""
     for way in (direction + side, direction, direction - side):
         if free(beside(tile, way)):
             return way % 4
@@ -34,7 +34,7 @@ def next_direction(tile: Tile, direction: int, side: int, free: Free) -> int | N
 
 
 def straight_run(tile: Tile, direction: int, side: int, free: Free, most: int = 5) -> list[Tile]:
-    """Return the tiles ahead up to which a spiral goes straight on: free ones, with the outer wall beside them."""
+    """Return the tiles ahead along which a spiral goes straight: free ones with the outer wall beside them."""
     run = []
     here = beside(tile, direction)
     while len(run) < most and free(here):
@@ -46,13 +46,13 @@ def straight_run(tile: Tile, direction: int, side: int, free: Free, most: int = 
 
 
 def backtracking_points(tile: Tile, direction: int, done: Free) -> list[Tile]:
-    """Return the tiles beside a spiral to come back to.
+    """Return the tiles beside a spiral to return to.
 
-    The tile to the left or right is one when it is not done, and one of the tile ahead, and the tiles ahead and behind
-    on that side, is.
+    The tile to the left or right is one if it is not done, but the tile ahead, or a tile ahead or behind on that side,
+    is.
 
     Args:
-        tile, direction: where the robot is, and where it goes.
+        tile, direction: the robot's tile and its direction.
         done: whether a tile is solid or covered.
     """
     found = []
@@ -65,9 +65,9 @@ def backtracking_points(tile: Tile, direction: int, done: Free) -> list[Tile]:
 
 
 def tiles_left(tile: Tile, direction: int, side: int, free: Free) -> int | None:
-    """Return how many tiles a spiral still has before it; None when that are more than 100, or 20 in a straight line.
+    """Return the number of tiles left in a spiral; None if that is more than 100, or 20 in a straight line.
 
-    ``free`` takes what is unknown for free.
+    ``free`` treats unknown tiles as free.
     """
     taken, straight = {tile}, 0
     while len(taken) <= _MOST_TILES:
@@ -93,14 +93,14 @@ def bids_for(points: Iterable[Tile], tile: Tile, left: int) -> dict[Tile, int]:
 
 
 def winners(bids: Mapping[str, Mapping[Tile, int]]) -> dict[str, Tile]:
-    """Return who goes where: at most one point for each robot, and one robot for each point.
+    """Return the point of each robot: at most one point for each robot, and one robot for each point.
 
     Each point has a queue of bids, the cheapest first. The robot at the head of a queue takes the point if it has none,
-    or if its bid here is cheaper than that for the one it has, which goes to the next in that queue; else it leaves
-    this queue.
+    or if its bid here is cheaper than for the point it has; that point then goes to the next robot in its queue.
+    Otherwise the robot leaves this queue.
 
     Args:
-        bids: of each robot by name, for each point.
+        bids: by robot name, the bid for each point.
 
     Examples:
         >>> winners({"a": {(0, 0): 1, (0, 9): 8}, "b": {(0, 0): 2, (0, 9): 3}})

@@ -1,4 +1,4 @@
-"""Coarse tiles over a robot's own map: which are open, and where in them the robot can stand."""
+"""Coarse tiles over a robot's own map: which tiles are open, and where in them the robot can stand."""
 
 import math
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from covey.geometry import Grid
 from covey.kernel import kernel
 
 Tile = tuple[int, int]
-"""Row and column in the plane: tile (0, 0) has its south-west corner at the origin of the world frame."""
+"""Row and column of a tile; tile (0, 0) has its south-west corner at the origin of the world frame."""
 
 UNSEEN, OPEN, SOLID = -1, 0, 1
 _FREE, _STANDING, _MIGHT = np.uint8(1), np.uint8(2), np.uint8(4)  # free; the robot can stand there; or if it is free
 EAST, NORTH, WEST, SOUTH = range(4)
 STEPS: tuple[Tile, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
-"""Row and column steps to the east, north, west and south: turning left adds 1 to a direction."""
+"""Row and column steps to the east, north, west and south; a left turn adds 1 to a direction."""
 
 
 def beside(tile: Tile, direction: int) -> Tile:
-    """Return the tile next to one in a direction, any integer.
+    """Return the neighbouring tile in a direction; any integer is a direction.
 
     Examples:
         >>> beside((2, 5), NORTH), beside((2, 5), EAST - 1)
@@ -43,7 +43,7 @@ class Tiles:
         tile_m: side of a tile [m].
         first: the tile in the south-west.
         state: int8 (rows, columns), `UNSEEN`, `OPEN` or `SOLID`.
-        stand: float64 (rows, columns, 2), where to stand in an open tile [m]; its centre if possible.
+        stand: float64 (rows, columns, 2), where to stand in an open tile [m]: its centre if possible.
     """
 
     tile_m: float
@@ -52,7 +52,7 @@ class Tiles:
     stand: np.ndarray
 
     def at(self, tile: Tile) -> int:
-        """Return the state of a tile; what lies off the map is solid."""
+        """Return the state of a tile; tiles outside the map are solid."""
         row, column = tile[0] - self.first[0], tile[1] - self.first[1]
         inside = 0 <= row < self.state.shape[0] and 0 <= column < self.state.shape[1]
         return int(self.state[row, column]) if inside else SOLID
@@ -63,7 +63,7 @@ class Tiles:
         return x, y
 
     def places(self, tiles: np.ndarray) -> np.ndarray:
-        """Return where to stand in some open tiles, int64 (k, 2): float64 (k, 2) [m]."""
+        """Return where to stand in open tiles, int64 (k, 2), as float64 (k, 2) [m]."""
         row, column = (tiles - self.first).T
         return self.stand[row, column]
 
@@ -75,18 +75,18 @@ class Tiles:
 def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
     """Return the tiles over a map.
 
-    A tile is open when the robot can stand somewhere in it, or just beside it with its body over free cells of it;
-    unseen when it cannot but might in an unknown cell; else solid. For walls along the borders of tiles that is MAES'
-    rule, by which one solid cell makes a tile solid.
+    A tile is open if the robot can stand in it, or just beside it with its body over free cells of it. A tile is unseen
+    if the robot can stand only in an unknown cell of it; else it is solid. For walls along the borders of tiles this is
+    MAES' rule, by which one solid cell makes a tile solid.
 
-    The robot stands at the centre of an open tile, or on one of its centre lines beside the cell that is nearest to the
-    centre, where there is room in all cells around; else in that cell.
+    The robot stands at the centre of an open tile if all cells around have room; else on a centre line beside the cell
+    nearest to the centre, if all cells around have room; else in that cell.
 
     Args:
         occupancy: int8 cells, -1 unknown, 0 free, 100 occupied, yaw 0.
-        reachable: bool (rows, columns), the cells that the robot can drive to, unknown ones taken for free.
+        reachable: bool (rows, columns), the cells that the robot can drive to; unknown ones count as free.
         tile_m: side of a tile [m], not less than a cell.
-        reach_m: how far from where it stands the robot covers the centre of a cell [m].
+        reach_m: distance from the robot at which it covers the centre of a cell [m].
 
     Examples:
         >>> grid = Grid(np.array([[0, 0, 100, -1]], np.int8), 0.5)
@@ -103,8 +103,8 @@ def coarse(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float
 def _axes(
     shape: tuple[int, int], resolution: float, origin: tuple[float, float, float], tile_m: float
 ) -> tuple[np.ndarray, ...]:
-    """Return the centres x and y [m] of columns and rows, at which of them each row and column of tiles begins (and
-    the last one ends), and the first tile."""
+    """Return the centres x and y [m] of columns and rows, the indices at which each row and column of tiles begins
+    (and the last one ends), and the first tile."""
     rows, columns = shape
     grid = Grid(np.empty((0, 0)), resolution, origin)
     x = grid.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
@@ -127,7 +127,7 @@ def _offsets(reach_m: float, resolution: float) -> np.ndarray:
 
 @kernel
 def _coarse(cells, reachable, x, y, row, column, first, tile_m, near):
-    """Return the state and the place to stand of each tile; see `_axes` and `coarse`."""
+    """Return the state of each tile and where to stand in it; see `_axes` and `coarse`."""
     rows, columns = cells.shape
     kind = np.empty((rows, columns), np.uint8)
     for r in range(rows):
@@ -193,7 +193,7 @@ def _coarse(cells, reachable, x, y, row, column, first, tile_m, near):
 
 @kernel
 def _around(p, first, resolution):
-    """Return the first and the last of the one or two rows or columns around a coordinate [m]."""
+    """Return the first and the last of the one or two rows or columns next to a coordinate [m]."""
     place = (p - first) / resolution
     return math.floor(place + 1e-6), math.ceil(place - 1e-6)
 
@@ -221,9 +221,9 @@ def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reac
     stand = np.full((*state.shape, 2), np.nan)
 
     def open_up(i: np.ndarray, k: np.ndarray, r: np.ndarray, c: np.ndarray) -> None:
-        """Open the tiles (i, k) with the cells (r, c) to stand on; of those for one tile the nearest to its centre."""
+        """Open the tiles (i, k) with the cells (r, c) to stand on; each tile gets the cell nearest to its centre."""
         away = np.hypot(x[c] - middle_x[k], y[r] - middle_y[i])
-        order = np.argsort(-away, kind="stable")  # the last one stays
+        order = np.argsort(-away, kind="stable")  # the last one wins
         at = i[order], k[order]
         state[at] = OPEN
         stand[at] = np.stack((x[c[order]], y[r[order]]), axis=-1)
@@ -247,11 +247,11 @@ def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reac
 def _to_middle(
     stand: np.ndarray, middle_x: np.ndarray, middle_y: np.ndarray, standing: np.ndarray, x: np.ndarray, y: np.ndarray
 ) -> None:
-    """Move where to stand to the centre of the tile, or to its centre line, where there is room in all cells around."""
+    """Move the standing places to the centre of the tile, or to its centre line, if all cells around have room."""
     i, k = np.nonzero(np.isfinite(stand[:, :, 0]))
     px, py = stand[i, k].T
     resolution = x[1] - x[0] if len(x) > 1 else 1.0
-    for qx, qy in ((px, middle_y[i]), (middle_x[k], py), (middle_x[k], middle_y[i])):  # the last that fits stays
+    for qx, qy in ((px, middle_y[i]), (middle_x[k], py), (middle_x[k], middle_y[i])):  # the last that fits wins
         u, v = (qx - x[0]) / resolution, (qy - y[0]) / resolution
         fits = np.ones(len(i), bool)
         for row in (np.floor(v + 1e-6), np.ceil(v - 1e-6)):

@@ -1,1 +1,1 @@
-"""Strategies that explore: robots map what no robot knows yet."""
+"""Exploration strategies: robots map what no robot knows yet."""

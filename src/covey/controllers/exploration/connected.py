@@ -1,4 +1,4 @@
-"""Connected exploration: no step that would cut the network of the team."""
+"""Connected exploration: no robot makes a step that would cut the team's network."""
 
 import math
 
@@ -13,9 +13,9 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 _STRIDE_S = 2.0
-"""How far ahead a way is judged: what the robot drives in this time [s], at its top speed."""
+"""A path is judged as far as the robot drives in this time at top speed [s]."""
 _NEARER_M, _NEWS_CELLS = 0.3, 20
-"""What a robot must at least come nearer to a goal, or know more, to count as going on."""
+"""Least gain, in distance to a goal or in known area, that counts as progress."""
 
 
 @controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
@@ -33,27 +33,26 @@ async def connected(
 ) -> None:
     """Go to the nearest frontier on a path whose next part keeps all connected robots connected.
 
-    Robots nearer than ``range_m`` are taken for connected, directly or over others. When no frontier can be gone for,
-    the robot waits; after ``patience_s`` of it, it follows the robot whose name comes first in its network, so that
-    this one gets free, until that one has another goal. So it does after ``patience_s`` in which it came no nearer to
-    its goals and nothing new is on its map: two robots that each want what lies behind the other hold each other. It
-    ends when it can reach no frontier.
+    Robots within ``range_m`` of each other count as connected, directly or through other robots. If no frontier has a
+    connected path, the robot waits. After ``patience_s`` of waiting, it follows the robot whose name comes first in
+    its network, which sets that robot free, until that robot has another goal. It does the same after ``patience_s``
+    without coming nearer to its goals and without anything new on its map, because two robots that each want what lies
+    behind the other block each other. It ends when it can reach no frontier.
 
-    Against the paper, where all moves of the team are drawn and judged together, each robot judges its own against
-    where the others are and where they told to be next. A partner that has been silent for ``forget_s`` is lost and
-    holds nobody; a robot that hears nobody explores alone, and so does one that found no connected way for
-    ``give_up_s``.
+    The paper draws and judges all moves of the team together. Here each robot judges its own moves against the others'
+    present and announced positions. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
+    robot that hears nobody explores alone, and so does one that found no connected path for ``give_up_s``.
 
     Args:
         robot: a robot with a map.
         range_m: robots within this distance can hear each other [m]; give that of the radio or less.
-        patience_s: how long to wait for a connected way before it follows [s].
-        give_up_s: how long to go without one before it leaves the network [s]; inf (the paper): never.
+        patience_s: time without a connected path before the robot follows [s].
+        give_up_s: time without one before it leaves the network [s]; inf (the paper): never.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices [s].
-        forget_s: how long a partner that is not heard is still held on to [s].
+        forget_s: time after which a silent robot counts as lost [s].
 
     References:
         M. N. Rooker, A. Birk: Multi-robot exploration under the constraints of wireless networking. Control Engineering
@@ -81,7 +80,7 @@ async def connected(
 
 
 class _Bond:
-    """What holds a robot to its network, and for how long it has found no way within it."""
+    """The bond of a robot to its network, and the time since it last found a connected path."""
 
     def __init__(self, range_m: float, patience_s: float, give_up_s: float, stride_m: float):
         self.range_m, self.patience_s, self.give_up_s, self.stride_m = range_m, patience_s, give_up_s, stride_m
@@ -104,10 +103,10 @@ class _Bond:
         Args:
             robot: the robot.
             goals: x, y [m], the nearest first, float64 (k, 2).
-            length_m: of the ways to them, (k,).
-            ahead: the ends of the next stretches of these ways [m], float64 (k, 2).
-            mates: the others.
-            known: cells of the map.
+            length_m: lengths of the paths to them [m], (k,).
+            ahead: the ends of the next stretches of these paths [m], float64 (k, 2).
+            mates: the other robots.
+            known: number of known cells of the map.
         """
         here = np.array(robot.pose[:2])
         now = np.array([m.pose[:2] for m in mates.values()]).reshape(-1, 2)
@@ -133,7 +132,7 @@ class _Bond:
         return Errand()
 
     def _gains_nothing(self, time_s: float, length_m: float, known: int) -> bool:
-        """Return whether it has long been no nearer to a goal, and has seen nothing new."""
+        """Return whether the robot has long come no nearer to a goal and seen nothing new."""
         if known > self._known + _NEWS_CELLS or length_m < self._least_m - _NEARER_M:
             self._known, self._least_m, self._gained_s = max(known, self._known), length_m, time_s
         return time_s - self._gained_s > self.patience_s
@@ -143,7 +142,7 @@ class _Bond:
         return float(goal[0]), float(goal[1])
 
     def _leading(self, mates: dict[str, Mate]) -> str | None:
-        """Return whom the robot follows, as long as that one is heard and has the goal that it had."""
+        """Return the robot to follow, as long as it is heard and keeps its goal."""
         if self._leader is not None:
             name, goal = self._leader
             told = mates[name].goal if name in mates else None
@@ -155,13 +154,13 @@ class _Bond:
 
 
 def nearest_connected(here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then: np.ndarray, range_m: float) -> int:
-    """Return the first of some places from which all are reached that are reached from here, or -1.
+    """Return the first place from which all robots that are reached from here stay reachable, or -1.
 
     Args:
         here: x, y of the robot [m].
         ahead: float64 (k, 2), places that it could go to, best first [m].
-        now, then: float64 (n, 2), where the others are, and where they will be next [m].
-        range_m: of a link [m].
+        now, then: float64 (n, 2), present and next positions of the others [m].
+        range_m: largest length of a link [m].
 
     Examples:
         >>> here, others = np.zeros(2), np.array([[5.0, 0.0]])
@@ -176,7 +175,7 @@ def nearest_connected(here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then
 
 
 def reached(here: np.ndarray, others: np.ndarray, range_m: float) -> np.ndarray:
-    """Return which others, bool (n,), are connected with a place by links of at most ``range_m``, over any number."""
+    """Return which others, bool (n,), are connected with a place by any number of links of at most ``range_m``."""
     linked = np.hypot(*(others - here).T) <= range_m
     links = np.hypot(*(others[:, None] - others[None]).transpose(2, 0, 1)) <= range_m
     for _ in range(len(others)):
@@ -188,12 +187,12 @@ def reached(here: np.ndarray, others: np.ndarray, range_m: float) -> np.ndarray:
 
 
 def stretch(way: np.ndarray, cell: np.ndarray, length_m: float) -> tuple[int, int]:
-    """Return the cell on the cheapest way to a cell that is reached at about a cost of ``length_m``.
+    """Return the cell at a cost of about ``length_m`` along the cheapest path to a goal.
 
     Args:
-        way: cost to come to each cell [m], float32 (rows, columns), inf where there is no way.
+        way: cost to come to each cell [m], float32 (rows, columns), inf where there is no path.
         cell: row and column of the goal.
-        length_m: [m]; where the goal is nearer, it is the answer itself.
+        length_m: cost from the start [m]; a nearer goal is returned itself.
     """
     row, column = int(cell[0]), int(cell[1])
     while way[row, column] > length_m:

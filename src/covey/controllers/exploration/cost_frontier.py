@@ -1,4 +1,4 @@
-"""Cost of frontiers as the ROS package explore weighs them: navigation potential against size."""
+"""Cost frontier: weigh frontiers as the ROS package explore does, navigation potential against size."""
 
 import math
 
@@ -12,7 +12,7 @@ from covey.planning.progress import Blacklist
 from covey.robots.parameters import Count, Definition, Scale, Seconds, Weight
 
 NEUTRAL = 50.0
-"""What a cell of open floor adds to navfn's potential (COST_NEUTRAL of navfn.h)."""
+"""Potential that navfn adds for a cell of open floor (COST_NEUTRAL of navfn.h)."""
 _FOUR = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
@@ -28,21 +28,22 @@ async def cost_frontier(
 ) -> None:
     """Go to the frontier with the smallest ``potential_scale`` x potential - ``gain_scale`` x length.
 
-    The potential is navfn's: 50 for each cell of open floor on the way, and more near walls. So a metre of way weighs
-    50 ``potential_scale`` / (side of a cell): with the defaults (those of the testbed of Yan et al. 2017) 1.25 on
-    their map of 0.2 m, 2.5 on one of 0.1 m. The length of a frontier is its number of cells times their side [m].
+    The potential is that of navfn: 50 for each cell of open floor on the path, and more near walls. A metre of path
+    thus weighs 50 ``potential_scale`` / (side of a cell): with the defaults (those of the testbed of Yan et al. 2017)
+    1.25 on their map of 0.2 m, and 2.5 on one of 0.1 m. The length of a frontier is its number of cells times their
+    side [m].
 
-    A goal is the centre of gravity of a frontier, or up to one radius of the body before it: moved back cell by cell,
-    away from the mean direction of the unknown. The cheapest of all goals is taken, and again every ``replan_s``.
-    Robots share their maps and nothing else; a partner that vanishes changes nothing. It ends when it can reach no
-    frontier.
+    A goal is the centre of gravity of a frontier, or a place up to one body radius before it: moved back cell by cell,
+    away from the mean direction of the unknown. The robot takes the cheapest goal, and chooses again every
+    ``replan_s``. Robots share their maps and nothing else; a robot that vanishes changes nothing. It ends when it can
+    reach no frontier.
 
     Args:
         robot: a robot with a map.
         potential_scale: weight of the potential.
         gain_scale: weight of a metre of frontier.
-        min_cells: smallest frontier, in cells; smaller ones count when no other is left. Theirs is ten times the
-            inscribed radius of the Pioneer, 1.78 m.
+        min_cells: smallest frontier, in cells; smaller ones count when no other is left. In Yan et al. it is ten times
+            the inscribed radius of the Pioneer, 1.78 m.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
         replan_s: time between two choices while driving [s].
 
@@ -75,15 +76,15 @@ def choose_cheapest(
     potential_scale: float,
     gain_scale: float,
 ) -> Goal | None:
-    """Return the goal [m] that costs least, None when none can be reached.
+    """Return the goal [m] with the lowest cost, None if none can be reached.
 
-    Of a frontier without a goal that can be reached and was not refused, it is the cell that is cheapest to reach.
+    If no goal of a frontier can be reached, or all were refused, its cell that is cheapest to reach stands for it.
 
     Args:
         robot: the robot.
-        frontiers: of its map.
+        frontiers: the frontiers of its map.
         allowed: which of their cells may be chosen, bool (k,).
-        refused: goals that were in vain.
+        refused: goals that were tried in vain.
         potential_scale, gain_scale: see `cost_frontier`.
     """
     assert robot.map is not None
@@ -106,16 +107,16 @@ def choose_cheapest(
 
 
 def frontier_cost(way_m, cells, resolution: float, potential_scale: float, gain_scale: float):
-    """Return what a frontier costs, less what it promises.
+    """Return the cost of a frontier minus its gain.
 
     Args:
-        way_m: travel cost to it [m].
-        cells: its size.
+        way_m: travel cost to the frontier [m].
+        cells: its number of cells.
         resolution: side of a cell [m].
         potential_scale, gain_scale: see `cost_frontier`.
 
     Examples:
-        >>> frontier_cost(4.0, 15, 0.2, 0.005, 1.0)  # 20 cells of way are a potential of 1000; 3 m of frontier
+        >>> frontier_cost(4.0, 15, 0.2, 0.005, 1.0)  # a path of 20 cells is a potential of 1000; 3 m of frontier
         2.0
     """
     return potential_scale * NEUTRAL * (way_m / resolution) - gain_scale * cells * resolution
@@ -125,7 +126,7 @@ def cheapest_entries(way: np.ndarray, frontiers: Frontiers) -> np.ndarray:
     """Return the cell of each frontier that is cheapest to reach, int64 (m,), as an index into the cells.
 
     Args:
-        way: travel cost to each frontier cell, shape (k,); inf where there is no way.
+        way: travel cost to each frontier cell, shape (k,); inf where there is no path.
         frontiers: m frontiers of k cells.
     """
     order = np.lexsort((way, frontiers.label))
@@ -135,12 +136,12 @@ def cheapest_entries(way: np.ndarray, frontiers: Frontiers) -> np.ndarray:
 def backed_off(occupancy: np.ndarray, frontiers: Frontiers, back: int) -> np.ndarray:
     """Return the goals of each frontier: its centre of gravity, and the places 1, 2, ... cells before it.
 
-    Before is where the unknown is not: against the mean of the directions in which the frontier cells have it.
+    "Before" means away from the unknown: opposite to the mean direction from frontier cells to unknown cells.
 
     Args:
         occupancy: int8 (rows, columns), -1 unknown.
-        frontiers: of that map.
-        back: the last place lies so many cells before.
+        frontiers: the frontiers of that map.
+        back: distance of the last place from the frontier [cells].
 
     Returns:
         float64 (m, back + 1, 2), rows and columns.

@@ -1,4 +1,4 @@
-"""Cost and utility: the utility of what a partner will see on its way is no longer there for the others."""
+"""Cost and utility: a goal that one robot will see loses utility for the others."""
 
 import numpy as np
 
@@ -23,20 +23,20 @@ async def cost_utility(
 ) -> None:
     """Assign the pairs with the highest utility minus cost first, and go to the frontier assigned to this robot.
 
-    Each goal begins with utility 1. When one is dealt out, that of every goal in sight of it at a distance d falls by
-    P(d) = 1 - d / r, the chance to see the one from the other, with r the range of the sensor that it maps with;
-    through walls and beyond r nothing is seen. Costs are in such ranges, too, so that ``beta`` has no unit. Each robot
-    works this out for all from its own map and the poses that the others have told. It ends when it can reach no
-    frontier. For partners that have been silent for ``forget_s`` no utility is lowered.
+    Each goal begins with utility 1. When a goal is assigned, the utility of every goal in sight of it at a distance d
+    falls by P(d) = 1 - d / r, the probability to see one from the other, where r is the range of the mapping sensor;
+    through walls and beyond r the probability is 0. Costs are measured in units of r, too, so ``beta`` has no unit.
+    Each robot computes the assignment for all robots from its own map and the poses that the others have reported.
+    Robots that have been silent for ``forget_s`` lower no utility. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
         beta: weight of cost against utility (published: 1, and nearly the same results from 0.01 to 50).
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: frontiers are goals every so many metres [m] (published: every frontier cell is a goal).
+        piece_m: distance between the goals on a frontier [m] (published: every frontier cell is a goal).
         replan_s: time between two choices while driving [s].
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         W. Burgard, M. Moors, C. Stachniss, F. Schneider: Coordinated multi-robot exploration. IEEE Transactions on
@@ -58,13 +58,13 @@ async def cost_utility(
 
 
 def chance_to_see(solid: np.ndarray, cells: np.ndarray, goal: int, reach: float) -> np.ndarray:
-    """Return P(d) = 1 - d / reach of each cell seen from one of them; 0 from ``reach`` on, and behind walls.
+    """Return P(d) = 1 - d / reach for each cell seen from one of them; 0 from ``reach`` on, and behind walls.
 
     Args:
         solid: float32 (rows, columns), inf where the map is occupied, else 1.
         cells: int64 (k, 2), rows and columns.
-        goal: number of the cell that one looks from.
-        reach: of the sensor [cells].
+        goal: index of the cell to look from.
+        reach: range of the sensor [cells].
 
     Returns:
         float64 (k,), 1 for the cell itself.

@@ -1,4 +1,4 @@
-"""ffTNF: the next frontier whose robots also keep away from where the others are going."""
+"""ffTNF: the next frontier, with robots that also keep away from the others' goals."""
 
 from covey.controllers.exploration.tnf import NextFrontier, next_frontier
 from covey.controllers.teammates import Teammates
@@ -13,15 +13,15 @@ async def fftnf(
 ) -> None:
     """Go to the frontier with the highest utility, like `tnf`; the utility is lower near the goals of other robots.
 
-    Robots tell their goals by radio. Who has not been heard for ``forget_s`` is left out; without any radio this is
-    `tnf`.
+    Robots send their goals by radio. Robots that have been silent for ``forget_s`` do not count; without a radio this
+    is `tnf`.
 
     Args:
         robot: a robot with a map.
         alpha, beta, tile_m: see `tnf`.
-        forget_s: how long a goal that another told counts [s].
+        forget_s: time for which a reported goal counts [s].
 
     References:
-        ffTNF of the MAES experiments of E. E. Schmidt et al., ICAART 2025, see `greed`; the rest as `tnf`.
+        ffTNF in the MAES experiments of E. E. Schmidt et al., ICAART 2025, see `greed`; otherwise as `tnf`.
     """
     await next_frontier(robot, NextFrontier(alpha, beta, tile_m, Teammates(every_s=2.0, forget_s=forget_s)))

@@ -1,4 +1,4 @@
-"""First frontier: the example that comes with MAES."""
+"""First frontier: the example controller of MAES."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ async def first_frontier(
 
 
 def choose_first(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-    """Return the centre [m] of the first allowed frontier cell, row by row, to which a way is known."""
+    """Return the centre [m] of the first allowed frontier cell, row by row, that has a known path."""
     assert robot.map is not None
     cells = frontiers.cells[allowed]
     if not len(cells):

@@ -1,4 +1,4 @@
-"""What the frontier strategies share: choose, go, look again, until nothing is left to choose."""
+"""Shared by the frontier strategies: choose a goal, drive, look again, until nothing is left to choose."""
 
 import inspect
 import math
@@ -18,7 +18,7 @@ Goal = tuple[float, float]
 
 @dataclass(frozen=True)
 class Errand:
-    """What a strategy may want instead of a frontier: to drive to a place [m], or to stand, until it chooses again."""
+    """A strategy's alternative to a frontier: drive to a place [m], or stand, until it chooses again."""
 
     place: Goal | None = None
 
@@ -47,28 +47,28 @@ async def explore(
 ) -> None:
     """Explore until the robot's own map holds no frontier that it can reach.
 
-    A goal is left as soon as no frontier cell remains near it. Goals that were in vain are listed: those that turned
-    out unreachable, those towards which the robot has not moved for long (maps have holes where walls have none), and
-    those that were reached. Frontier cells beside them are passed over until nothing else is left; then they are tried
-    again. In the first such round a robot that does not see all around turns to look behind: what was closed may be
-    open by now. After some rounds without a newly known cell the robot is done.
+    The robot leaves a goal as soon as no frontier cell remains near it. It lists the goals that did not help: those
+    that turned out unreachable, those towards which it has long not moved (maps have holes where walls have none), and
+    those that it reached. Frontier cells near them are skipped until nothing else is left; then they are tried again.
+    In the first such round, a robot that does not see all around turns to look behind, because a closed door may have
+    opened. After some rounds without a newly known cell the robot is done.
 
     Args:
         robot: the robot.
-        choose: from the robot, its frontiers and which of their cells may be chosen, bool (k,): the goal, an `Errand`,
-            or None when it can reach none of them. It may await something first.
+        choose: given the robot, its frontiers and which of their cells may be chosen, bool (k,), returns the goal, an
+            `Errand`, or None if it can reach none of them. It may await something first.
         definition: which cells are frontier cells, see `find_frontiers`.
         min_cells: smallest frontier to go for; smaller ones are tried when no other is left.
         replan_s: time between two choices while driving [s].
-        near_m: frontier cells within this distance of a goal keep it worth going to [m]; inf: it always is. How far a
-            goal may lie from what it is to show says nothing about what lies beside a goal that was in vain.
+        near_m: a goal stays valid while a frontier cell lies within this distance [m]; inf: it always does. This is
+            independent of the distance around tried goals at which frontier cells are skipped.
         tolerance_m: a goal is reached within this distance [m].
-        stall_s: a robot that has not moved by 0.3 m for so long gives its goal up [s].
-        refused: the list of goals that were tried, and how far around them frontier cells are passed over: 1 m, unless
-            given. A strategy that goes to places other than frontier cells gives a list, to pass over those as well.
-        each_step: called at every step with the robot and its goal (None while it has none): talks to the others.
-            Where it returns true, the choice is made anew at once.
-        unreachable: called with the robot and a goal that it could not get to.
+        stall_s: a robot that has not moved by 0.3 m for this time gives its goal up [s].
+        refused: list of the goals that were tried, and the distance around them at which frontier cells are skipped;
+            default 1 m. A strategy whose goals are not frontier cells gives a list, to skip these goals as well.
+        each_step: called at every step with the robot and its goal (None if it has none), to talk to the others.
+            If it returns true, the strategy chooses again at once.
+        unreachable: called with the robot and a goal that it could not reach.
     """
     tell: EachStep = each_step or _silent
     refused = Blacklist(tolerance_m=1.0) if refused is None else refused
@@ -84,9 +84,9 @@ async def explore(
             before, known = known, _known_cells(robot)
             in_vain = 0 if known > before else in_vain + 1
             refused.goals.clear()
-            if in_vain == 1 and not _sees_all_around(robot):  # a door behind it may have opened
+            if in_vain == 1 and not _sees_all_around(robot):  # a door behind the robot may have opened
                 await robot.turn(math.tau, until=lambda robot: tell(robot, None))
-            await robot.sleep(_NEWS_S, until=lambda robot: tell(robot, None))  # others may still send what they saw
+            await robot.sleep(_NEWS_S, until=lambda robot: tell(robot, None))  # others may still send map updates
             progress.restart(robot.time, *robot.pose[:2])
             continue
         if robot.text != (text := f"frontier at ({goal[0]:.1f}, {goal[1]:.1f})"):
@@ -135,7 +135,7 @@ def _known_cells(robot: Robot) -> int:
 
 
 def thresholds(min_cells: int) -> Iterator[int]:
-    """Yield min_cells, half of it, … down to 1: no frontier is left behind for its size alone.
+    """Yield min_cells, half of it, … down to 1, so that no frontier is left only because it is small.
 
     Examples:
         >>> list(thresholds(8))
@@ -154,7 +154,7 @@ def _allowed(robot: Robot, frontiers: Frontiers, refused: Blacklist) -> np.ndarr
 
 
 class _Watch:
-    """True when it is time to choose again, when the robot stands, or when no frontier is left near the goal."""
+    """True if it is time to choose again, if the robot stands, or if no frontier is left near the goal."""
 
     def __init__(self, goal: Goal, deadline_s: float, near_m: float, progress: ProgressTimer, tell: EachStep):
         self.goal, self.deadline_s, self.near_m, self.progress, self.tell = goal, deadline_s, near_m, progress, tell
@@ -180,7 +180,7 @@ class _Watch:
 
 @kernel
 def _frontier_near(occupancy, row, column, reach):
-    """Return whether a free cell beside an unknown one lies in the square of half side ``reach`` around a cell."""
+    """Return whether a free cell next to an unknown one lies in the square of half side ``reach`` around a cell."""
     top, bottom = max(0, row - reach), min(occupancy.shape[0] - 1, row + reach)
     left, right = max(0, column - reach), min(occupancy.shape[1] - 1, column + reach)
     for r in range(top, bottom + 1):

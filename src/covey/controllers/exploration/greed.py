@@ -1,4 +1,4 @@
-"""Greed: to the nearest unseen place, and all the way there."""
+"""Greed: go all the way to the nearest unseen place."""
 
 import numpy as np
 
@@ -17,18 +17,17 @@ _DEADLOCK_S = 5.0
 
 @controller("greed", sees=("pose", "map", "shared_map"), needs=("map",))
 async def greed(robot: Robot, *, tile_m: TileSide = 1.0) -> None:
-    """Go to the open place beside the nearest unseen place, counted in steps on its own map, again and again.
+    """Go to the open place beside the nearest unseen place, counted in steps on the robot's map, again and again.
 
-    A breadth-first search over four-connected cells finds the nearest unseen cell, a second one the nearest place from
-    there that is open: no known wall within half a tile. There the robot goes, to within half a tile, also when the
-    others have seen it meanwhile. A place that turns out to be beside a wall, or before which the robot has stood for
-    5 s, is given up. Robots share their maps and nothing else: those that start together follow each other. It ends
-    when its own map holds no unseen cell that can be reached. Robots that vanish leave what they told; nobody waits
-    for them.
+    A breadth-first search over four-connected cells finds the nearest unseen cell. A second search finds the open place
+    nearest to that cell: one with no known wall within half a tile. The robot drives to within half a tile of it, even
+    if others see it meanwhile. It gives up a place that turns out to be beside a wall, or where it has stood for 5 s.
+    Robots share their maps and nothing else, so robots that start together follow each other. It ends when its own map
+    has no unseen cell that can be reached. The maps from robots that vanish stay; nobody waits for them.
 
     Args:
         robot: a robot with a map.
-        tile_m: side of MAES' tiles [m]: unseen places that show less of a rim than this come last.
+        tile_m: side of MAES' tiles [m]; unseen places whose border is shorter than this come last.
 
     References:
         The baseline of E. E. Schmidt, R. Sørensen, M. Beregaard, M. Albano: Spiralling human-inspired exploration
@@ -65,7 +64,7 @@ def choose_by_steps(
 ) -> Goal | None:
     """Return the centre [m] of the open cell nearest to the unseen cell that is the fewest steps away.
 
-    Where no open cell can be reached, or that one was in vain, it is the free cell beside the unseen one.
+    If no open cell can be reached, or that cell was tried in vain, it is the free cell beside the unseen one.
     """
     assert robot.map is not None
     grid, occupancy = robot.map.grid, robot.map.occupancy()

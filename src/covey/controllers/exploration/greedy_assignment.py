@@ -1,4 +1,4 @@
-"""Greedy assignment: robots choose in turn, each the nearest frontier that no robot before it has taken."""
+"""Greedy assignment: robots choose in turn, each the nearest frontier that no earlier robot has taken."""
 
 from covey.controllers.exploration.team_assignment import Candidates, explore_together
 from covey.onboard.controller import controller
@@ -19,16 +19,16 @@ async def greedy_assignment(
 ) -> None:
     """Go to the nearest frontier that no robot with an earlier name takes.
 
-    Each robot works the turns of all out for itself, from its own map and the poses that the others have told. It ends
-    when it can reach no frontier. Partners that have been silent for ``forget_s`` have no turn.
+    Each robot computes the choices of all robots from its own map and the poses that the others have reported. Robots
+    that have been silent for ``forget_s`` have no turn. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices while driving [s].
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
@@ -37,5 +37,5 @@ async def greedy_assignment(
 
 
 def decide(robot: Robot, found: Candidates) -> int:
-    """Return the robot's goal when all choose in turn."""
+    """Return the robot's goal if all robots choose in turn."""
     return int(assignment.greedy_assignment(found.costs)[found.robot])

@@ -1,4 +1,4 @@
-"""Hungarian assignment: frontiers are assigned so that the sum of all path lengths is smallest."""
+"""Hungarian assignment: assign frontiers so that the sum of all path lengths is smallest."""
 
 from covey.controllers.exploration.team_assignment import Candidates, explore_together
 from covey.onboard.controller import controller
@@ -19,16 +19,16 @@ async def hungarian_assignment(
 ) -> None:
     """Assign frontiers so that the sum of all path lengths is smallest, and go to the one assigned to this robot.
 
-    Each robot solves the assignment for all, from its own map and the poses that the others have told. It ends
-    when it can reach no frontier. Partners that have been silent for ``forget_s`` get none.
+    Each robot solves the assignment for all robots from its own map and the poses that the others have reported. Robots
+    that have been silent for ``forget_s`` get no frontier. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices while driving [s].
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.

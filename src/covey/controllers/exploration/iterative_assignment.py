@@ -1,4 +1,4 @@
-"""Iterative assignment: the cheapest pair of a robot and a frontier first, then the cheapest of the rest."""
+"""Iterative assignment: assign the cheapest pair of robot and frontier first, then the cheapest of the rest."""
 
 from covey.controllers.exploration.team_assignment import Candidates, explore_together
 from covey.onboard.controller import controller
@@ -19,16 +19,16 @@ async def iterative_assignment(
 ) -> None:
     """Assign the cheapest pairs of robot and frontier first, and go to the frontier assigned to this robot.
 
-    Each robot deals the frontiers out for itself, from its own map and the poses that the others have told. It ends
-    when it can reach no frontier. Partners that have been silent for ``forget_s`` get none.
+    Each robot computes the assignment for all robots from its own map and the poses that the others have reported.
+    Robots that have been silent for ``forget_s`` get no frontier. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices while driving [s].
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
@@ -38,5 +38,5 @@ async def iterative_assignment(
 
 
 def decide(robot: Robot, found: Candidates) -> int:
-    """Return the goal of the robot when the cheapest pairs are assigned first."""
+    """Return the robot's goal if the cheapest pairs are assigned first."""
     return int(assignment.iterative_assignment(found.costs)[found.robot])

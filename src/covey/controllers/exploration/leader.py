@@ -1,4 +1,4 @@
-"""Leader: one robot hands out the targets, the others ask it for one whenever they have none."""
+"""Leader: one robot assigns the targets; the others ask it for one whenever they have none."""
 
 import math
 from dataclasses import dataclass, field
@@ -28,25 +28,26 @@ async def leader(
 ) -> None:
     """Ask the leader for a target, drive there, ask again; the leader also serves itself.
 
-    A robot asks with its position. The leader answers with the nearest desirable cell of its own map, by the bee-line,
-    that is at least ``min_distance_m`` away and not listed as unreachable: a free cell beside an unknown one and beside
-    no wall. It does not care who asks, nor what it told others. Robots report what they could not reach, and it is
-    never handed out again. At first everybody drives ``kick_off_m`` straight on and turns round; a target is kept until
-    the robot is there; after every ``spin_every`` drives, the first one included, it turns round again.
+    A robot asks with its position. The leader answers with the desirable cell of its own map that is nearest in a
+    straight line, at least ``min_distance_m`` away and not listed as unreachable. A desirable cell is a free cell next
+    to an unknown one and next to no wall. The leader ignores who asks, and what it has told others. Robots report the
+    targets that they could not reach; these are never assigned again. At first every robot drives ``kick_off_m``
+    straight on and turns all around. A robot keeps a target until it is there; after every ``spin_every`` drives, and
+    after the first, it turns all around again.
 
-    Without an answer within ``answer_s``, or with one that is no news on its own map, a robot decides alone by the same
-    rule on that map; where the rule leaves nothing, it takes the nearest frontier of any kind. It ends when it can
-    reach none at all. When the leader has been silent for ``forget_s``, the robot whose name comes first of
+    If no answer comes within ``answer_s``, or if the answer shows nothing unknown on the robot's own map, the robot
+    decides alone by the same rule on that map; if the rule finds nothing, it takes the nearest frontier of any kind. It
+    ends when it can reach no frontier. When the leader has been silent for ``forget_s``, the first robot by name of
     those that are heard leads.
 
     Args:
         robot: a robot with a map.
         leader: name of the robot that leads; empty: the one whose name comes first.
-        min_distance_m: targets nearer than this are not handed out [m]: they made many tiny moves.
-        kick_off_m: how far to drive straight on before the first question [m].
-        spin_every: drives between two turns around; 0: never, neither at first.
-        answer_s: how long to wait for an answer [s].
-        forget_s: how long a leader that is not heard is still asked [s].
+        min_distance_m: targets nearer than this are not assigned [m], because they cause many tiny moves.
+        kick_off_m: distance to drive straight on before the first question [m].
+        spin_every: number of drives between two turns all around; 0: never, not even at first.
+        answer_s: time to wait for an answer [s].
+        forget_s: time for which a silent leader is still asked [s].
 
     References:
         G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
@@ -59,7 +60,7 @@ async def leader(
             await turn_round()
         target = None
         if (ask := office.leads(robot)) != robot.name:
-            robot.messages("target")  # what came too late
+            robot.messages("target")  # discard answers that came too late
             robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
             answer = await robot.receive("target", timeout_s=answer_s)
             target = answer and answer.payload
@@ -88,7 +89,7 @@ async def leader(
 
 @dataclass
 class _Office:
-    """What a robot needs to lead and to be led."""
+    """The state of a robot that leads, or is led."""
 
     name: str
     appointed: str
@@ -104,7 +105,7 @@ class _Office:
         return self.appointed if self.appointed in heard else min(heard)
 
     def step(self, robot: Robot, goal: Goal | None) -> None:
-        """Tell where the robot is, note what cannot be reached, and answer who asks."""
+        """Report where the robot is, record unreachable goals, and answer questions."""
         self.team.step(robot, goal=goal)
         for message in robot.messages("unreachable"):
             self.refused.add(message.payload)
@@ -112,12 +113,12 @@ class _Office:
             robot.send(self.target(robot, message.payload), to=message.sender, kind="target")
 
     def report(self, robot: Robot, goal: Goal) -> None:
-        """Tell all that a goal cannot be reached."""
+        """Tell all robots that a goal cannot be reached."""
         self.refused.add(goal)
         robot.send(goal, kind="unreachable")
 
     def target(self, robot: Robot, position: tuple[float, float], among: np.ndarray | None = None) -> Goal | None:
-        """Return the target for a robot at a position [m], or None; ``among``: cells, int (k, 2), that may be it."""
+        """Return the target for a robot at a position [m] from the cells ``among``, int (k, 2), or None."""
         assert robot.map is not None
         cells, grid = robot.frontiers("rescue").cells, robot.map.grid
         if among is not None:
@@ -128,13 +129,13 @@ class _Office:
         return nearest_target(grid.to_world(cells), unreachable, position, self.min_distance_m)
 
     def makes_sense(self, robot: Robot, target: Goal, cells: np.ndarray) -> bool:
-        """Return whether, on the robot's own map, a frontier cell lies within a metre of a target, int cells (k, 2)."""
+        """Return whether one of the robot's own frontier cells, int (k, 2), lies within a metre of a target."""
         assert robot.map is not None
         points = robot.map.grid.to_world(cells)
         return target not in self.refused and bool((np.hypot(*(points - target).T) <= 1.0).any())
 
     def due_to_spin(self) -> bool:
-        """Count the drive that has ended; return whether it is time to turn around."""
+        """Count a finished drive; return whether it is time to turn all around."""
         self.drives += 1
         return self.spin_every > 0 and self.drives % self.spin_every == 0
 
@@ -142,13 +143,13 @@ class _Office:
 def nearest_target(
     points: np.ndarray, unreachable: np.ndarray, position: tuple[float, float], min_distance_m: float
 ) -> Goal | None:
-    """Return the point nearest to a position, at least so far away, and none of the unreachable ones; or None.
+    """Return the point nearest to a position that is far enough away and not unreachable, or None.
 
     Args:
         points: float64 (k, 2), the desirable positions [m].
-        unreachable: float64 (n, 2) [m]; points within 0.3 m of one are that one.
+        unreachable: float64 (n, 2) [m]; points within 0.3 m of one count as unreachable.
         position: x, y [m].
-        min_distance_m: [m].
+        min_distance_m: least distance of the point from the position [m].
 
     Examples:
         >>> nearest_target(np.array([[0.5, 0.0], [3.0, 0.0]]), np.empty((0, 2)), (0.0, 0.0), 1.0)

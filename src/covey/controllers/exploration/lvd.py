@@ -1,4 +1,4 @@
-"""Local Voronoi decomposition: each robot explores what it sees and is nearer to than any robot in sight."""
+"""Local Voronoi decomposition: each robot explores the visible area to which no robot in sight is nearer."""
 
 import math
 from collections.abc import Callable
@@ -28,20 +28,19 @@ async def lvd(
 ) -> None:
     """Explore the part of the visible tiles that is nearer to this robot than to any robot it senses.
 
-    No radio: the others are only seen. A tile is explored once it was visible within ``mark_m``. Robots go first
-    for the extreme unexplored tile in a direction of their own (EXPLORE); when their region holds none, for the
-    nearest place where a corner hides what lies behind (SEARCH); and else to a random tile at the rim of their region
-    (EXPAND). They choose anew when they get there, when they touch something, and every few seconds while they sense
-    another robot. It remembers nothing else and never ends by itself; robots that do not see each other repeat work,
-    and areas out of sight may stay unexplored. Robots that vanish are no longer seen, and their regions fall to the
-    rest.
+    Robots use no radio: they only see each other. A tile is explored once it was visible within ``mark_m``. A robot
+    first goes to the farthest unexplored tile in a direction of its own (EXPLORE). If its region has none, it goes to
+    the nearest corner that hides something (SEARCH), else to a random tile at the border of its region (EXPAND). It
+    chooses again when it gets there, when it touches something, and every few seconds while it senses another robot. It
+    remembers nothing else and never ends by itself. Robots that do not see each other repeat work, and areas out of
+    sight may stay unexplored. If a robot vanishes, the others no longer see it and take over its region.
 
     Args:
         robot: a robot with a lidar; without a neighbours sensor it is alone.
         tile_m: side of a tile [m].
-        sense_m: how far it looks [m]; published: 7.
+        sense_m: how far the robot looks [m]; published: 7.
         mark_m: visible tiles nearer than this become explored [m]; MAES 2.0: 1, its successor: the lidar's range - 1.
-        far_chance: probability of a far tile rather than a near one in EXPAND.
+        far_chance: probability of choosing a far tile rather than a near one in EXPAND.
 
     References:
         J. G. M. Fu, T. Bandyopadhyay, M. H. Ang: Local Voronoi decomposition for multi-agent task allocation. ICRA
@@ -70,7 +69,7 @@ async def lvd(
         outcome = await robot.goto(goal, tolerance_m=0.45 * tile_m, until=watch)
         if phase == SEARCH and outcome.state != "cancelled":
             visited[tile] = robot.time
-        if outcome.state != "cancelled":  # reached, or not to be reached
+        if outcome.state != "cancelled":  # reached, or unreachable
             explored.add(tile)
 
 
@@ -78,9 +77,9 @@ class View(NamedTuple):
     """The tiles in a square window around a robot.
 
     Attributes:
-        first: row and column of the window's first tile in the plane: tile (0, 0) has a corner at the origin.
+        first: row and column of the window's first tile; tile (0, 0) has a corner at the origin.
         open: bool (k, k), tiles whose centre is seen.
-        solid: bool (k, k), hidden tiles with a wall seen in them or before them.
+        solid: bool (k, k), hidden tiles with a wall seen in them or in front of them.
     """
 
     first: Tile
@@ -98,8 +97,8 @@ def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: fl
 
     Args:
         pose: x, y [m], heading [rad] of the sensor.
-        ranges: (rays,) [m]; inf where nothing was met, NaN where nothing was measured.
-        angles: (rays,) [rad], ascending.
+        ranges: shape (rays,) [m]; inf where nothing was hit, NaN where nothing was measured.
+        angles: shape (rays,) [rad], ascending.
         tile_m: side of a tile [m].
         reach_m: tiles whose centres are farther away are not seen [m].
     """
@@ -125,7 +124,7 @@ def seen_tiles(
 
 @kernel
 def _seen(x, y, heading, ranges, angles, tile_m, reach_m, row, column, k):
-    """Return `seen_tiles` for the tiles up to k tiles from the middle one; ``row`` and ``column`` are the first."""
+    """Return `seen_tiles` for the tiles up to k from the middle one; ``row`` and ``column`` are those of the first."""
     opening = angles[-1] - angles[0]
     spacing = opening / max(len(angles) - 1, 1)
     around = opening + 1.5 * spacing >= 2 * math.pi
@@ -167,7 +166,7 @@ def seen_reference(
 def nearest_to_me(view: View, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the tiles of the window, bool (k, k), nearer to ``own`` (2,) than to each of ``others`` (n, 2), in tiles.
 
-    A tile as near to another robot as to this one is this one's.
+    A tile at equal distance belongs to this robot.
     """
     centres = view.centres()
     mine = np.hypot(*(centres - own).transpose(2, 0, 1))
@@ -188,13 +187,13 @@ def choose(
     """Return the phase and the tile to go to (row and column in the plane).
 
     Args:
-        view: what is seen.
-        region: bool (k, k), the open tiles of the window that are this robot's.
+        view: the tiles in sight.
+        region: bool (k, k), the open tiles of the window that belong to this robot.
         explored: the tiles that it has explored.
-        visited: hidden corners that it has been to since it last explored, and when [s].
-        own: its place, x and y in tiles.
+        visited: hidden corners that it has visited since it last explored, and when [s].
+        own: its position, x and y in tiles.
         order: 0 north then east, 1 east then south, 2 south then west, 3 west then north.
-        random: for EXPAND.
+        random: generator for EXPAND.
         far_chance: see `lvd`.
     """
     first = np.array(view.first)
@@ -222,10 +221,10 @@ def choose(
 
 
 def hidden_corners(view: View, region: np.ndarray, own: np.ndarray) -> list[Tile]:
-    """Return the tile nearest to the robot of each group of tiles beyond which a corner hides something, nearest first.
+    """Return the nearest tile of each group of tiles beyond which a corner hides something, nearest first.
 
-    Such a tile has a neighbour that is neither seen nor a wall, and lies more than two tiles nearer than the farthest
-    tile of that kind, which only the reach of the sensor ends.
+    Such a tile has a neighbour that is neither seen nor a wall. It lies more than two tiles nearer than the farthest
+    tile of that kind, which is hidden only by the range of the sensor.
     """
     edge = view.open & ~_all_around(view.open | view.solid)
     away = np.hypot(*(view.centres() - own).transpose(2, 0, 1))
@@ -249,13 +248,13 @@ def hidden_corners(view: View, region: np.ndarray, own: np.ndarray) -> list[Tile
 
 
 def _all_around(mask: np.ndarray) -> np.ndarray:
-    """Return whether all four neighbours are in the mask; beyond the window nothing is."""
+    """Return whether all four neighbours are in the mask; tiles outside the window are not."""
     p = np.pad(mask, 1)
     return p[1:-1, 2:] & p[1:-1, :-2] & p[2:, 1:-1] & p[:-2, 1:-1]
 
 
 def _others(robot: Robot, sense_m: float) -> np.ndarray:
-    """Return where the robots in sight are [m], float64 (n, 2)."""
+    """Return the positions of the robots in sight [m], float64 (n, 2)."""
     reading = getattr(robot, "neighbours", None)
     if reading is None:
         return np.empty((0, 2))
@@ -265,7 +264,7 @@ def _others(robot: Robot, sense_m: float) -> np.ndarray:
 
 
 def _look(robot: Robot, tile_m: float, reach_m: float, tiles: Callable[..., Any] = visible_tiles) -> Any:
-    """Return what `visible_tiles` or `seen_tiles` find in the newest scan, None without one."""
+    """Return `visible_tiles` or `seen_tiles` of the newest scan; None if there is none."""
     lidar = getattr(robot, "lidar", None)
     if lidar is None:
         return None
@@ -274,12 +273,12 @@ def _look(robot: Robot, tile_m: float, reach_m: float, tiles: Callable[..., Any]
 
 
 class _Watch:
-    """Marks what becomes explored on the way; true when it is time to plan again."""
+    """Marks explored tiles on the way; true when it is time to plan again."""
 
     def __init__(self, deadline_s: float, explored: set[Tile], tile_m: float, mark_m: float, sense_m: float):
         self.deadline_s, self.explored, self.sense_m = deadline_s, explored, sense_m
         self.tile_m, self.mark_m = tile_m, mark_m
-        self._touched = True  # what it touched when it chose is no news
+        self._touched = True  # contacts at the time of the choice do not count
 
     def __call__(self, robot: Robot) -> bool:
         found = _look(robot, self.tile_m, self.mark_m, seen_tiles)

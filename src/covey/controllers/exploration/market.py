@@ -1,4 +1,4 @@
-"""Market: robots hold tours of frontiers, and sell each one to a robot that reaches it at a lower cost."""
+"""Market: robots hold tours of frontiers, and sell a frontier to a robot that reaches it at a lower cost."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Count, Definition, Metres, Radius, Seconds, Weight
 
 _SAME_M = 3.0
-"""Goals within this distance are one [m]."""
+"""Goals within this distance of each other are the same [m]."""
 _FRESH_S = 2.0
-"""A bidder computes its paths again after this time [s]."""
+"""Time after which a bidder computes its paths again [s]."""
 
 
 @controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
@@ -37,29 +37,29 @@ async def market(
 ) -> None:
     """Follow a tour of frontiers, and offer its goals to other robots in auctions, one after another.
 
-    A goal is worth ``value_m_per_m2`` for each unknown square metre within ``info_radius_m``, and costs what it
-    lengthens the tour by; from the robot to a goal that is the way over the own map, between goals the straight line.
-    The seller's own profit, as its tour is when the auction closes, is the reserve. An auction closes when all that
-    the seller hears have bid, or after ``auction_s``; the highest bid above the reserve is awarded the goal. Who is
-    awarded it buys it if it is still worth the reserve to it, for meanwhile it may have bought another, and says so;
-    else the seller keeps it. What a robot has bought it does not offer for ``replan_s``. A bidder that knows all around
-    a goal says so, and the goal is dropped. Frontiers in nobody's tour are taken up by all who see them; of two who
-    hold the same goal, the one whom it costs more drops it. A robot without a goal takes the nearest frontier that
-    nobody is on the way to.
+    A goal is worth ``value_m_per_m2`` for each unknown square metre within ``info_radius_m``. Its cost is the length
+    that it adds to the tour: the path on the robot's own map from the robot to a goal, the straight line between goals.
+    The reserve is the seller's own profit with its tour at the close of the auction. An auction closes when all robots
+    that the seller hears have bid, or after ``auction_s``. The highest bid above the reserve is awarded the goal. The
+    winner, which may have bought another goal meanwhile, buys it if it is still worth the reserve to it, and confirms;
+    otherwise the seller keeps it. A robot does not offer a bought goal for ``replan_s``. A bidder that already knows
+    everything around a goal says so, and the goal is dropped. A frontier in nobody's tour is added by every robot that
+    sees it; of two robots with the same goal, the one with the higher cost drops it. A robot without a goal takes the
+    nearest frontier that no robot is going to.
 
-    It ends when it can reach no frontier. The goals of a partner that has been silent for ``forget_s`` are free again;
-    a robot that hears nobody holds all goals and trades with nobody.
+    It ends when it can reach no frontier. The goals of a robot that has been silent for ``forget_s`` become free; a
+    robot that hears nobody holds all goals and trades with nobody.
 
     Args:
         robot: a robot with a map.
-        auction_s: how long bids, and the answer to an award, are waited for [s].
-        value_m_per_m2: metres of way that a square metre of the unknown is worth.
+        auction_s: time to wait for bids, and for the answer to an award [s].
+        value_m_per_m2: metres of path that a square metre of the unknown is worth.
         info_radius_m: radius around a goal in which the unknown counts [m].
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two tours while driving, and time for which a bought goal is not offered [s].
-        forget_s: how long a partner that is not heard keeps its goals [s].
+        forget_s: time for which a silent robot keeps its goals [s].
 
     References:
         R. Zlot, A. Stentz, M. B. Dias, S. Thayer: Multi-robot exploration controlled by a market economy. ICRA 2002.
@@ -77,7 +77,7 @@ async def market(
 
 @dataclass
 class _Auction:
-    """A goal that is offered: until when bids, or after the award the answer, are waited for [s]; who bid how much."""
+    """A goal on offer: the deadline for bids, or for the answer after the award [s], and the bids by robot."""
 
     number: int
     goal: Goal
@@ -87,7 +87,7 @@ class _Auction:
 
 
 class _Trader:
-    """A robot's tour, and its part in auctions: as the seller of its own goals, and as a bidder for those of others."""
+    """A robot's tour, and its part in auctions as the seller of its own goals and as a bidder for those of others."""
 
     def __init__(
         self, team: Teammates, auction_s: float, replan_s: float, value: float, radius_m: float, piece_m: float
@@ -105,7 +105,7 @@ class _Trader:
     # -- the tour ---------------------------------------------------------------------------------------------------
 
     def choose(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-        """Make a new tour over the frontiers, offer it to the others, and return its first goal."""
+        """Make a new tour of the frontiers, offer it to the others, and return its first goal."""
         assert robot.map is not None
         grid, way = robot.map.grid, self._ways(robot, anew=True)
         usable = allowed & np.isfinite(way[frontiers.cells[:, 0], frontiers.cells[:, 1]])
@@ -130,7 +130,7 @@ class _Trader:
         return self.tour[0]
 
     def _keep(self, robot: Robot, edge: np.ndarray, mates: dict[str, Mate]) -> None:
-        """Keep the goals that still lie on a frontier, and that no mate holds for less."""
+        """Keep the goals that still lie on a frontier and that no team mate holds at a lower cost."""
         kept: list[Goal] = []
         for goal, cost in zip(self.tour, self._costs(robot), strict=True):
             near = edge[np.argmin(((edge - goal) ** 2).sum(axis=1))]
@@ -148,7 +148,7 @@ class _Trader:
         self.tour = kept
 
     def _costs(self, robot: Robot) -> list[float]:
-        """Return by how much each goal lengthens the tour [m]."""
+        """Return the length that each goal adds to the tour [m]."""
         first = [self._way_to(robot, goal) for goal in self.tour]
         return [saving(self.tour, first, i) for i in range(len(self.tour))]
 
@@ -166,7 +166,7 @@ class _Trader:
     # -- the auctions -------------------------------------------------------------------------------------------------
 
     def step(self, robot: Robot, goal: Goal | None) -> bool:
-        """Trade, and tell the others; return whether the first goal of the tour is another one now."""
+        """Trade, and tell the others; return whether the first goal of the tour has changed."""
         for message in robot.messages("offer"):
             number, offered = message.payload
             robot.send((number, self.bid(robot, offered)), to=message.sender, kind="bid")
@@ -198,7 +198,7 @@ class _Trader:
             robot.send((self._opened, goal), kind="offer")
 
     def _close(self, robot: Robot, auction: "_Auction") -> None:
-        """Award the goal when all have bid or the time is up, and end the auction when nothing is to come any more."""
+        """Award the goal when all have bid or the time is up, and end the auction when no answer is pending."""
         late = robot.time >= auction.closes_s - 1e-9
         if not late and (auction.awarded or not self.team.others(robot).keys() <= auction.bids.keys()):
             return
@@ -214,14 +214,14 @@ class _Trader:
         self._price(robot)
 
     def bid(self, robot: Robot, goal: Goal) -> float:
-        """Return the profit that a goal promises [m]: inf when nothing is unknown there, -inf without a way to it."""
+        """Return the profit of a goal [m]: inf if nothing is unknown there, -inf if there is no path to it."""
         worth, way = self._worth(robot, goal), self._way_to(robot, goal)
         if worth <= 0.0:
             return math.inf
         return worth - insertion(self.tour, [self._way_to(robot, g) for g in self.tour], goal, way)[0]
 
     def _buy(self, robot: Robot, goal: Goal, price: float) -> bool:
-        """Put a goal into the tour if it is worth more than the price; return whether the seller is rid of it."""
+        """Add a goal to the tour if it is worth more than the price; return whether the seller may drop it."""
         profit = math.inf if self._held(goal) is not None else self.bid(robot, goal)
         if not price + 1e-9 < profit:
             return False
@@ -233,15 +233,15 @@ class _Trader:
         return True
 
     def _rests(self, robot: Robot, goal: Goal) -> bool:
-        """Return whether a goal was bought just now."""
+        """Return whether a goal was bought recently."""
         return any(robot.time < until_s - 1e-9 and math.dist(goal, g) <= _SAME_M for g, until_s in self._bought)
 
     def _held(self, goal: Goal) -> Goal | None:
-        """Return the goal of the tour that is this one, None when there is none."""
+        """Return the goal of the tour that equals this goal, None if there is none."""
         return next((g for g in self.tour if math.dist(goal, g) <= _SAME_M), None)
 
     def _price(self, robot: Robot) -> None:
-        """Compute again what is sent: the goals of the tour, and the cost of each."""
+        """Update the data to send: the goals of the tour, and the cost of each."""
         self._told = tuple((*goal, cost) for goal, cost in zip(self.tour, self._costs(robot), strict=True))
 
     def _worth(self, robot: Robot, goal: Goal) -> float:
@@ -252,7 +252,7 @@ class _Trader:
 
 
 def winner(bids: dict[str, float], reserve: float) -> str | None:
-    """Return who bids most, if it is more than the reserve: the goal then changes hands.
+    """Return the highest bidder if the bid is above the reserve, else None.
 
     Examples:
         >>> winner({"scout1": 4.0, "scout2": 7.0}, 6.0)
@@ -264,13 +264,13 @@ def winner(bids: dict[str, float], reserve: float) -> str | None:
 
 
 def insertion(tour: list[Goal], first: list[float], goal: Goal, way: float) -> tuple[float, int]:
-    """Return by how much a goal lengthens a tour at the best place for it [m], and which place that is.
+    """Return the least length that a goal adds to a tour [m], and its place in the tour.
 
     Args:
         tour: goals in their order [m].
-        first: the way from the robot to each [m].
-        goal: the new one.
-        way: the way from the robot to it [m].
+        first: path length from the robot to each of them [m].
+        goal: the new goal [m].
+        way: path length from the robot to it [m].
 
     Examples:
         >>> insertion([(4.0, 0.0)], [4.0], (6.0, 0.0), 6.0)
@@ -285,7 +285,7 @@ def insertion(tour: list[Goal], first: list[float], goal: Goal, way: float) -> t
 
 
 def saving(tour: list[Goal], first: list[float], index: int) -> float:
-    """Return by how much shorter a tour gets without one of its goals [m]; arguments as in `insertion`."""
+    """Return the length that a tour saves without one of its goals [m]; arguments as in `insertion`."""
     after = tour[index + 1] if index + 1 < len(tour) else None
     to = first[0] if index == 0 else math.dist(tour[index - 1], tour[index])
     if after is None:
@@ -295,7 +295,7 @@ def saving(tour: list[Goal], first: list[float], index: int) -> float:
 
 
 def ordered(goals: list[Goal], first: list[float]) -> list[Goal]:
-    """Return goals as a tour: nearest first, and each next one put where it lengthens the tour least."""
+    """Return goals as a tour: the nearest first, each next one inserted where it adds the least length."""
     tour: list[Goal] = []
     ways: list[float] = []
     for way, goal in sorted(zip(first, goals, strict=True)):

@@ -1,4 +1,4 @@
-"""Minotaur: along the walls of a room at the reach of the sensor, and through doorways by auction."""
+"""Minotaur: follow the walls of a room at sensor range, and assign doorways by auction."""
 
 import math
 from collections.abc import Mapping
@@ -23,35 +23,35 @@ _WAYS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
 _RAYS = np.radians(np.arange(360.0))
 _HERE_M = 0.5
 _STAND_S = 4.0
-"""A goal is given up after so long at the same place [s]."""
+"""A goal is given up after this time at the same place [s]."""
 
 
 @controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
 async def minotaur(robot: Robot, *, door_m: TileSide = 2.0, reach_m: Reach = 7.0) -> None:
-    """Explore room by room: spiral along the walls at the distance the sensor reaches, then look for the rest.
+    """Explore room by room: spiral along the walls at sensor range, then look for the rest.
 
-    Within a room, which known doorways bound, and while anything around is unseen, it goes beyond the end of a wall if
-    that is unseen, else to what is unseen ahead to the right, unless all is unseen straight ahead, else to the first
-    unseen place counter-clockwise from the right; then to the nearest unseen one in the room, to the nearest doorway
-    that nobody has passed, and to the nearest unseen place anywhere that is no other robot's goal. Where a wall ends
-    and open floor lies in its line, it goes to look, once: what is as wide as a door from there is a doorway. Who
-    finds a doorway offers it: of k bidders (bids are ways), half of them and the finder go
-    through when k is 3 or more, the finder alone when k is 2, nobody else. Robots tell where they are, their goals
-    and doorways once a second; who has not been heard for 10 s is forgotten, and an auction without bids ends by
-    itself. It ends when its own map holds nothing unseen that it can reach. It assumes rooms with walls along the
-    axes of the map and doors of a known width, and is poor in caves.
+    Known doorways bound a room. While anything nearby in the room is unseen, the robot goes, in this order of
+    preference: beyond the end of a wall if that is unseen; to the unseen area ahead on the right, unless all is unseen
+    straight ahead; to the first unseen place counter-clockwise from the right. Then it goes to the nearest unseen place
+    of the room, to the nearest doorway that no robot has passed, or to the nearest unseen place anywhere that is no
+    other robot's goal. Where a wall ends and open floor continues its line, the robot goes once to look: an opening as
+    wide as a door is a doorway. The finder of a doorway offers it. Bids are path lengths. With k bidders, half of them
+    and the finder go through if k is 3 or more; the finder alone if k is 2; nobody else. Robots report their positions,
+    goals and doorways once a second. A robot that has been silent for 10 s is forgotten, and an auction without bids
+    ends by itself. It ends when its own map has nothing unseen that it can reach. It assumes rooms with walls along the
+    axes of the map and doors of a known width, and performs poorly in caves.
 
     Args:
         robot: a robot with a map.
-        door_m: width of the doors [m]; from 3/4 of it on an opening is a doorway. Published: 2 tiles.
-        reach_m: how far the sensor sees [m]; published: 7.
+        door_m: width of the doors [m]; an opening of at least 3/4 of it is a doorway. Published: 2 tiles.
+        reach_m: range of the sensor [m]; published: 7.
 
     References:
         E. E. Schmidt, R. Sørensen, M. Beregaard, M. Albano: Spiralling human-inspired exploration algorithm with
         doorway detection. ICAART 2025.
     """
     if door_m <= 0 or reach_m <= 2:
-        raise InvalidValueError(f"door_m is {door_m!r}, reach_m {reach_m!r}; they must be above 0 and 2")
+        raise InvalidValueError(f"door_m is {door_m!r}, reach_m {reach_m!r}; door_m must be above 0, reach_m above 2")
     assert robot.map is not None
     least = max(1, round(0.5 * door_m / robot.map.grid.resolution))
     choice = _Minotaur(door_m, reach_m)
@@ -67,7 +67,7 @@ async def minotaur(robot: Robot, *, door_m: TileSide = 2.0, reach_m: Reach = 7.0
 
 
 def crossers(finder: str, bids: Mapping[str, float]) -> list[str]:
-    """Return who goes through a doorway, by the bids (length of the way [m]) of the others.
+    """Return the robots that go through a doorway, given the bids (path lengths [m]) of the others.
 
     Examples:
         >>> crossers("a", {"b": 4.0, "c": 2.0, "d": 9.0})
@@ -84,22 +84,22 @@ def crossers(finder: str, bids: Mapping[str, float]) -> list[str]:
 def beyond_wall(
     occupancy: np.ndarray, walls: list[Wall], own: tuple[int, int], reach: float, inset: float
 ) -> list[tuple[float, float]]:
-    """Return places from which to see what lies beyond the ends of walls, row and column, clockwise from the farthest.
+    """Return places from which to see beyond the ends of walls, row and column, clockwise from the farthest.
 
-    Such a place lies ``inset`` before the end of a wall, on its free side, where the wall's line goes on into the
+    Such a place lies ``inset`` before the end of a wall, on its free side, where the wall's line continues into the
     unseen within reach.
 
     Args:
         occupancy: int8 (rows, columns).
-        walls: of that map.
+        walls: the walls of that map.
         own: row and column of the robot.
-        reach, inset: [cells].
+        reach, inset: distances [cells].
     """
     ends = []
     for wall in walls:
         into = _WAYS[wall.free]
         if (own[1] - wall.start[1]) * into[0] + (own[0] - wall.start[0]) * into[1] <= 0:
-            continue  # its other side
+            continue  # the other side of the wall
         for end, other in ((wall.start, wall.end), (wall.end, wall.start)):
             along = np.sign(np.subtract(end, other))
             side = end[0] + int(into[1]), end[1] + int(into[0])
@@ -118,7 +118,7 @@ def beyond_wall(
 def all_unseen_ahead(occupancy: np.ndarray, own: tuple[int, int], heading: float, *distances: float) -> bool:
     """Return whether the cells straight ahead at some distances [cells] are all in the map, and unseen.
 
-    Straight ahead is the one of eight directions that is nearest to the heading.
+    "Straight ahead" is the direction, of eight, nearest to the heading.
     """
     turn = round(heading / (0.25 * math.pi)) * 0.25 * math.pi
     for distance in distances:
@@ -131,9 +131,9 @@ def all_unseen_ahead(occupancy: np.ndarray, own: tuple[int, int], heading: float
 
 @dataclass
 class _Door:
-    """A doorway: x, y of its middle [m], the way through it, how wide it is [m], and whether it is taken.
+    """A doorway: x, y of its middle [m], the direction through it, its width [m], and whether it is taken.
 
-    It is taken when somebody has passed it, when an auction has sent the finder through, or when it cannot be got to.
+    It is taken when a robot has passed it, when an auction has sent the finder through, or when it cannot be reached.
     """
 
     x: float
@@ -149,10 +149,10 @@ class _Door:
 
 @dataclass
 class _Minotaur:
-    """Chooses goals for `explore`; keeps doorways, the auctions and the places along walls that it has been to.
+    """Chooses goals for `explore`; keeps the doorways, the auctions and the visited places along walls.
 
-    ``gaps`` are the places [m] that were, or are to be, looked at whether they are doorways; ``look`` is where to go to
-    for that now, and the gap.
+    ``gaps`` are the places [m] that were checked, or will be, for doorways; ``look`` is the place to go to for the
+    present check, and its gap.
     """
 
     door_m: float
@@ -176,7 +176,7 @@ class _Minotaur:
         return goal
 
     def give_up(self, robot: Robot, goal: Goal) -> None:
-        """Take a goal that cannot be got to for tried, and a doorway before it for taken."""
+        """Mark an unreachable goal as tried, and a doorway in front of it as taken."""
         self.tried.append(goal)
         self.goal = self.look = None
         for door in self.doors:
@@ -228,7 +228,7 @@ class _Minotaur:
     def _in_room(
         self, near: np.ndarray, walls: list[Wall], own: tuple[int, int], robot: Robot, reach: float
     ) -> list[tuple[float, float]]:
-        """Return places to go to in the room: along walls, ahead to the right, at the rim from the right on."""
+        """Return places to go to in the room: along walls, ahead on the right, and around from the right."""
         turned = robot.pose[2] - math.pi / 2 + _RAYS  # from the right, counter-clockwise
         tile = reach / self.reach_m
         ends, state = cast(near, *own, turned, reach + 2.0 * tile)
@@ -245,7 +245,7 @@ class _Minotaur:
         return found
 
     def _is_new(self, robot: Robot, goal: Goal, way: np.ndarray, room: np.ndarray, grid) -> bool:
-        """Return whether a place in the room can be reached and is neither here nor one tried before."""
+        """Return whether a place in the room can be reached, is not here, and was not tried before."""
         cell = grid.to_cells(goal)
         if not grid.inside(cell):
             return False
@@ -256,7 +256,7 @@ class _Minotaur:
         return bool(reachable) and not tried and math.dist(goal, robot.pose[:2]) > 2.0 * _HERE_M
 
     def _is_worth(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> bool:
-        """Return whether the present goal is still to be gone to: not reached, and with something unseen around."""
+        """Return whether the present goal is still valid: not reached, and with something unseen around it."""
         assert self.goal is not None
         assert robot.map is not None
         if self._is_over(robot, self.goal):
@@ -265,7 +265,7 @@ class _Minotaur:
         return bool((np.hypot(*(points - self.goal).T) < self.reach_m).any())
 
     def _is_over(self, robot: Robot, goal: Goal) -> bool:
-        """Return whether the robot is at its goal, or has stood for long."""
+        """Return whether the robot is at its goal, or has stood still for long."""
         if math.dist(self._stood[:2], robot.pose[:2]) >= 0.1:
             self._stood = robot.pose[0], robot.pose[1], robot.time
         if math.dist(goal, robot.pose[:2]) >= _HERE_M and robot.time < self._stood[2] + _STAND_S:
@@ -304,7 +304,7 @@ class _Minotaur:
         corner: tuple[int, int],
         way: np.ndarray,
     ) -> None:
-        """Look for the end of a wall that may be a doorway, and that nobody has looked at yet."""
+        """Look for a wall's end that may be a doorway and that no robot has checked yet."""
         assert robot.map is not None
         grid, wide = robot.map.grid, self.door_m / robot.map.grid.resolution
         for gap, place in open_ends(near, walls, own, wide, wide):
@@ -327,7 +327,7 @@ class _Minotaur:
         corner: tuple[int, int],
         gap: Goal,
     ) -> None:
-        """Take what is as wide as a door at a gap for a doorway, and offer it."""
+        """Record an opening as wide as a door at a gap as a doorway, and offer it."""
         assert robot.map is not None
         grid = robot.map.grid
         wide = self.door_m / grid.resolution + 1
@@ -339,7 +339,7 @@ class _Minotaur:
                 robot.send(("door", x, y), kind=_KIND)
 
     def _note(self, door: _Door) -> bool:
-        """Take in a doorway; return whether it is new. Found from both sides, it is known on both."""
+        """Record a doorway; return whether it is new. A doorway may be found from both sides."""
         for known in self.doors:
             if known.way % 2 == door.way % 2 and math.dist((known.x, known.y), (door.x, door.y)) < self.door_m:
                 known.taken |= known.way != door.way or door.taken
@@ -348,7 +348,7 @@ class _Minotaur:
         return True
 
     def _talk(self, robot: Robot, way: np.ndarray) -> Goal | None:
-        """Answer offers, close auctions; return where to go when this robot is to go through a doorway."""
+        """Answer offers and close auctions; return the goal if this robot is to go through a doorway."""
         won = None
         for mate in self.team.others(robot).values():
             for told in mate.facts.get("doors", ()):
@@ -375,7 +375,7 @@ class _Minotaur:
         return won
 
     def _way_to(self, robot: Robot, place: Goal, way: np.ndarray) -> float:
-        """Return the length of the way to a doorway [m], infinite through another one."""
+        """Return the path length to a doorway [m]; infinite if the path leads through another one."""
         assert robot.map is not None
         grid = robot.map.grid
         cell, start = grid.to_cells(place), grid.to_cells(robot.pose[:2])
@@ -399,7 +399,7 @@ class _Minotaur:
         return None if best is None else best.beyond(self.door_m)
 
     def _room(self, grid, occupancy: np.ndarray, doors: list[_Door] | None = None) -> np.ndarray:
-        """Return which cells are not in a doorway, bool (rows, columns)."""
+        """Return the cells that are not in a doorway, bool (rows, columns)."""
         clear = np.ones(occupancy.shape, bool)
         for door in self.doors if doors is None else doors:
             dx, dy = np.abs(_WAYS[door.way][::-1]) * (0.5 * door.width_m)

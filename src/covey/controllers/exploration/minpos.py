@@ -1,4 +1,4 @@
-"""MinPos: go where the fewest others are nearer than oneself."""
+"""MinPos: go to the frontier to which the fewest other robots are nearer."""
 
 from covey.controllers.exploration.team_assignment import Candidates, explore_together
 from covey.onboard.controller import controller
@@ -19,16 +19,16 @@ async def minpos(
 ) -> None:
     """Go to the frontier at which this robot has the best rank: where the fewest other robots are nearer.
 
-    Of frontiers with equal rank it takes the nearest. It ranks by its own map and the poses that the others report,
-    and ends when it can reach no frontier. Partners that have been silent for ``forget_s`` do not count.
+    Of frontiers with equal rank it takes the nearest. It ranks by its own map and the poses that the others report.
+    Robots that have been silent for ``forget_s`` do not count. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: a longer frontier becomes several goals, one for each such length [m].
+        piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices while driving [s].
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         A. Bautin, O. Simonin, F. Charpillet: MinPos: a novel frontier allocation algorithm for multi-robot

@@ -1,4 +1,4 @@
-"""Nearest frontier: go where the unknown is nearest."""
+"""Nearest frontier: go to the nearest border of the unknown."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from covey.robots.parameters import Count, Definition, Seconds
 async def nearest_frontier(
     robot: Robot, *, min_cells: Count = 8, definition: Definition = "explore", replan_s: Seconds = 10.0
 ) -> None:
-    """Go to the frontier of its own map that is nearest by travel cost, again and again.
+    """Go to the frontier of the robot's own map with the lowest travel cost, again and again.
 
-    Robots decide each for themselves; where maps are shared, that is the only coordination.
+    Each robot decides for itself; shared maps are the only coordination.
 
     Args:
         robot: a robot with a map.
@@ -30,9 +30,9 @@ async def nearest_frontier(
 
 
 def choose_nearest(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
-    """Return the middle [m] of the frontier whose middle is cheapest to drive to: its cell nearest to its centroid.
+    """Return the middle [m] of the frontier that is cheapest to reach; a middle is the cell nearest to the centroid.
 
-    Where no middle is allowed and can be reached, any other allowed cell will do.
+    If no middle is allowed and reachable, it is any other allowed cell.
     """
     middle = (frontiers.cells == frontiers.nearest[frontiers.label]).all(axis=1)
     return robot.nearest(frontiers.cells[allowed & middle]) or robot.nearest(frontiers.cells[allowed & ~middle])

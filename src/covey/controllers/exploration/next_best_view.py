@@ -1,4 +1,4 @@
-"""Next best view: go where most of the unknown would come into sight, at little way."""
+"""Next best view: go where much of the unknown would come into sight at a short distance."""
 
 import math
 
@@ -15,7 +15,7 @@ from covey.robots.parameters import Count, Definition, Draws, Metres, Seconds, W
 
 _RAYS = 90
 _NEAR_M = 2.0
-"""Views are looked for within this distance of the frontiers [m]."""
+"""Views are drawn within this distance of the frontiers [m]."""
 
 
 @controller("next_best_view", sees=("pose", "map", "shared_map"), needs=("map",))
@@ -31,18 +31,18 @@ async def next_best_view(
 ) -> None:
     """Go to the place with the largest A exp(-``decay_per_m`` L): A is the unknown area in sight, L the path length.
 
-    A [m2] is what rays of the sensor's range would cross of the unknown before they meet a known wall, with open ground
-    in all that is unknown: the most that can come to light. Candidates are the frontiers and places drawn at random
-    near them that the robot can reach. Robots decide each for themselves; where maps are shared, that is the only
-    coordination, and a partner that vanishes changes nothing. It ends when it can reach no frontier.
+    A [m2] is the unknown area that rays of the sensor's range would cross before they hit a known wall, if everything
+    unknown were open ground: the most that the view can reveal. Candidates are the frontiers, and random places near
+    them that the robot can reach. Each robot decides for itself; shared maps are the only coordination, and a robot
+    that vanishes changes nothing. It ends when it can reach no frontier.
 
     Args:
         robot: a robot with a map.
-        decay_per_m: how fast a view loses worth with the way to it [1/m].
-        views: how many places near the frontiers are drawn for each choice.
-        min_cells: smallest frontier to look at, in cells; smaller ones when no other is left.
+        decay_per_m: rate at which a view loses value with the path length to it [1/m].
+        views: number of places drawn near the frontiers for each choice.
+        min_cells: smallest frontier to look at, in cells; smaller ones count when no other is left.
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
-        piece_m: frontiers are candidates themselves every so many metres [m].
+        piece_m: distance between candidates on a frontier [m].
         replan_s: time between two choices while driving [s].
 
     References:
@@ -74,12 +74,12 @@ async def next_best_view(
 
 
 def best_view(area: np.ndarray, way: np.ndarray, decay_per_m: float) -> int:
-    """Return the number of the view with the largest A exp(-decay L); where none shows anything, the nearest.
+    """Return the index of the view with the largest A exp(-decay L); if no view shows anything, of the nearest.
 
     Args:
-        area: unknown area in sight from each [m2], float64 (k,).
-        way: cost to get there [m], float (k,).
-        decay_per_m: [1/m].
+        area: unknown area in sight from each view [m2], float64 (k,).
+        way: travel cost to each view [m], float (k,).
+        decay_per_m: rate of decay [1/m].
 
     Examples:
         >>> best_view(np.array([2.0, 30.0]), np.array([1.0, 8.0]), 0.2)  # 2 exp(-0.2) = 1.6 against 30 exp(-1.6) = 6.1
@@ -91,7 +91,7 @@ def best_view(area: np.ndarray, way: np.ndarray, decay_per_m: float) -> int:
 
 
 def _drawn(robot: Robot, edge: np.ndarray, way: np.ndarray, count: int, near: float) -> np.ndarray:
-    """Return reachable cells drawn within ``near`` cells of frontier cells, int64 (at most count, 2)."""
+    """Return random reachable cells within ``near`` cells of frontier cells, int64 (at most count, 2)."""
     drawn = edge[robot.random.integers(len(edge), size=count)] + np.rint(
         robot.random.uniform(-near, near, (count, 2)) / math.sqrt(2.0)
     ).astype(np.int64)
@@ -100,14 +100,14 @@ def _drawn(robot: Robot, edge: np.ndarray, way: np.ndarray, count: int, near: fl
 
 
 def unseen_area(occupancy: np.ndarray, cells: np.ndarray, reach: float) -> np.ndarray:
-    """Return how many unknown cells can come into sight from each of some cells.
+    """Return the number of unknown cells that can come into sight from each of some cells.
 
-    Each ray stands for a sector: the piece of it between r1 and r2 has an area of (r2^2 - r1^2) / 2 times its angle.
+    Each ray stands for a sector; its part between r1 and r2 has an area of (r2^2 - r1^2) / 2 times its angle.
 
     Args:
         occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
         cells: int64 (k, 2), rows and columns.
-        reach: of the sensor [cells].
+        reach: range of the sensor [cells].
 
     Returns:
         float64 (k,) [cells].

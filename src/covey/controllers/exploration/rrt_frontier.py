@@ -1,4 +1,4 @@
-"""Frontiers found by rapidly-exploring random trees: one over the whole map, and one that restarts at the robot."""
+"""RRT frontier: rapidly-exploring random trees find frontiers, one over the whole map, one restarting at the robot."""
 
 import math
 
@@ -17,7 +17,7 @@ from covey.robots.parameters import Draws, Metres, MetresOrNone, Radius, Seconds
 
 _MOST_NODES = 5000
 _LEAST_GAIN_M2 = 0.2
-"""Points with less of the unknown [m2] within half the radius are no frontier any more, as in the authors' filter."""
+"""Points with less unknown area [m2] within half the radius are no longer frontiers, as in the authors' filter."""
 
 
 @controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
@@ -36,25 +36,25 @@ async def rrt_frontier(
 ) -> None:
     """Go to the point at the edge of the known area with the largest ``info_multiplier`` x I - N.
 
-    Two trees grow through the free cells of the own map; a branch that comes upon the unknown ends in a frontier point.
-    The local tree restarts at the robot whenever it has found one. I is the unknown area within
-    ``info_radius_m`` of a point [m2], less what lies as near to the goal of a partner, and times ``hysteresis_gain``
-    within ``hysteresis_radius_m`` of the robot; N is the distance to the robot [m], as the crow flies. On the way it
-    chooses anew: then what lies so near to its own goal counts as often, in full, whatever a partner will see of it.
+    Two trees grow through the free cells of the robot's map; a branch that reaches the unknown ends in a frontier
+    point. The local tree restarts at the robot whenever it has found one. I is the unknown area within
+    ``info_radius_m`` of a point [m2], without the area within that radius of another robot's goal, times
+    ``hysteresis_gain`` within ``hysteresis_radius_m`` of the robot. N is the straight-line distance to the robot [m].
+    When the robot chooses again on the way, the same gain holds near its own goal, there for the full unknown area.
 
-    Trees find no frontier for sure. When they have found none that can be reached, the nearest frontier of the map is
-    the goal, and when the map has none left, the robot is done. The goals of partners that have been silent for
-    ``forget_s`` no longer count.
+    Trees may miss frontiers. If they have found none that can be reached, the goal is the nearest frontier of the map;
+    when the map has none left, the robot is done. The goals of robots that have been silent for ``forget_s`` no longer
+    count.
 
     Args:
         robot: a robot with a map.
         local_step_m, global_step_m: longest branch of the local and of the global tree [m].
-        samples: points drawn for either tree at each choice (published: 100 a second).
+        samples: number of points drawn for each tree at each choice (published: 100 per second).
         info_radius_m: radius around a point in which the unknown counts [m].
-        info_multiplier: metres of way that a square metre of the unknown is worth.
-        hysteresis_radius_m, hysteresis_gain: what is this near to the robot or to its goal counts so many times.
+        info_multiplier: metres of path that a square metre of the unknown is worth.
+        hysteresis_radius_m, hysteresis_gain: within this distance of the robot or its goal, I counts this many times.
         replan_s: time between two choices while driving; the trees grow at each choice [s] (published: 0.5).
-        forget_s: a partner counts for this time after it was last heard [s].
+        forget_s: time for which a robot counts after it was last heard [s].
 
     References:
         H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.
@@ -102,16 +102,16 @@ def most_revenue(
     hysteresis_radius: float,
     hysteresis_gain: float,
 ) -> int:
-    """Return the number of the point with the largest multiplier x gain - distance; what is near gains more.
+    """Return the index of the point with the largest multiplier x gain - distance; near points gain more.
 
     Args:
-        gain: unknown area around each point [m2] that no partner will see, float64 (k,).
-        full: the same with what partners will see, (k,): it counts around the robot's own goal.
-        distance: from the robot to each point [m], float64 (k,).
-        to_goal: from the robot's goal to each point [m], (k,); inf without a goal.
-        multiplier: [m/m2].
+        gain: unknown area around each point [m2] that no other robot will see, float64 (k,).
+        full: the same with the area that others will see [m2], (k,); it counts around the robot's own goal.
+        distance: distance from the robot to each point [m], float64 (k,).
+        to_goal: distance from the robot's goal to each point [m], (k,); inf without a goal.
+        multiplier: weight of the gain [m/m2].
         hysteresis_radius: points within this distance of the robot, or nearer to its goal [m], are near ...
-        hysteresis_gain: ... and their gain counts so many times.
+        hysteresis_gain: ... and their gain is multiplied by this factor.
 
     Examples:
         >>> gain, nowhere = np.array([0.5, 1.5]), np.full(2, np.inf)
@@ -124,13 +124,13 @@ def most_revenue(
 
 
 def information_m2(grid: Grid, points: np.ndarray, taken: np.ndarray, radius_m: float) -> np.ndarray:
-    """Return the unknown area [m2] within a radius of each point, less what lies within the radius of taken points.
+    """Return the unknown area [m2] within a radius of each point, without the area within the radius of taken points.
 
     Args:
         grid: the belief, int8 (-1 unknown, 0 free, 100 occupied).
         points: float64 (k, 2) [m].
-        taken: float64 (n, 2) [m], goals of others.
-        radius_m: [m].
+        taken: float64 (n, 2) [m], goals of other robots.
+        radius_m: the radius [m].
     """
     side = int(radius_m / grid.resolution)
     offset = np.stack(np.meshgrid(np.arange(-side, side + 1), np.arange(-side, side + 1)), axis=-1).reshape(-1, 2)
@@ -145,7 +145,7 @@ def information_m2(grid: Grid, points: np.ndarray, taken: np.ndarray, radius_m: 
 
 
 class _Forest:
-    """The two trees of a robot, and the frontier points that they have come upon."""
+    """The two trees of a robot, and the frontier points that they have found."""
 
     def __init__(self) -> None:
         self._trees = np.empty((2, _MOST_NODES, 2))
@@ -153,7 +153,7 @@ class _Forest:
         self._found = np.empty((0, 2), np.int64)
 
     def grow(self, robot: Robot, samples: int, local_step_m: float, global_step_m: float) -> None:
-        """Draw so many points for each tree."""
+        """Draw ``samples`` points for each tree."""
         assert robot.map is not None
         grid = robot.map.grid
         here = (np.array([robot.pose[1] - grid.origin[1], robot.pose[0] - grid.origin[0]])) / grid.resolution
@@ -183,19 +183,19 @@ class _Forest:
 
 @kernel
 def grow_tree(nodes, count, drawn, step, occupancy, root, anew, found):
-    """Grow a tree towards drawn points, through free cells; where a branch comes upon the unknown, a frontier is found.
+    """Grow a tree towards drawn points, through free cells; a branch that reaches the unknown finds a frontier.
 
     Args:
-        nodes: float64 (m, 2), place for the nodes, row and column [cells]; the first ``count`` stand.
+        nodes: float64 (m, 2), space for the nodes, row and column [cells]; the first ``count`` exist.
         drawn: float64 (k, 2), the points.
         step: longest branch [cells].
         occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
-        root: float64 (2,), where the tree begins anew ...
-        anew: ... when it has found a frontier, if this is true.
-        found: int64 (k, 2), out: the last free cell of each branch that came upon the unknown.
+        root: float64 (2,), where the tree restarts ...
+        anew: ... after it has found a frontier, if this is true.
+        found: int64 (k, 2), out: the last free cell of each branch that reached the unknown.
 
     Returns:
-        how many nodes stand, and how many frontier cells were found.
+        the number of nodes, and the number of frontier cells found.
     """
     hits = 0
     for i in range(drawn.shape[0]):
@@ -207,7 +207,7 @@ def grow_tree(nodes, count, drawn, step, occupancy, root, anew, found):
         length = math.sqrt(best)
         share = min(1.0, step / max(length, 1e-9))
         dr, dc = share * (drawn[i, 0] - nodes[near, 0]), share * (drawn[i, 1] - nodes[near, 1])
-        steps = int(5.0 * share * length) + 1  # a fifth of a cell each
+        steps = int(5.0 * share * length) + 1  # steps of a fifth of a cell
         last_row, last_column, state = int(nodes[near, 0]), int(nodes[near, 1]), 0
         for s in range(1, steps + 1):
             r, c = int(nodes[near, 0] + dr * s / steps), int(nodes[near, 1] + dc * s / steps)

@@ -1,4 +1,4 @@
-"""Exploring together: what each robot of the team pays for each frontier, and a rule that says who takes which."""
+"""Exploring as a team: the cost of each frontier for each robot, and a rule that assigns frontiers to robots."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.handle import Robot
 
 MOST_MATES = 10
-"""Of more team mates than these only the nearest are reckoned with: each one takes a search over the map."""
+"""Largest number of team mates considered, the nearest ones: each takes a search over the map."""
 
 
 class Candidates(NamedTuple):
-    """Where the team can go next, as one robot knows it.
+    """The goals that the team can go to next, as one robot knows them.
 
     Attributes:
         cells: int64 (k, 2), rows and columns of the goals, on frontiers that the robot itself can reach.
         points: float64 (k, 2), their centres [m].
-        costs: float64 (n, k), what each robot pays for each, in metres of open floor, on the robot's own map.
-        robot: which row is the robot's own. The rows are in the order of the robots' names, so that robots that know
-            the same decide the same.
+        costs: float64 (n, k), cost of each goal for each robot, in metres of open floor, on the robot's own map.
+        robot: row of the robot itself. Rows are in the order of the robots' names, so that robots with the same
+            knowledge decide the same.
     """
 
     cells: np.ndarray
@@ -38,17 +38,17 @@ Decide = Callable[[Robot, Candidates], int]
 async def explore_together(
     robot: Robot, decide: Decide, min_cells: int, definition: str, piece_m: float, replan_s: float, forget_s: float
 ) -> None:
-    """Explore until nothing is left; at every choice the rule sees what the others have told.
+    """Explore until nothing is left; each choice uses what the others have reported.
 
-    Robots tell where they are and go once a second. Who is silent for ``forget_s`` is no longer reckoned with: a robot
-    that hears nobody decides for itself alone.
+    Robots report their position and goal once a second. A robot that has been silent for ``forget_s`` no longer counts;
+    a robot that hears nobody decides for itself alone.
 
     Args:
         robot: the robot.
-        decide: from the robot and the candidates the number of its goal, or -1.
+        decide: given the robot and the candidates, returns the index of its goal, or -1.
         min_cells, definition, replan_s: see `explore`.
-        piece_m: longer frontiers are cut into pieces of about this length, a goal each [m].
-        forget_s: how long what another said holds [s].
+        piece_m: longer frontiers are cut into pieces of about this length, one goal each [m].
+        forget_s: time for which a report holds [s].
     """
     team = Teammates(forget_s=forget_s)
 
@@ -69,13 +69,13 @@ async def explore_together(
 def candidates(
     robot: Robot, frontiers: Frontiers, allowed: np.ndarray, mates: dict[str, Mate], piece_m: float
 ) -> Candidates | None:
-    """Return the goals that the robot can reach and what they cost the team, or None when there is none.
+    """Return the goals that the robot can reach and their costs for the team, or None if there is none.
 
     Args:
         robot: the robot.
-        frontiers: of its map.
+        frontiers: the frontiers of its map.
         allowed: which of their cells may be chosen, bool (k,).
-        mates: what the others said, by name.
+        mates: the reports of the others, by name.
         piece_m: length of a piece of frontier [m].
     """
     assert robot.map is not None
@@ -90,7 +90,7 @@ def candidates(
     starts = [robot.pose[:2] if name == robot.name else mates[name].pose[:2] for name in names]
     costs = robot.travel_from(starts, cells)
     own = names.index(robot.name)
-    if not np.isfinite(costs[own]).any():  # the coarse search finds no way where the fine one has found one
+    if not np.isfinite(costs[own]).any():  # the coarse search can miss a path that the fine one has found
         costs[own] = robot.travel_cost()[cells[:, 0], cells[:, 1]]
     return Candidates(cells, grid.to_world(cells), costs, own)
 
@@ -107,8 +107,8 @@ def middles(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
         int64 (m, 2), cluster by cluster.
 
     References:
-        J. Faigl, M. Kulich: On determination of goal candidates in frontier-based multi-robot exploration. ECMR 2013,
-        cut frontiers in pieces as well, by k-means.
+        J. Faigl, M. Kulich: On determination of goal candidates in frontier-based multi-robot exploration. ECMR 2013
+        (they cut frontiers into pieces by k-means).
 
     Examples:
         >>> row = np.column_stack((np.zeros(9, int), np.arange(9)))
@@ -128,7 +128,7 @@ def middles(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
 
 
 def sensor_range_m(robot: Robot) -> float:
-    """Return how far the sensor that the robot maps with sees [m].
+    """Return the range of the robot's mapping sensor [m].
 
     Raises:
         InvalidValueError: the robot does not map.

@@ -1,4 +1,4 @@
-"""The next frontier: what a frontier promises, how far it is, and how far from the others."""
+"""The next frontier: weigh a frontier's information, its distance, and its distance from the other robots."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,16 +22,16 @@ _HERE_M = 0.3
 async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0) -> None:
     """Go to the frontier with the highest utility: information + distance - coordination (`utility`).
 
-    Decided by each robot alone, from its own map and from where it senses others; robots that meet share their maps,
-    if the scenario has them shared. A frontier is kept until it is reached or gone. It ends when no frontier is left
-    that it can reach. Robots that are not in sight, or vanish, count for nothing: without sight of each other two
-    robots may take the same frontier.
+    Each robot decides alone, from its own map and the positions at which it senses others. Robots that meet share their
+    maps if the scenario shares maps. The robot keeps a frontier until it is reached or gone. Robots out of sight, and
+    robots that vanish, do not count: two robots that do not see each other may take the same frontier. It ends when it
+    can reach no frontier.
 
     Args:
         robot: a robot with a map; without a neighbours sensor it is alone.
         alpha, beta: shape of the distance term, at least 1; 8 and 8 in the MAES article, 1 and 10 (nearer is better)
             in the Minotaur experiments.
-        tile_m: side of MAES' tiles [m]: the unit in which the length of frontiers counts.
+        tile_m: side of MAES' tiles [m], the unit for the length of frontiers.
 
     References:
         R. G. Colares, L. Chaimowicz: The next frontier: combining information gain and distance cost for decentralized
@@ -41,7 +41,7 @@ async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: Ti
 
 
 async def next_frontier(robot: Robot, choice: "NextFrontier") -> None:
-    """Explore by a choice of `NextFrontier`."""
+    """Explore with the choices of a `NextFrontier`."""
     if choice.alpha < 1 or choice.beta < 1 or not choice.tile_m > 0:
         raise InvalidValueError(
             f"alpha {choice.alpha!r}, beta {choice.beta!r}, tile_m {choice.tile_m!r}: alpha and beta must be at least "
@@ -54,12 +54,12 @@ async def next_frontier(robot: Robot, choice: "NextFrontier") -> None:
 
 @dataclass
 class NextFrontier:
-    """Chooses the next frontier, and keeps to it.
+    """Chooses the next frontier, and keeps it.
 
     Attributes:
         alpha, beta, tile_m: see `tnf`.
-        team: for ffTNF: who told where they go.
-        goal: where this robot goes [m].
+        team: for ffTNF: the robots that have reported their goals.
+        goal: the robot's present goal [m].
     """
 
     alpha: float
@@ -100,7 +100,7 @@ class NextFrontier:
         return self.goal
 
     def _is_worth(self, robot: Robot, points: np.ndarray) -> bool:
-        """Return whether the goal is not reached yet, and has a frontier near it still."""
+        """Return whether the goal is not reached yet and still has a frontier near it."""
         if self.goal is None or math.dist(self.goal, robot.pose[:2]) <= _HERE_M:
             return False
         return bool((np.hypot(*(points - self.goal).T) <= _KEEP_M).any())
@@ -119,25 +119,25 @@ def utility(
 ) -> np.ndarray:
     """Return the utility of each frontier, float64 (m,).
 
-    Information: the mean over all frontiers' number of the sum over the cells c of a frontier of G(x(c)) + the sum of
-    G(x) over the eight cells beside c, where x is 1/2 for an unknown cell and 0 else, and G(x) = 5 exp(-(x - 1/2)^2 /
-    (2 * 0.1^2)): it counts the unknown cells beside. Distance: the density of the beta distribution with alpha and
-    beta at w, the square root of the mean distance to the cells of the frontier over the farthest of any frontier.
-    Coordination: for each robot in sight 1 - w from there; for each goal of another (ffTNF) 1 - w from there, times
-    the information of the frontier that has most: weight 1 when information is counted in shares of the most.
+    Information: the sum over the cells c of a frontier of G(x(c)) + the sum of G(x) over the eight cells beside c,
+    divided by the number of frontiers, where x is 1/2 for an unknown cell and 0 otherwise, and G(x) = 5 exp(-(x -
+    1/2)^2 / (2 * 0.1^2)): it counts the unknown cells beside the frontier. Distance: the density of the beta
+    distribution with alpha and beta at w, the square root of the mean distance to the cells of the frontier over the
+    farthest of any frontier. Coordination: 1 - w from each robot in sight, and 1 - w from each goal of another robot
+    (ffTNF), times the largest information of any frontier; in units of that information the weight is 1.
 
-    MAES takes w of the *sum* of distances, which exceeds 1, leaves the density without its constant, which makes the
-    distance count for nothing at 8 and 8, and subtracts w itself, which draws robots together.
+    MAES differs in three points: it takes w of the *sum* of distances, which exceeds 1; it omits the constant of the
+    density, so that at 8 and 8 the distance has no effect; and it subtracts w itself, which draws robots together.
 
     Args:
         points: cells of all frontiers [m], (k, 2).
-        label: the frontier of each, int (k,), 0 … m - 1.
-        unknown: how many of the eight cells beside each are unknown, (k,).
-        own: where the robot is [m], (2,).
-        others: where robots in sight are [m], (n, 2).
-        goals: where other robots go [m], (q, 2).
+        label: the frontier of each cell, int (k,), 0 … m - 1.
+        unknown: number of unknown cells among the eight beside each cell, (k,).
+        own: position of the robot [m], (2,).
+        others: positions of the robots in sight [m], (n, 2).
+        goals: goals of other robots [m], (q, 2).
         alpha, beta: see `tnf`.
-        tiles_per_cell: a cell of the map counts for so many tiles.
+        tiles_per_cell: number of tiles that a cell of the map counts for.
 
     Examples:
         >>> two = np.array([[1.0, 0.0], [4.0, 0.0]])
@@ -169,7 +169,7 @@ def wavefront(points: np.ndarray, label: np.ndarray, place: np.ndarray) -> np.nd
 def target(points: np.ndarray, allowed: np.ndarray, own: np.ndarray) -> Goal:
     """Return the allowed cell [m] nearest to the mean of the first, middle and last cell of a frontier.
 
-    When the robot is there already (0.3 m), the cell nearest to the middle one.
+    If the robot is there already (0.3 m), return the cell nearest to the middle one.
     """
     middle = points[len(points) // 2]
     mean = (points[0] + middle + points[-1]) / 3.0
@@ -180,7 +180,7 @@ def target(points: np.ndarray, allowed: np.ndarray, own: np.ndarray) -> Goal:
 
 
 def unknown_beside(occupancy: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return how many of the eight cells beside each cell, (k, 2), are unknown, int64 (k,)."""
+    """Return the number of unknown cells among the eight beside each cell, (k, 2), as int64 (k,)."""
     unknown = np.pad(occupancy == -1, 1)
     row, column = cells[:, 0] + 1, cells[:, 1] + 1
     steps = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
@@ -189,7 +189,7 @@ def unknown_beside(occupancy: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def _beta(a: float, b: float) -> float:
-    """The beta function: what makes the density integrate to 1."""
+    """The beta function, which normalises the density."""
     return math.exp(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
 
 

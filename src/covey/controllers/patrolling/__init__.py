@@ -1,1 +1,1 @@
-"""Strategies that patrol: robots visit the same places again and again."""
+"""Patrolling strategies: robots visit the same places again and again."""

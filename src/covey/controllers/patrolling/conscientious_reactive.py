@@ -1,4 +1,4 @@
-"""Conscientious reactive patrol: go to the neighbour that one has not been to for longest."""
+"""Conscientious reactive patrol: go to the neighbour that this robot has not visited for the longest time."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from covey.onboard.handle import Robot
 async def conscientious_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint that this robot itself has not visited for the longest time.
 
-    It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Robots that
-    start together do the same for ever. It never ends.
+    The robot knows the map and the waypoint graph and nothing about the others: robots that vanish change nothing.
+    Robots that start together behave the same forever. It never ends.
 
     References:
         A. Machado, G. Ramalho, J.-D. Zucker, A. Drogoul: Multi-agent patrolling: an empirical analysis of alternative
@@ -23,12 +23,12 @@ async def conscientious_reactive(robot: Robot) -> None:
 
 
 def choose(at: int, neighbours: np.ndarray, last_s: np.ndarray) -> int:
-    """Return the neighbour with the earliest last visit (ties: the first); where there is none, stay.
+    """Return the neighbour with the earliest last visit (ties: the first); without neighbours, stay.
 
     Args:
         at: the waypoint where the robot is.
-        neighbours: of that waypoint, int (m,).
-        last_s: own last visits of all waypoints [s], (k,).
+        neighbours: neighbours of that waypoint, int (m,).
+        last_s: time of the robot's last visit of each waypoint [s], (k,).
 
     Examples:
         >>> choose(0, np.array([1, 2, 3]), np.array([90.0, 50.0, 20.0, 70.0]))

@@ -1,4 +1,4 @@
-"""Cyclic patrol: all robots on one closed tour through all waypoints, one behind the other."""
+"""Cyclic patrol: all robots follow one closed tour through all waypoints, one behind the other."""
 
 from typing import Literal
 
@@ -13,14 +13,14 @@ from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spac
 
 @controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
 async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"] = "christofides") -> None:
-    """Follow one closed tour through all waypoints for ever, starting as far behind the next robot as possible.
+    """Follow one closed tour through all waypoints forever, starting as far behind the next robot as possible.
 
-    It knows the map, the waypoints (not their edges: ways lead from each to each) and how many robots the team has; it
-    needs no radio. A partner that vanishes leaves a gap in the procession, which nobody closes. It never ends.
+    The robot knows the map, the waypoints (not their edges: every two waypoints have a path) and the size of the team;
+    it needs no radio. A robot that vanishes leaves a gap in the procession, which nobody closes. It never ends.
 
     Args:
         robot: the robot.
-        tour: ``christofides``, at most half as long again as the shortest; or ``nearest``: always to the nearest
+        tour: ``christofides``: at most 1.5 times as long as the shortest tour; or ``nearest``: always to the nearest
             waypoint that is left.
 
     References:

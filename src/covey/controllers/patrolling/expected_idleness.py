@@ -1,4 +1,4 @@
-"""Expected idleness: go where a visit earns most idleness per second of way, given where the others will be."""
+"""Expected idleness: go where a visit gains most idleness per second of travel, given the others' announced visits."""
 
 import numpy as np
 
@@ -13,15 +13,15 @@ _VISIT = "visit"
 async def expected_idleness(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the largest idleness at arrival per second of travel.
 
-    On arriving, a robot broadcasts when it was here, and when it expects to be at the waypoint that it goes to next;
-    the others keep the latest time for each waypoint. Of its own visits it knows when they took place. A partner that
-    vanishes leaves one announced visit that does not take place; then its waypoints grow old and are taken by the
-    others. Out of reach, a robot goes by its own visits. It never ends.
+    On arrival, a robot broadcasts the time of this visit and the time at which it expects to be at its next waypoint;
+    the others keep the latest time for each waypoint. It knows the times of its own visits. A robot that vanishes
+    leaves one announced visit that does not take place; then its waypoints grow old, and the others take them. A robot
+    out of reach uses only its own visits. It never ends.
 
     References:
         C. Yan, T. Zhang: Multi-robot patrol: a distributed algorithm based on expected idleness. International Journal
-        of Advanced Robotic Systems 13(6), 2016; with the announced visit in place of the set of intentions, as MAEPS
-        (2025) has it.
+        of Advanced Robotic Systems 13(6), 2016; with the announced visit in place of the set of intentions, as in MAEPS
+        (2025).
     """
     graph = graph_of(robot)
     travel_s = travel_times(graph, robot)
@@ -48,16 +48,16 @@ def choose(at: int, neighbours: np.ndarray, expected_s: np.ndarray, travel_s: np
 
     Args:
         at: the waypoint where the robot is.
-        neighbours: of that waypoint, int (m,).
-        expected_s: v, the latest visit of each waypoint that took place or was announced [s], (k,).
-        travel_s: T, time to each waypoint [s], (k,).
-        time_s: t, now [s].
+        neighbours: neighbours of that waypoint, int (m,).
+        expected_s: v, time of the latest past or announced visit of each waypoint [s], (k,).
+        travel_s: T, travel time to each waypoint [s], (k,).
+        time_s: t, the present time [s].
 
     Examples:
-        >>> # 100 s old and 10 s away earns 11 per second; 20 s old and 1 s away earns 21.
+        >>> # 100 s old and 10 s away gains 11 per second; 20 s old and 1 s away gains 21.
         >>> choose(0, np.array([1, 2]), np.array([100.0, 0.0, 80.0]), np.array([0.0, 10.0, 1.0]), 100.0)
         2
-        >>> # Somebody says that he will be there in a second.
+        >>> # Another robot announces to be there in a second.
         >>> choose(0, np.array([1, 2]), np.array([100.0, 0.0, 101.0]), np.array([0.0, 10.0, 1.0]), 100.0)
         1
     """

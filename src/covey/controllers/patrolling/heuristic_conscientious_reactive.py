@@ -1,4 +1,4 @@
-"""Heuristic conscientious reactive patrol: weigh how long a neighbour was left alone against the way there."""
+"""Heuristic conscientious reactive patrol: weigh the idleness of a neighbour against the path length to it."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from covey.onboard.handle import Robot
 async def heuristic_conscientious_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the largest sum of idleness and nearness, each relative to the largest.
 
-    It knows the map and the waypoint graph and nothing of the others: partners that vanish change nothing. Ties are
-    broken at random, so robots that start together part. It never ends.
+    The robot knows the map and the waypoint graph and nothing about the others: robots that vanish change nothing. Ties
+    are broken at random, so robots that start together separate. It never ends.
 
     References:
         D. Portugal, R. P. Rocha: Multi-robot patrolling algorithms: examining performance and scalability. Advanced
@@ -33,19 +33,20 @@ def choose(
 
     Args:
         at: the waypoint where the robot is.
-        neighbours: of that waypoint, int (m,).
-        idleness_s: time since the own last visit of each waypoint [s], (k,).
-        way_m: length of the way to each waypoint [m], (k,).
-        random: for ties.
+        neighbours: neighbours of that waypoint, int (m,).
+        idleness_s: time since the robot's last visit of each waypoint [s], (k,).
+        way_m: path length to each waypoint [m], (k,).
+        random: generator for ties.
     """
     return best_of(at, neighbours, worth(idleness_s[neighbours], way_m[neighbours]), random)
 
 
 def worth(idleness_s: np.ndarray, way_m: np.ndarray) -> np.ndarray:
-    """Return idleness / longest idleness + (longest way - way) / longest way of some waypoints (0 where all are 0).
+    """Return idleness / longest idleness + (longest path - path) / longest path of waypoints (0 where all are 0).
 
     Args:
-        idleness_s: (m,). way_m: (m,).
+        idleness_s: idleness of each waypoint [s], (m,).
+        way_m: path length to each waypoint [m], (m,).
 
     Examples:
         >>> worth(np.array([100.0, 90.0]), np.array([10.0, 2.0])).tolist()  # a little fresher, but much nearer

@@ -1,4 +1,4 @@
-"""Meeting patrol (HMP): each robot has its part, neighbours meet, and who is absent twice is replaced."""
+"""Meeting patrol (HMP): each robot has its part, neighbours meet, and a robot that is absent twice is replaced."""
 
 import numpy as np
 
@@ -17,31 +17,31 @@ _TELL_S = 1.0
 
 @controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
 async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
-    """Patrol its own part, meet the robots of neighbouring parts in turn, and take over from robots that do not come.
+    """Patrol the robot's own part, meet the robots of neighbouring parts in turn, and take over from absent robots.
 
-    The parts come from spectral bisection; neighbouring parts share a waypoint, where their robots meet, at first at
-    times that a colouring of the meetings keeps apart (`plan_meetings`). Between meetings a robot goes on as the
-    heuristic conscientious reactive one does, as long as it can still be in time. It waits at the meeting until all are
-    there, or until some time after it should have begun. There they agree when to meet after the next time: when all of
-    them have come round. Who is absent is promised to somebody present; if he is absent again the next time here, his
-    parts change hands. Who has promised to take over elsewhere says that he will be late. With everybody there, who
-    has most parts gives one to who has fewest. A robot that finds itself without a part takes one from
-    somebody who has several. What was agreed on spreads with every meeting; the newer news wins.
+    The parts come from spectral bisection. Neighbouring parts share a waypoint, where their robots meet, at first at
+    times that a colouring of the meetings keeps apart (`plan_meetings`). Between meetings a robot patrols like
+    `heuristic_conscientious_reactive`, as long as it can still be in time. At a meeting it waits until all are there,
+    or until ``grace_s`` after the agreed time. Those present agree on the time of the meeting after the next, when all
+    can have patrolled their parts. One of them promises to take over from each absent robot; if that robot is absent
+    the next time here, too, its parts change hands. A robot that has promised to take over elsewhere announces that it
+    will be late. If nobody is absent, the robots with most parts give one to those with fewest. A robot without a part
+    takes one from a robot with several. Agreements spread with every meeting; the newer one wins.
 
-    It knows the map, the waypoint graph and the team's names, and a common clock; the radio need reach no further than
-    across a waypoint. Alone, or out of reach of everybody, it takes over part after part until it has all. It never
+    The robot knows the map, the waypoint graph, the team's names and a common clock; a radio that reaches across a
+    waypoint is enough. Alone, or out of reach of everybody, it takes over part after part until it has all. It never
     ends.
 
     Args:
         robot: the robot.
-        grace_s: how long after the time of a meeting the others are waited for [s].
+        grace_s: time to wait for the others after the time of a meeting [s].
 
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
         tolerance. Master thesis, Aalborg University, 2025 (HMP, "fault tolerance"; `covey.planning.agreements`).
     """
     graph = graph_of(robot)
-    travel_s = 1.4 * travel_times(graph, robot) + 3.0  # rather too long than too short
+    travel_s = 1.4 * travel_times(graph, robot) + 3.0  # better too long than too short
     np.fill_diagonal(travel_s, 0.0)
     parts = spectral_parts(graph.distance, len(robot.team))
     plan = plan_meetings(parts, graph.edges, graph.distance, travel_s, lead_s=float(travel_s.max()))
@@ -60,12 +60,12 @@ async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
         elif await visit(robot, graph, place):
             at, last[place] = place, robot.time
             await meet(robot, agreed, meeting, max(begins_s, robot.time) + grace_s)
-        elif await visit(robot, graph, target):  # the way to the meeting is barred
+        elif await visit(robot, graph, target):  # the path to the meeting is blocked
             at, last[target] = target, robot.time
 
 
 def hear(robot: Robot, agreed: Agreements) -> bool:
-    """Take in what was agreed on elsewhere; return whether the robot's own parts have changed."""
+    """Process the agreements made elsewhere; return whether the robot's own parts have changed."""
     before = agreed.parts_of(robot.name)
     for message in robot.messages(_AGREED):
         owners, times = message.payload
@@ -75,12 +75,12 @@ def hear(robot: Robot, agreed: Agreements) -> bool:
 
 
 def tell(robot: Robot, agreed: Agreements) -> None:
-    """Say what was agreed on, as far as the robot knows."""
+    """Send all agreements that the robot knows."""
     robot.send((agreed.owners.rows, agreed.times.rows), kind=_AGREED)
 
 
 def own_parts(robot: Robot, agreed: Agreements) -> list[int]:
-    """Return the robot's parts, and say so if it has just taken one."""
+    """Return the robot's parts; announce it if it has just taken one."""
     before = list(agreed.owners.rows)
     mine = agreed.own_parts()
     if agreed.owners.rows != before:
@@ -89,12 +89,12 @@ def own_parts(robot: Robot, agreed: Agreements) -> list[int]:
 
 
 def waypoints_of(plan: MeetingPlan, parts: list[int], count: int) -> np.ndarray:
-    """Return the waypoints of some parts, int (m,), ascending; of no part: all waypoints."""
+    """Return the waypoints of the given parts, int (m,), ascending; all waypoints if no part is given."""
     return np.array(sorted({v for p in parts for v in plan.parts[p]}) if parts else range(count))
 
 
 def in_time(travel_s: np.ndarray, at: int, target: int, meeting: int, time_s: float, begins_s: float) -> bool:
-    """Return whether a robot that goes to ``target`` first is still at the meeting's waypoint before it begins.
+    """Return whether a robot that goes to ``target`` first still reaches the meeting's waypoint before the meeting.
 
     Examples:
         >>> travel_s = np.array([[0.0, 10.0, 20.0], [10.0, 0.0, 10.0], [20.0, 10.0, 0.0]])
@@ -105,7 +105,7 @@ def in_time(travel_s: np.ndarray, at: int, target: int, meeting: int, time_s: fl
 
 
 async def meet(robot: Robot, agreed: Agreements, meeting: int, until_s: float) -> None:
-    """Wait at a waypoint until all owners of the meeting's parts are there, or until a time [s]; then settle."""
+    """Wait at the waypoint until all owners of the meeting's parts are there, or until a time [s]; then settle."""
     robot.note(f"meets at waypoint {agreed.plan.meetings[meeting].waypoint}")
     offer, present, told_s = agreed.offer(meeting, robot.time), {}, -np.inf
     while True:
@@ -128,6 +128,6 @@ async def meet(robot: Robot, agreed: Agreements, meeting: int, until_s: float) -
 
 
 def _present(robot: Robot, meeting: int) -> dict[str, Offer]:
-    """Return the offers of those who said lately that they are at a meeting, by name."""
+    """Return the offers of the robots that recently reported to be at a meeting, by name."""
     heard = [m for m in robot.messages(_HERE) if m.payload[0] == meeting and robot.time - m.sent_s < 2 * _TELL_S]
     return {message.sender: message.payload[1] for message in heard}

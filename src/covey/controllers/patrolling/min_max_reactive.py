@@ -1,4 +1,4 @@
-"""Min-max reactive patrol: MAEPS' heuristic conscientious reactive robot, which scales between least and most."""
+"""Min-max reactive patrol: MAEPS' heuristic conscientious reactive rule, which scales between least and most."""
 
 import numpy as np
 
@@ -11,28 +11,30 @@ from covey.onboard.handle import Robot
 async def min_max_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the smallest sum of freshness and path length, both scaled to 0 ... 1.
 
-    0 is the least and 1 the most among the neighbours. Of two neighbours, the older one farther away, both sums are 1:
-    then it walks at random. It knows the map and the waypoint graph and nothing of the others. It never ends.
+    0 is the least and 1 the most among the neighbours. If there are two neighbours and the older one is farther away,
+    both sums are 1, and the robot chooses at random. It knows the map and the waypoint graph and nothing about the
+    others. It never ends.
 
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
         tolerance. Master thesis, Aalborg University, 2025; their program MAEPS, HeuristicConscientiousReactiveLogic.cs,
-        where it stands for the rule of Portugal and Rocha, see `heuristic_conscientious_reactive`.
+        where it replaces the rule of Portugal and Rocha, see `heuristic_conscientious_reactive`.
     """
     graph = graph_of(robot)
     await patrol(robot, lambda at, last: choose(at, graph.neighbours[at], last, graph.distance[at], robot.random))
 
 
 def choose(at: int, neighbours: np.ndarray, last_s: np.ndarray, way_m: np.ndarray, random: np.random.Generator) -> int:
-    """Return the neighbour with the least cost, see `costs`; ties are broken at random; without neighbours, stay."""
+    """Return the neighbour with the lowest cost, see `costs`; ties are broken at random; without neighbours, stay."""
     return best_of(at, neighbours, -costs(last_s[neighbours], way_m[neighbours]), random)
 
 
 def costs(last_s: np.ndarray, way_m: np.ndarray) -> np.ndarray:
-    """Return freshness + way of some waypoints, each scaled to 0 ... 1 over them (0 where all are equal).
+    """Return freshness + path length of waypoints, each scaled to 0 ... 1 over them (0 where all are equal).
 
     Args:
-        last_s: own last visits [s], (m,). way_m: lengths of the ways there [m], (m,).
+        last_s: times of the robot's last visits [s], (m,).
+        way_m: path lengths to the waypoints [m], (m,).
 
     Examples:
         >>> costs(np.array([0.0, 50.0, 100.0]), np.array([30.0, 10.0, 20.0])).tolist()  # old but far, ..., fresh

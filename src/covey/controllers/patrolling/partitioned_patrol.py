@@ -1,4 +1,4 @@
-"""Partitioned patrol: the graph is cut into as many parts as there are robots, and each keeps to its own."""
+"""Partitioned patrol: cut the graph into one part per robot; each robot patrols its own part."""
 
 from covey.controllers.patrolling.heuristic_conscientious_reactive import choose
 from covey.controllers.patrolling.patrol_loop import graph_of, patrol
@@ -11,8 +11,8 @@ from covey.planning.partition import spectral_parts
 async def partitioned_patrol(robot: Robot) -> None:
     """Patrol one part of the waypoints like `heuristic_conscientious_reactive`.
 
-    The parts come from spectral bisection; part i belongs to robot i. It knows the map, the waypoints and the team's
-    names, and needs no radio. The part of a partner that vanishes is left alone. It never ends.
+    The parts come from spectral bisection; part i belongs to robot i. The robot knows the map, the waypoints and the
+    team's names, and needs no radio. Nobody takes over the part of a robot that vanishes. It never ends.
 
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault

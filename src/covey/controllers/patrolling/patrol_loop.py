@@ -1,4 +1,4 @@
-"""What the patrolling strategies share: choose a waypoint, go there, remember when, again and again."""
+"""Shared by the patrolling strategies: choose a waypoint, go there, record the time, again and again."""
 
 import math
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from covey.planning.progress import ProgressTimer
 from covey.planning.waypoints import Waypoints
 
 Choose = Callable[[int, np.ndarray], int]
-"""From the waypoint where the robot is and the times [s] of its last visits, float64 (k,): the next waypoint."""
+"""Given the robot's waypoint and the times [s] of its last visits, float64 (k,), returns the next waypoint."""
 
 _STALL_S = 5.0
 SLOWNESS = 1.5
-"""How much longer than at top speed a way is taken to last, for turns and for what is in the way."""
+"""Factor on the travel time at top speed that allows for turns and obstacles."""
 
 
 def graph_of(robot: Robot) -> Waypoints:
     """Return the waypoint graph that the robot was given.
 
     Raises:
-        InvalidValueError: there is none.
+        InvalidValueError: the robot was given none.
     """
     if robot.waypoints is None:
         raise InvalidValueError(
@@ -33,18 +33,18 @@ def graph_of(robot: Robot) -> Waypoints:
 
 
 def travel_times(graph: Waypoints, robot: Robot) -> np.ndarray:
-    """Return how long a robot takes between each two waypoints, about [s], float64 (k, k)."""
+    """Return the approximate travel time between every two waypoints [s], float64 (k, k)."""
     return SLOWNESS * graph.distance / robot.model.max_speed_m_s
 
 
 def best_of(at: int, neighbours: np.ndarray, worth: np.ndarray, random: np.random.Generator) -> int:
-    """Return the neighbour that is worth most; ties are broken at random; without neighbours, stay.
+    """Return the neighbour with the largest worth; ties are broken at random; without neighbours, stay.
 
     Args:
         at: the waypoint where the robot is.
-        neighbours: of that waypoint, int (m,).
-        worth: of each neighbour, (m,).
-        random: for ties.
+        neighbours: neighbours of that waypoint, int (m,).
+        worth: worth of each neighbour, (m,).
+        random: generator for ties.
     """
     if not len(neighbours):
         return at
@@ -53,14 +53,14 @@ def best_of(at: int, neighbours: np.ndarray, worth: np.ndarray, random: np.rando
 
 
 async def patrol(robot: Robot, choose: Choose, arrived: Callable[[int], None] | None = None) -> None:
-    """Go from waypoint to waypoint for ever, at first to the nearest one.
+    """Go from waypoint to waypoint forever, first to the nearest one.
 
-    A waypoint that cannot be reached now counts as visited, so that others have their turn before it is tried again.
+    A waypoint that cannot be reached now counts as visited, so that others get their turn before it is tried again.
 
     Args:
         robot: the robot.
         choose: the strategy's decision.
-        arrived: told each waypoint that the robot has reached.
+        arrived: called with each waypoint that the robot has reached.
     """
     graph = graph_of(robot)
     last = np.zeros(len(graph))
@@ -76,9 +76,9 @@ async def patrol(robot: Robot, choose: Choose, arrived: Callable[[int], None] | 
 
 
 async def visit(robot: Robot, graph: Waypoints, target: int, until: Callable[[Robot], bool] | None = None) -> bool:
-    """Go to a waypoint; return whether the robot has got so near that it counts as a visit.
+    """Go to a waypoint; return whether the robot came close enough for a visit.
 
-    Where something stands in the way at the waypoint itself, near enough is enough.
+    If something blocks the waypoint itself, the robot visits it from close by.
     """
     x, y = graph.points[target].tolist()
     robot.note(f"to waypoint {target}")
@@ -93,7 +93,7 @@ async def visit(robot: Robot, graph: Waypoints, target: int, until: Callable[[Ro
 
     await robot.goto((x, y), tolerance_m=0.5 * graph.within_m, until=near_enough)
     if math.hypot(robot.pose[0] - x, robot.pose[1] - y) < graph.within_m:
-        await robot.stop()  # one step passes even when the robot is there already
+        await robot.stop()  # one step passes even if the robot is there already
         return True
     await robot.sleep(0.5)
     return False

@@ -1,4 +1,4 @@
-"""Aerial scout: fly to what the robots on the ground ask to be looked at, and else ahead of them."""
+"""Aerial scout: fly to the places that robots on the ground ask for, and otherwise ahead of them."""
 
 import math
 from typing import Literal
@@ -16,23 +16,23 @@ from covey.robots.parameters import Metres
 
 Place = tuple[float, float]
 _THINK_S = 1.0
-_NEAR_M = 1.0  # this near to a place the scout has seen it, or never will
+_NEAR_M = 1.0  # within this distance of a place the scout has seen it, or never will
 
 
 @controller("aerial_scout", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
 class AerialScout:
-    """Map from the air: first what robots ask for, then the corridor from the team to its objective, then the rest.
+    """Map from the air: first what robots ask for, then the corridor from the team to its objective.
 
-    Robots on the ground ask by messages of the kind ``look`` with a place x, y [m]; what they ask for is done when the
-    place is in the scout's map. Without a question it flies to the unmapped place that is nearest to the line from
-    the middle of the team to the objective and to itself. What it sees is its own belief, which the others get as any
-    other: with `share_maps`. When all of the corridor is mapped it looks again at what it has not seen for 30 s, the
-    oldest first, for the ground may have changed; it hovers when no robot is on its way any more.
+    Robots on the ground ask with messages of the kind ``look`` that hold a place x, y [m]; a request is done when the
+    place is in the scout's map. Without a request, the scout flies to the unmapped place that is nearest to itself and
+    to the line from the middle of the team to the objective. It maps into its own belief, which the others get like any
+    other, by `share_maps`. When the corridor is mapped, it looks again at what it has not seen for 30 s, the oldest
+    first, because the ground may have changed. It hovers when no robot is on its way any more.
 
     Args:
-        corridor_m: half of the width of the corridor that it maps around that line [m]; beyond it, it looks nowhere
-            unasked.
-        over: where it tells that it is there: the notice ``board``, or the ``radio``.
+        corridor_m: half the width of the corridor that it maps around that line [m]; outside the corridor, it maps only
+            what robots ask for.
+        over: where it reports its presence: the notice ``board``, or the ``radio``.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (aerial robots
@@ -47,7 +47,7 @@ class AerialScout:
         self.asked: dict[str, Place] = {}
         self.goal: Place | None = None
         self._next_s = 0.0
-        self._vain = Blacklist(tolerance_m=1.0)  # what it has flown to and still does not see
+        self._vain = Blacklist(tolerance_m=1.0)  # places that it has flown to and still does not see
 
     def step(self, robot: Robot) -> None:
         """Choose the twist of this step."""
@@ -68,7 +68,7 @@ class AerialScout:
             self._fly(robot, self.goal)
 
     def _asked_place(self, robot: Robot) -> Place | None:
-        """Return the place asked for that is nearest and not mapped yet."""
+        """Return the nearest requested place that is not mapped yet."""
         assert robot.map is not None
         cells, grid = robot.map.occupancy(), robot.map.grid
         for name, place in sorted(self.asked.items()):
@@ -105,7 +105,7 @@ class AerialScout:
         return x, y
 
     def _again(self, robot: Robot) -> Place | None:
-        """Return the place of the corridor that it has not seen for longest, while robots are on their way."""
+        """Return the place of the corridor that was not seen for the longest time, while robots are on their way."""
         assert robot.map is not None
         notice, mates = robot.board.get(NOTICE), self.mates.others(robot).values()
         moving = [m.pose[:2] for m in mates if m.facts.get("state") in ("place", "edge", "facing")]
@@ -132,7 +132,7 @@ class AerialScout:
 
 
 def _off_line(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return how far points are from the straight line from a start to an end [m], float64 (k,)."""
+    """Return the distances of points from the straight line between start and end [m], float64 (k,)."""
     along = end - start
     share = np.clip((points - start) @ along / max(float(along @ along), 1e-9), 0.0, 1.0)
     return np.hypot(*(points - start - share[:, None] * along).T)

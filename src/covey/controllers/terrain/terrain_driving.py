@@ -1,4 +1,4 @@
-"""Driving over a landscape along waypoints: on the line, around team mates, and back when nothing moves."""
+"""Driving over a landscape along waypoints: follow the line, avoid team mates, and back off when stuck."""
 
 import math
 from collections.abc import Iterable
@@ -13,29 +13,30 @@ from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
 from covey.planning.follow import lookahead
 
 AHEAD_M = 0.8
-"""The robot steers to the point of its way this far ahead [m]."""
+"""The robot steers to the point of its path at this distance ahead [m]."""
 OFF_M = 0.75
-"""Farther than this from its way a robot needs another one [m]."""
-_TURN = math.radians(35)  # farther off the bearing than this it turns on the spot
-_GRAZE = math.radians(5)  # so far into an arc it may drive
-_SIDES = math.radians(60)  # two ways around a mate that differ by less from the bearing wanted are as good
+"""A robot farther than this from its path needs a new one [m]."""
+_TURN = math.radians(35)  # if it is farther off the bearing than this, it turns on the spot
+_GRAZE = math.radians(5)  # it may drive this far into an arc
+_SIDES = math.radians(60)  # two sides of a mate whose bearings differ by less are equally good
 _PROGRESS_M, _PATIENCE_S, _BACK_S = 0.3, 8.0, 2.0
 _POINTS, _NO_TRACKS = 128, np.empty((0, 8))
 
 
 class Disallow:
-    """Which bearings a robot does not take because of its mates, see `covey.planning.disallow`.
+    """The bearings that a robot avoids because of its team mates, see `covey.planning.disallow`.
 
     Args:
         law: ``inverse`` or ``linear``.
-        d_outer_m, d_inner_m, w_max_deg: from where on, from where on fully [m], and how wide [degrees].
+        d_outer_m, d_inner_m: distances at which the arc begins, and at which it has its full width [m].
+        w_max_deg: full width [degrees].
     """
 
     def __init__(self, law: str, d_outer_m: float, d_inner_m: float, w_max_deg: float):
         self.law, self.d_outer_m, self.d_inner_m, self.w_max = law, d_outer_m, d_inner_m, math.radians(w_max_deg)
 
     def arcs(self, x: float, y: float, mates: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Return middle and width [rad] of the arcs towards mates, given where they and the robot are [m]."""
+        """Return middle and width [rad] of the arcs towards mates, given their positions and the robot's [m]."""
         found = []
         for mate_x, mate_y in mates:
             width = arc_width(
@@ -51,11 +52,11 @@ class Disallow:
 
 
 class Driver:
-    """Drives one robot along one way after another.
+    """Drives one robot along one path after another.
 
     Attributes:
-        way: float64 (k, 2) [m]; empty when there is nothing to drive.
-        stuck: how often in a row the robot has made no progress.
+        way: the path, float64 (k, 2) [m]; empty if there is none.
+        stuck: number of times in a row that the robot has made no progress.
     """
 
     def __init__(self, disallow: Disallow, speed: float):
@@ -63,34 +64,34 @@ class Driver:
         self.way = np.empty((0, 2))
         self.stuck = 0
         self._segment = 0
-        self._least_m, self._least_s = math.inf, 0.0  # of the way there was left, and since when
+        self._least_m, self._least_s = math.inf, 0.0  # least path length left, and since when
         self._back_until_s = -math.inf
         self._bearing: float | None = None
         self._stuck_at = (math.inf, math.inf)
 
     def take(self, robot: Robot, way: np.ndarray) -> None:
-        """Begin another way; one to the same goal is no excuse for making no progress."""
+        """Begin another path; a new path to the same goal does not reset the progress timer."""
         if not len(self.way) or math.dist(self.way[-1], way[-1]) > AHEAD_M:
             self._least_s = robot.time
         self.way, self._segment = np.ascontiguousarray(way), 0
         self._least_m = float(np.hypot(*np.diff(way, axis=0).T).sum())
 
     def stop(self, robot: Robot) -> None:
-        """Drop the way and stand."""
+        """Drop the path and stand."""
         self.way = np.empty((0, 2))
         robot.stop()
 
     @property
     def goal(self) -> tuple[float, float] | None:
-        """Where the way leads [m]."""
+        """The end of the path [m]."""
         return (float(self.way[-1, 0]), float(self.way[-1, 1])) if len(self.way) else None
 
     def left(self, robot: Robot) -> np.ndarray:
-        """Return the rest of the way from where the robot is, float64 (m, 2) [m]."""
+        """Return the rest of the path from the robot's position, float64 (m, 2) [m]."""
         return np.vstack((robot.pose[:2], self.way[self._segment + 1 :])) if len(self.way) else self.way
 
     def turn_to(self, robot: Robot, heading: float) -> float:
-        """Turn on the spot towards a heading [rad]; return how far off it still is [rad]."""
+        """Turn on the spot towards a heading [rad]; return the remaining angle [rad]."""
         off = math.remainder(heading - robot.pose.heading, math.tau)
         most = 0.6 * robot.model.max_turn_rad_s
         robot.drive(0.0, min(max(2.0 * off, -most), most))
@@ -101,13 +102,13 @@ class Driver:
 
         Args:
             robot: the robot.
-            ways: the ground as it is believed to be.
-            mates: where the others are [m].
-            within_m: how near to its end the way is over [m].
+            ways: the ground as the robot believes it to be.
+            mates: positions of the others [m].
+            within_m: the path ends within this distance of its end [m].
 
         Returns:
-            ``driving``; ``there`` at the end of the way; ``lost`` when the robot is far off its way; ``stuck`` when it
-            has made no progress, and has backed off.
+            ``driving``; ``there`` at the end of the path; ``lost`` if the robot is far off its path; ``stuck`` if it
+            has made no progress and has backed off.
         """
         x, y, heading = robot.pose
         top = self.speed * robot.model.max_speed_m_s
@@ -140,14 +141,14 @@ class Driver:
         omega = min(max(2.0 * off, -most), most)
         v = 0.0 if abs(off) > _TURN else top * math.cos(off) * min(1.0, 0.15 + max(left_m, gap_m))
         if any(abs(math.remainder(heading - middle, math.tau)) < 0.5 * width - _GRAZE for middle, width in arcs):
-            v = 0.0  # while it turns, it does not drive where it must not
+            v = 0.0  # do not drive into disallowed bearings while turning
         _drive(robot, v, omega)
         return "driving"
 
     def _choose(self, desired: float, x: float, y: float, ways: Ways, arcs: list[tuple[float, float]]) -> float | None:
-        """Return the allowed bearing nearest to the desired one that leads over drivable ground; None for none.
+        """Return the allowed bearing nearest to the desired one that leads over drivable ground; None if there is none.
 
-        Of two that are about as near, it is the one that was taken before.
+        Of two bearings at about the same distance, it is the one taken before.
         """
         if not arcs:
             return desired
@@ -166,9 +167,9 @@ class Driver:
 
 
 def _drive(robot: Robot, v: float, omega: float) -> None:
-    """Drive at a speed [m/s] and turn rate [rad/s], or as near to them as unsafe ground allows.
+    """Drive at a speed [m/s] and turn rate [rad/s], or as close to them as unsafe ground allows.
 
-    The robot can always stop before it comes on ground that is not known to be good, forwards and backwards.
+    Forwards and backwards, the robot can always stop before it reaches ground that is not known to be good.
     """
     assert robot.map is not None
     driving, limits, radius = Driving(), DriveLimits.of(robot.model), robot.model.outer_radius_m

@@ -1,4 +1,4 @@
-"""The ground as a robot plans on it: its map, less what it has found to be bad."""
+"""The ground on which a robot plans: its map without the places that it has found to be bad."""
 
 import math
 from collections.abc import Iterable
@@ -11,28 +11,28 @@ from covey.onboard.handle import Robot
 from covey.planning.best_first import Ways
 from covey.planning.edges import edge_vertices
 
-_AROUND_M = 20.0  # a way leads around mates that stand within this distance
+_AROUND_M = 20.0  # paths lead around mates that stand within this distance
 
 
 class DrivableGround:
-    """The map as one robot plans on it: with what it stands on, and without what held it lately.
+    """The map on which one robot plans: with the ground under the robot, without places where it was stuck recently.
 
     Args:
-        clearance_m: how far ways stay from vertices that are too steep [m].
+        clearance_m: distance of paths from vertices that are too steep [m].
     """
 
     def __init__(self, clearance_m: float):
         self._clearance_m, self._margin = clearance_m, Margin()
-        self._hard: list[tuple[float, float, float]] = []  # x, y [m] and until when [s] a place counts as bad
-        self._known: tuple[float, int] | None = None  # when, and with how many bad places, the map was read last ...
-        self._cells = np.empty((0, 0), np.int8)  # ... and what it said
+        self._hard: list[tuple[float, float, float]] = []  # x, y [m] of a bad place, and until when it counts [s]
+        self._known: tuple[float, int] | None = None  # time and number of bad places when the map was read last ...
+        self._cells = np.empty((0, 0), np.int8)  # ... and its cells then
 
     def avoid(self, x: float, y: float, until_s: float) -> None:
-        """Take a place [m] for bad until a time [s]."""
+        """Treat a place [m] as bad until a time [s]."""
         self._hard.append((x, y, until_s))
 
     def ways(self, robot: Robot, around: Iterable[tuple[float, float]] = ()) -> Ways:
-        """Return the ways over the map, around some places that are far enough to be passed [m]."""
+        """Return the paths over the map, around the given places that are far enough to pass [m]."""
         assert robot.map is not None
         grid = robot.map.grid
         self._hard = [place for place in self._hard if place[2] > robot.time]
@@ -54,14 +54,14 @@ class DrivableGround:
 
 
 def edges_of(ways: Ways, start: tuple[float, float]) -> np.ndarray:
-    """Return the edges of the map that can be driven to, float64 (k, 2) [m]."""
+    """Return the edge points of the map that can be reached, float64 (k, 2) [m]."""
     edges = edge_vertices(ways.grid.cells)
     reached = np.isfinite(ways.distances(*start))
     return ways.grid.to_world(edges[reached[edges[:, 0], edges[:, 1]]])
 
 
 def apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: float) -> np.ndarray:
-    """Return the points farther than a distance from some places [m]."""
+    """Return the points that are farther than a distance from all places [m]."""
     for x, y in places:
         points = points[np.hypot(points[:, 0] - x, points[:, 1] - y) > apart_m]
     return points
@@ -70,7 +70,7 @@ def apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: fl
 def good_ground(
     ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
 ) -> list[tuple[float, float]]:
-    """Return the passable vertices, at most five, nearest to a place, within a distance and not others' [m]."""
+    """Return at most five passable vertices nearest to a place, within a distance and not taken by others [m]."""
     window, near = _disc(ways.grid, *place, within_m)
     corner = window[0].start, window[1].start
     points = ways.grid.to_world(np.argwhere(near & ways.passable[window]) + corner)
@@ -87,13 +87,13 @@ def is_edge(grid: Grid, place: tuple[float, float]) -> bool:
 
 
 def is_all_bad(ways: Ways, place: tuple[float, float], within_m: float) -> bool:
-    """Return whether all is mapped at and around a place [m], and nothing of it can be driven on."""
+    """Return whether everything at and around a place [m] is mapped and not drivable."""
     window, near = _disc(ways.grid, *place, within_m)
     return bool((ways.grid.cells[window][near] > 50).all())
 
 
 def _disc(grid: Grid, x: float, y: float, radius_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
-    """Return a window of the grid, and which of its vertices are within a radius of a point [m], or nearest to it."""
+    """Return a window of the grid, and its vertices within a radius of a point [m], or else the nearest one."""
     x0, y0, _ = grid.origin
     row, column = (y - y0) / grid.resolution - 0.5, (x - x0) / grid.resolution - 0.5
     reach = radius_m / grid.resolution

@@ -1,4 +1,4 @@
-"""Look before leap: drive only over ground that the robot itself sees now."""
+"""Look before leap: drive only over ground that the robot itself has just seen."""
 
 import math
 
@@ -8,19 +8,19 @@ from covey.controllers.terrain.terrain_driving import Driver
 from covey.onboard.handle import Robot
 
 BLIND_M = 0.75
-"""Ground this near that no sensor sees is taken for what the robot stands on [m]."""
+"""Unseen ground within this distance counts as the ground that the robot stands on [m]."""
 OLD_S = 30.0
-"""Ground that was seen longer ago than this may have changed, and is worth another look [s]."""
+"""Ground that was seen longer ago than this may have changed and is looked at again [s]."""
 MARGIN = 0.1
-"""By so much more than the limit ground may differ that has been drivable, see `Margin`."""
-_SEEN_S = 3.0  # what has been seen within this time counts as seen: by and by it comes too near to be seen
-_AHEAD_M = 2.0  # so far along its way a robot looks
-_PATIENCE_S = 2.0  # so long it looks at what it cannot see before it goes round
+"""Ground that has been drivable may exceed the limit by this much, see `Margin`."""
+_SEEN_S = 3.0  # ground seen within this time counts as seen, because nearby ground leaves the field of view
+_AHEAD_M = 2.0  # a robot looks this far along its path
+_PATIENCE_S = 2.0  # time that it looks at unseen ground before it drives around
 _OFF = math.radians(20)
 
 
 class Looker:
-    """Watches whether a robot sees the vertices that it is about to drive over.
+    """Checks that a robot sees the vertices that it is about to drive over.
 
     Attributes:
         looks: whether the robot stands and looks, and must not drive on.
@@ -33,10 +33,10 @@ class Looker:
         self.looks = False
         self._since_s = math.inf
         self._seen_s = np.empty((0, 0))
-        self._newest = -1  # the step of the last sight
+        self._newest = -1  # the step of the last reading
 
     def sees_ahead(self, robot: Robot, driver: Driver) -> tuple[float, float] | None:
-        """Turn to what lies ahead on the way and is not seen; return its place [m] once looking there did not help."""
+        """Turn to unseen ground ahead on the path; return its place [m] if looking there did not help."""
         self._look(robot)
         assert robot.map is not None
         x, y, _ = robot.pose
@@ -61,28 +61,28 @@ class Looker:
         return None
 
     def _look(self, robot: Robot) -> None:
-        """Keep when the robot itself last saw each vertex [s]."""
+        """Record when the robot itself last saw each vertex [s]."""
         assert robot.map is not None
         last_seen = robot.map.last_seen
         if self._seen_s.shape != last_seen.shape:
             self._seen_s = np.full(last_seen.shape, -math.inf)
         newest = int(last_seen.max())
-        if newest > self._newest:  # else nothing has been seen since
+        if newest > self._newest:  # otherwise nothing new has been seen
             self._newest = newest
             self._seen_s[last_seen == newest] = robot.time
 
 
 class Margin:
-    """Keeps vertices drivable that have been, until they are clearly too steep.
+    """Keeps drivable vertices drivable until they are clearly too steep.
 
-    The belief about a vertex at the limit changes its mind with every few measurements; ways must not.
+    The belief about a vertex at the limit changes every few measurements; paths must not.
     """
 
     def __init__(self) -> None:
         self._was = np.empty((0, 0), bool)
 
     def apply(self, robot: Robot, cells: np.ndarray) -> None:
-        """Make vertices of the robot's map drivable again that are no more than `MARGIN` beyond the limit, in place."""
+        """Restore, in place, drivable vertices of the robot's map that exceed the limit by at most `MARGIN`."""
         altitude, limit = getattr(robot.map, "altitude", None), getattr(robot.model.mapping, "max_step_m", None)
         if altitude is None or limit is None or robot.map is None:
             return
@@ -100,14 +100,14 @@ class Margin:
 
 
 def age_s(robot: Robot) -> np.ndarray:
-    """Return how long ago the robot has seen each vertex of its map, about [s], of the shape of the map."""
+    """Return the approximate time since the robot saw each vertex [s], in the shape of the map."""
     assert robot.map is not None
     seen = robot.map.last_seen
     return (seen.max() - seen) * (robot.time / (seen.max() + 1.0))
 
 
 def sight(robot: Robot) -> tuple[float, float]:
-    """Return the field of view [degrees] and the range [m] of the sensor that the robot maps with."""
+    """Return the field of view [degrees] and the range [m] of the robot's mapping sensor."""
     for sensor in robot.model.sensors:
         if sensor.kind in ("wedge", "lidar", "lidar3d", "depth_camera"):
             return float(getattr(sensor, "fov_deg", 360.0)), float(getattr(sensor, "range_m", 0.0))
@@ -115,7 +115,7 @@ def sight(robot: Robot) -> tuple[float, float]:
 
 
 def _samples(line: np.ndarray, length_m: float) -> np.ndarray:
-    """Return points every half metre along a line, float64 (m, 2) [m], up to a length."""
+    """Return points every half metre along a line, up to a length, float64 (m, 2) [m]."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     at = np.arange(0.5, min(length_m, along[-1]) + 1e-9, 0.5)
     return np.column_stack([np.interp(at, along, line[:, k]) for k in (0, 1)])

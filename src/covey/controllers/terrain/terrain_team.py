@@ -1,4 +1,4 @@
-"""Terrain team: map a landscape as far as it takes to come to an objective, and stand around it in formation."""
+"""Terrain team: map a landscape as far as needed to reach an objective, and stand around it in formation."""
 
 import math
 from typing import Any, Literal, NamedTuple
@@ -23,22 +23,22 @@ from covey.planning.progress import Blacklist
 from covey.robots.parameters import Metres, Speed, Turn
 
 _ENDS = ("arrived", "beside", "enclosed", "given up")
-_FREE = ("", "edge", "waiting", "spinning")  # what those do who can be sent to an edge
+_FREE = ("", "edge", "waiting", "spinning")  # activities of robots that can be sent to an edge
 _SPIN_MOST_S = 30.0  # a robot that cannot turn stops trying after this time
-_REFUSED_TOLD = 20  # of so many edges at which nothing can be seen the others are told
+_REFUSED_TOLD = 20  # report at most this many edges at which nothing can be seen
 _STAND = ("arrived", "beside", "facing", "enclosed", "given up")
 _READ_S = 0.2  # how often the order is read
 _GATHER_S = 0.5  # after an order, places are assigned once all robots have confirmed it
-_SHORT_M = 0.5  # so far before an edge of the map a robot stops: it may be one of the ground
+_SHORT_M = 0.5  # a robot stops this far before an edge of the map, which may be an edge of the ground
 _LOOK_S = 0.5  # how often a path is checked again
 _THINK_S = 2.0  # how often a standing robot decides again
 _FACING = math.radians(6)
 _PLACED = ("place", "facing", "arrived", "beside")
-_STUCK_MOST = 5  # so often in a row without progress, the robot gives up
+_STUCK_MOST = 5  # after this many failures in a row, the robot gives up
 
 
 class _Goal(NamedTuple):
-    """Where a robot goes: its place, an edge of the map, or nowhere; and what it says about it."""
+    """The robot's destination: its place, an edge of the map, or nowhere; and the note about it."""
 
     kind: str
     place: tuple[float, float] | None
@@ -49,22 +49,22 @@ class _Goal(NamedTuple):
 class TerrainTeam:
     """Follow the order on the notice board: drive to the objective, stand around it in formation, and map on the way.
 
-    The Hungarian method assigns the places. A robot that knows a drivable way to its place drives it. Until it
-    does, it turns on the spot where that reveals more, and then pushes back the edges of the map: the one nearest to
-    the objective first, which the nearest robot takes, the others at least ``apart_m`` apart, by proximity. It ends
-    when it is at its place, or when what can be driven on is enclosed, and its note says which; another order, or
-    ground that turns out otherwise, sets it going again.
+    The Hungarian method assigns the places. A robot that knows a drivable path to its place follows it. Until then, it
+    turns on the spot where that reveals more, and then extends the map at its edges: the nearest robot goes to the edge
+    nearest to the objective, the others by proximity to edges at least ``apart_m`` apart. It ends when it is at its
+    place, or when bad ground encloses all drivable ground; its note tells which. A new order, or ground that turns out
+    to be different, starts it again.
 
     Args:
-        clearance_m: how far ways stay from vertices that are too steep [m].
-        apart_m: how far apart the edge points are that robots go to [m].
-        law: of bearing-disallow: ``inverse`` or ``linear``.
-        d_outer_m, d_inner_m: a mate nearer than the first narrows the choice of bearings, and nearer than the second
-            as far as ``w_max_deg`` [degrees]. In formations that are closer, both shrink with the spacing.
-        w_max_deg: see ``d_outer_m``.
-        within_m: a robot is at its place when its centre is this near [m].
+        clearance_m: distance of paths from vertices that are too steep [m].
+        apart_m: least distance between the edge points that robots go to [m].
+        law: law of bearing-disallow: ``inverse`` or ``linear``.
+        d_outer_m, d_inner_m: a mate nearer than the first blocks some bearings, and nearer than the second as many as
+            ``w_max_deg`` [m]. In denser formations, both shrink with the spacing.
+        w_max_deg: width of the blocked bearings [degrees], see ``d_outer_m``.
+        within_m: a robot is at its place when its centre is within this distance [m].
         speed: share of the top speed.
-        over: how robots tell each other where they are and go: the notice ``board``, or the ``radio``.
+        over: how robots report positions and goals: on the notice ``board``, or by ``radio``.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -106,14 +106,14 @@ class TerrainTeam:
         self._begin(0.0)
 
     def _begin(self, now_s: float) -> None:
-        """Forget what belongs to the last order."""
+        """Reset the state of the last order."""
         self.goal = _Goal("", None, "")
         self._given_s = self._next_s = now_s
         self.formation, self.turning, self.looker = Formation(), Turning(), Looker()
         self._drivable = DrivableGround(self.clearance_m)
         self._refused = Blacklist(tolerance_m=0.6)
         self._around_s = now_s
-        self._again_s = now_s + OLD_S  # when a robot that waits looks again at old ground
+        self._again_s = now_s + OLD_S  # when a waiting robot looks again at old ground
         self._asked_s = self._blocked_s = -math.inf
 
     def step(self, robot: Robot) -> None:
@@ -144,7 +144,7 @@ class TerrainTeam:
             robot.rest()
 
     def _facts(self, robot: Robot) -> dict[str, Any]:
-        """Return what the others are told beside pose and goal; over the radio also the order."""
+        """Return the facts reported beside pose and goal; over the radio also the order."""
         facts: dict[str, Any] = {"state": self.goal.kind, "number": self._number, "blocked_s": self._blocked_s}
         facts["places"] = self.formation.places if self.formation.leads(robot.name) else {}
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
@@ -153,14 +153,14 @@ class TerrainTeam:
         return facts
 
     def _arrive(self, robot: Robot) -> None:
-        """Say that the robot is at its place, or how far beside it, where it is as near as it can be."""
+        """Report that the robot is at its place, or how far from it, if it cannot come closer."""
         assert self.order is not None
         x, y = self.formation.places.get(robot.name, robot.pose[:2])
         off_m = math.hypot(robot.pose.x - x, robot.pose.y - y)
         if off_m <= self.order.within_m:
             self._set(robot, _Goal("arrived", self.goal.place, "arrived"))
         else:
-            text = f"stands {off_m:.1f} m beside its place ({x:.1f}, {y:.1f}), where it cannot drive"
+            text = f"stands {off_m:.1f} m from its place ({x:.1f}, {y:.1f}), where it cannot drive"
             self._set(robot, _Goal("beside", self.goal.place, text))
 
     def _is_at_place(self, robot: Robot) -> bool:
@@ -200,7 +200,7 @@ class TerrainTeam:
             self.driver.stop(robot)
 
     def _take_place(self, robot: Robot) -> None:
-        """Deal out the places, if it falls to this robot; who leads is the first by name that is heard."""
+        """Assign the places if this robot leads; the leader is the first robot by name that is heard."""
         team, before = self._team(robot), self.formation.places.get(robot.name)
         leader = min(team)
         if leader == robot.name:
@@ -216,12 +216,12 @@ class TerrainTeam:
             self._next_s = robot.time
 
     def _team(self, robot: Robot) -> dict[str, tuple[float, float]]:
-        """Return where the robots are that obey the same order, by name [m]."""
+        """Return the positions of the robots with the same order, by name [m]."""
         obey = {n: m for n, m in self._others.items() if "places" in m.facts and m.facts.get("number") == self._number}
         return {n: (m.pose.x, m.pose.y) for n, m in obey.items()} | {robot.name: (robot.pose.x, robot.pose.y)}
 
     def _think(self, robot: Robot) -> None:
-        """Choose where to go: to the place, where a way is known; else where there is something to map."""
+        """Choose where to go: to the place if a path is known, else where there is something to map."""
         assert self.order is not None
         self._next_s = robot.time + _THINK_S
         place = self.formation.places.get(robot.name)
@@ -234,13 +234,13 @@ class TerrainTeam:
         if self._drives_to(robot, ways, place) or self._spins(robot, ways.grid):
             return
         if is_all_bad(ways, place, self.order.spacing_m):
-            text = f"enclosed: no robot can drive to its place ({place[0]:.1f}, {place[1]:.1f})"
+            text = f"enclosed: no path leads to its place ({place[0]:.1f}, {place[1]:.1f})"
             self._set(robot, _Goal("enclosed", None, text))
         else:
             self._map(robot, ways, place)
 
     def _drives_to(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> bool:
-        """Begin to drive to the place, if a way is known; where it is bad, to good ground beside it."""
+        """Begin to drive to the place if a path is known; if the place is bad, to good ground beside it."""
         assert self.order is not None
         to, way = place, ways.plan(robot.pose[:2], place)
         if way is None and ways.vertex(*place, 0.75 * ways.grid.resolution) is None and ways.state(*place) >= 0:
@@ -257,14 +257,14 @@ class TerrainTeam:
         return True
 
     def _map(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> None:
-        """Go to the edge of the map that falls to this robot, or say that there is none."""
+        """Go to this robot's edge of the map, or report that there is none."""
         assert self.order is not None
         grid = ways.grid
         points = edges_of(ways, robot.pose[:2])
         told = [tuple(p) for m in self._others.values() for p in m.facts.get("refused", ())]
         points = apart(points, [*self._refused.goals, *told], self._refused.tolerance_m)
         if not len(points):
-            self._set(robot, _Goal("enclosed", None, "enclosed: no drivable ground leads on"))
+            self._set(robot, _Goal("enclosed", None, "enclosed: no drivable ground leads further"))
             return
         mates = {n: self._others[n] for n in self._team(robot) if n != robot.name}
         taken = {n: m.goal for n, m in mates.items() if m.facts["state"] == "edge" and m.goal and is_edge(grid, m.goal)}
@@ -291,7 +291,7 @@ class TerrainTeam:
         self._ask_scouts(robot, place)
 
     def _ask_scouts(self, robot: Robot, place: tuple[float, float]) -> None:
-        """Ask those who fly to look at the place, if nobody has seen it yet."""
+        """Ask flying robots to look at the place, if no robot has seen it yet."""
         if robot.time < self._asked_s + _THINK_S:
             return
         self._asked_s = robot.time
@@ -300,7 +300,7 @@ class TerrainTeam:
                 robot.send(place, to=name, kind="look")
 
     def _spins(self, robot: Robot, grid: Grid) -> bool:
-        """Begin to turn, as far as that reveals more, unless it has been tried here."""
+        """Begin to turn as far as that reveals more, unless the robot has tried it here."""
         if not self.turning.spin(robot, grid):
             return False
         self._next_s = robot.time + _SPIN_MOST_S
@@ -308,7 +308,7 @@ class TerrainTeam:
         return True
 
     def _look_again(self, robot: Robot) -> None:
-        """Turn on the spot while it waits, where that brings ground into view that may have changed since."""
+        """While waiting, turn on the spot if that brings ground into view that may have changed."""
         if robot.time >= self._again_s - 1e-9:
             grid = self._ground(robot).grid
             old = (grid.cells == 0) & (age_s(robot) > OLD_S)
@@ -324,7 +324,7 @@ class TerrainTeam:
         self._next_s = robot.time
 
     def _drive(self, robot: Robot) -> None:
-        """Drive on, and look from time to time whether the way is still the right one."""
+        """Drive on, and check from time to time whether the path is still valid."""
         assert self.order is not None
         assert self.goal.place is not None
         if self._ways is None or robot.time >= self._next_s - 1e-9:
@@ -369,12 +369,12 @@ class TerrainTeam:
         assert self.goal.place is not None
         if self._spins(robot, self._ground(robot).grid):
             return
-        self._refused.add(self.goal.place)  # it has been looked at from near by
+        self._refused.add(self.goal.place)  # the robot has looked at it from close by
         self._set(robot, _Goal("", None, robot.text))
         self._next_s = robot.time
 
     def _get_free(self, robot: Robot) -> None:
-        """Take what holds the robot for bad ground for a while, and look for another way; in the end give up."""
+        """Treat the place where the robot is stuck as bad ground for a while, and replan; finally give up."""
         x, y, heading = robot.pose
         if self.driver.stuck >= _STUCK_MOST:
             self._set(robot, _Goal("given up", None, f"stuck at ({x:.1f}, {y:.1f}): gives up"))
@@ -387,12 +387,12 @@ class TerrainTeam:
         self._next_s = robot.time + 3.0
 
     def _plan(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> np.ndarray | None:
-        """Return a way to a place, around mates that stand if there is one."""
+        """Return a path to a place, around standing mates if possible."""
         way = self._ground(robot, around_mates=True).plan(robot.pose[:2], place)
         return ways.plan(robot.pose[:2], place) if way is None else way
 
     def _ground(self, robot: Robot, around_mates: bool = False) -> Ways:
-        """Return the ways that the robot knows; around mates that stand, or that it has not heard of lately."""
+        """Return the paths that the robot knows; around mates that stand, or that it has not heard recently."""
         if not around_mates:
             return self._drivable.ways(robot)
         silent = [m for n, m in self.mates.mates.items() if n not in self._others]

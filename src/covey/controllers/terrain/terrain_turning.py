@@ -1,4 +1,4 @@
-"""Turning on the spot, where that brings ground into view that is not mapped."""
+"""Turning on the spot where that brings unmapped ground into view."""
 
 import math
 
@@ -15,7 +15,7 @@ class Turning:
     """One robot's turns on the spot.
 
     Attributes:
-        left: how far the robot has still to turn [rad].
+        left: remaining angle [rad].
     """
 
     def __init__(self) -> None:
@@ -23,22 +23,22 @@ class Turning:
         self._spun: list[tuple[float, float]] = []
 
     def look(self, robot: Robot, grid: Grid) -> float:
-        """Turn as far as reveals more of a map; return how far [rad]."""
+        """Turn as far as that reveals more of a map; return the angle [rad]."""
         self.left, self._heading = revealing_turn(robot, grid), robot.pose.heading
         return self.left
 
     def spin(self, robot: Robot, grid: Grid) -> bool:
-        """Begin to turn, as far as that reveals more, unless it has been tried here."""
+        """Begin to turn as far as that reveals more, unless the robot has tried it here."""
         x, y, _ = robot.pose
         if any(math.hypot(x - a, y - b) < _HERE_M for a, b in self._spun) or self.look(robot, grid) == 0.0:
             return False
         if not self._spun:
-            self.left = math.tau  # at the start all around, since nothing is known yet
+            self.left = math.tau  # all around at the start, because nothing is known yet
         self._spun.append((x, y))
         return True
 
     def step(self, robot: Robot) -> bool:
-        """Turn on the spot for a step; return whether the robot has turned as far as it was to."""
+        """Turn on the spot for a step; return whether the turn is complete."""
         heading = robot.pose.heading
         left = abs(self.left) - math.copysign(1.0, self.left) * math.remainder(heading - self._heading, math.tau)
         self.left, self._heading = math.copysign(max(left, 0.0), self.left), heading
@@ -49,7 +49,7 @@ class Turning:
 
 
 def revealing_turn(robot: Robot, grid: Grid) -> float:
-    """Return the least turn on the spot that brings what is unmapped around a robot into view [rad]; 0: nothing."""
+    """Return the smallest turn on the spot that brings unmapped ground around a robot into view [rad]; 0: none."""
     fov_deg, range_m = sight(robot)
     if fov_deg > 350:
         return 0.0
