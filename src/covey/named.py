@@ -43,7 +43,7 @@ class Named(Record):
     def of_function(cls, function: Any, reference: str) -> Any:
         """Return the record that a plain function of a file stands for; most kinds have none."""
         raise InvalidValueError(
-            f"{reference!r} is a function; a {cls.registry.kind} is a class that derives {cls.__name__}"
+            f"{reference!r} is a function; a {cls.registry.kind} is a class derived from {cls.__name__}"
         )
 
 
@@ -68,7 +68,7 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
         if callable(target) and not isinstance(target, type) and not parameters:
             return base.of_function(target, str(name))
         if not (isinstance(target, type) and issubclass(target, base)):
-            raise InvalidValueError(f"{name!r} is no {registry.kind}: derive the class from covey's {base.__name__}")
+            raise InvalidValueError(f"{name!r} is not a {registry.kind}: derive the class from covey's {base.__name__}")
         if lacks := sorted(getattr(target, "__abstractmethods__", ())):
             raise InvalidValueError(f"{registry.kind} {name!r} lacks {' and '.join(lacks)}: write def {lacks[0]}(…)")
     except CoveyError as error:
@@ -86,7 +86,7 @@ def _find(name: str, registry: Registry[Any], context: dict[str, Any]) -> Any:
     if ".py:" not in name:
         return registry.get(name)
     if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
+        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
     return load_from_file(name, Path(context.get("folder", ".")))
 
 

@@ -20,9 +20,11 @@ class Record(BaseModel):
         for number in _numbers(value):
             if isinstance(number, int):
                 if not -(2**63) <= number < 2**63:
-                    raise ValueError("is a whole number of more than 64 bits; give a smaller one")
+                    raise ValueError("is a whole number with more than 64 bits; give a smaller one")
             elif number and not LEAST <= abs(number) <= MOST:
-                raise ValueError(f"{number:g} cannot be computed with; give 0, or a size from {LEAST:g} to {MOST:g}")
+                raise ValueError(
+                    f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}"
+                )
         return value
 
 

@@ -154,7 +154,7 @@ class Unread:
             InvalidValueError: always.
         """
         raise InvalidValueError(
-            f"{self.reference!r} is code of a file, which looking does not run; --trust lets it run (docs/trust.md)"
+            f"{self.reference!r} is code in a file, which this command does not run; add --trust (docs/trust.md)"
         )
 
 
@@ -240,7 +240,7 @@ def load_file(path: Path) -> ModuleType:
         InvalidValueError: within `looking`.
     """
     if is_looking():
-        raise InvalidValueError(f"{path} is code, which looking does not run")
+        raise InvalidValueError(f"{path} is code, which this command does not run")
     module_name = f"{_PREFIX}{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     module = sys.modules.get(module_name)
     if module is None:

@@ -59,7 +59,7 @@ import covey
 def asks(robot):
     robot.request_maps()
 """
-ALONE = "2 robots keep their maps to themselves, though "
+ALONE = "2 robots keep their maps to themselves, but "
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_check_and_run_say_that_nobody_shares_maps_where_they_are_counted_on(
     checked = capsys.readouterr().err
     main(["run", "mine.yaml", "--no-pictures", "--out", "out", *changes])
     ran = caplog.text
-    assert [said.count(f"{ALONE}{controller} can use those of others") for said in (checked, ran)] == [is_said] * 2
+    assert [said.count(f"{ALONE}{controller} can use the maps of others") for said in (checked, ran)] == [is_said] * 2
     assert [said.count("write share_maps: {every_s: 1}") for said in (checked, ran)] == [is_said] * 2
 
 

@@ -42,7 +42,7 @@ def test_check_says_what_the_scenario_holds(capsys, folder):
         (["run", "room.yaml", "--speed", "fast"], "--speed fast: write max, a factor of at least 0.001"),
         (["run", "room.yaml", "--speed", "nan"], "--speed nan"),
         (["run", "wall.yaml"], "wall.yaml:3:26: robots.scout: scout0 cannot start at (5, 0)"),
-        (["check", "code.yaml", "--trusted-only"], "would run code of a file, which --trusted-only refuses"),
+        (["check", "code.yaml", "--trusted-only"], "would run code from a file, which --trusted-only refuses"),
         (["show", "pionier3dx"], "unknown name 'pionier3dx', did you mean 'pioneer3dx'?"),
         (["plot", "nowhere"], "no run folder 'nowhere'"),
         (["new", "../up"], "name '../up': use a letter"),

@@ -86,7 +86,7 @@ def test_a_shard_of_a_design(folder, capsys):
         (["sizes.yaml", "--force"], "--force is for scenarios"),
         (["sizes.yaml", "-s", "seed=1"], "-s is for scenarios"),
         (["sizes.yaml", "--jobs", "0"], "jobs is 0"),
-        (["sizes.yaml", "--shard", "3/2"], "as in 2/8"),
+        (["sizes.yaml", "--shard", "3/2"], "for example 2/8"),
         (["sizes.yaml", "--cluster", "nowhere.yaml"], "No such file"),
         (["sizes.yaml", "--cluster", "tcp://h:1", "--jobs", "2"], "--jobs is for this machine"),
     ],

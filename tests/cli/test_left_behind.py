@@ -16,7 +16,7 @@ THREADS = 'threading.Thread(target=time.sleep, args=(600,), name="listens to nob
         (
             "os.closerange(3, 4096)",
             1,
-            ["have been closed under the run", "A controller must close only what it has opened"],
+            ["were closed during the run", "A controller must close only what it has opened"],
         ),
     ],
 )

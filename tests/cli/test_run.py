@@ -221,7 +221,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
         ),
         (["--speed", "nan"], "--speed nan: write max"),
         (["-s", "execution.substep_s=1e-12"], "has 1e+11 substeps of 1e-12 s; at most 10000"),
-        (["-s", "execution.substep_s=1e-320"], "cannot be computed with; give 0, or a size from 1e-12"),
+        (["-s", "execution.substep_s=1e-320"], "is too small or too large; give 0, or a magnitude from 1e-12"),
         (["-s", "seed=true"], "-s seed: must be a number; given: true"),
         (["-s", "world.empty_m=[true, 6]"], "must be a number; given: true"),
         (["-s", "stop.timeout_s='3'"], "-s stop.timeout_s: must be a number; given: '3'"),

@@ -104,7 +104,7 @@ def test_trusted_only_refuses_every_way_for_every_command(way, folder, capsys):
     pairs = [(command, source) for source, commands in sources.items() for command in commands]
     for command, source in pairs[:5] if way == "vectors" else pairs:
         assert main([command, source, "--trusted-only"]) == BAD_INPUT, (command, source)
-        assert "would run code of a file, which --trusted-only refuses" in capsys.readouterr().err
+        assert "would run code from a file, which --trusted-only refuses" in capsys.readouterr().err
     assert main(["compare", "d.yaml", "d.yaml", "--trusted-only"]) == BAD_INPUT
     assert not ran(folder)
 

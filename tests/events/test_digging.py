@@ -79,8 +79,8 @@ def test_volume_is_kept_whatever_is_dug(spacing, radius, volume, from_x, from_y,
         (((0.5, 0.0), (0.0, -1.6), 0.1), "to_m is .* reaches 1.5 m"),
         (((float("nan"), 0.0), (0.0, 0.0), 0.1), "from_m is"),
         (((1.0, 0.0), (0.0, 1.0), 0.3), "at most most_m3, 0.2 m3"),
-        (((1.0, 0.0), (0.0, 1.0), -0.1), "is to move -0.1 m3"),
-        (((1.0, 0.0), (0.0, 1.0), float("nan")), "is to move nan m3"),
+        (((1.0, 0.0), (0.0, 1.0), -0.1), "cannot move -0.1 m3"),
+        (((1.0, 0.0), (0.0, 1.0), float("nan")), "cannot move nan m3"),
     ],
 )
 def test_what_a_digger_cannot_do_is_refused(call, said):
@@ -97,7 +97,7 @@ def test_a_robot_without_a_tool_cannot_dig_and_one_with_a_load_begins_no_other()
         sim.robot(sim.names[0]).dig((0.5, 0), (0, 0.5), 0.01)
     robot = digger(lambda robot: None).robot("d0")
     robot.dig((0.5, 0), (0, 0.5), 0.01)
-    with pytest.raises(InvalidValueError, match="moves a load until 1 s; await"):
+    with pytest.raises(InvalidValueError, match="is moving a load until 1 s; await"):
         robot.dig((0.5, 0), (0, 0.5), 0.01)
 
 

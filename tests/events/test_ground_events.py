@@ -123,7 +123,7 @@ def test_the_ground_is_saved_into_the_runs_folder_when_the_scenario_says_so(tmp_
 )
 def test_a_name_that_leads_out_of_the_folder_is_refused(name, tmp_path):
     sim = covey.Simulation(world_of(), folder=tmp_path / "run")
-    with pytest.raises(InvalidValueError, match=r"is no name for a ground.*such as after\.npz"):
+    with pytest.raises(InvalidValueError, match=r"cannot be the file name of a ground.*for example after\.npz"):
         sim.do({"save_ground": name})
 
 

@@ -208,9 +208,9 @@ def test_an_interactive_run_replays_byte_for_byte(tmp_path):
     ("event", "why"),
     [
         ({"door": "e", "to": "open"}, "unknown door 'e'; known: d"),
-        ({"door": "d", "to": "open", "at_s": 3}, "says when"),
+        ({"door": "d", "to": "open", "at_s": 3}, "has a time"),
         ({"kind": "dies", "robot": "scout7"}, "unknown robot or group 'scout7', did you mean 'scout'?"),
-        ({"kind": "dies", "robots": "scout0"}, "no event and no fault"),
+        ({"kind": "dies", "robots": "scout0"}, "neither an event nor a fault"),
         ({"wall": {"from": [90, 0], "to": [91, 0]}}, "lies outside the world"),
     ],
 )

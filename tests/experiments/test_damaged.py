@@ -69,7 +69,7 @@ def test_a_run_whose_row_is_damaged_is_set_aside_and_done_again(damage, study, p
     said = []
     results = run_design(plain(), folder, jobs=1, observer=lambda progress: said.extend(progress.remarks))
     assert executed[4:] == [place.name]
-    assert f"{place.name} is damaged: it is now {place.name}.damaged-1, and the run is done again" in said
+    assert f"{place.name} is damaged: it was renamed to {place.name}.damaged-1, and the run is repeated" in said
     assert (folder / "runs" / f"{place.name}.damaged-1" / "manifest.json").is_file()
     assert deterministic(results.table).equals(before)
     run_design(plain(), folder, jobs=1)

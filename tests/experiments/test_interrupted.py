@@ -71,7 +71,7 @@ def test_killed_and_interrupted_the_table_is_that_of_an_undisturbed_run(tmp_path
             stop(runner, tmp_path, how, after)
             message = runner.stderr.read().decode()
     assert runner.returncode == 130
-    assert "the same command goes on with the rest" in message
+    assert "repeat the command to do the rest" in message
     assert "Traceback" not in message
     so_far = ended(tmp_path)
     assert 2 <= len(so_far) < 6

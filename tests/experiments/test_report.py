@@ -247,7 +247,7 @@ def test_what_has_to_be_pooled_says_so(tmp_path):
     axes = Axes("robots.scout.count", "strategy", None, ("radio", "world.terrain"))
     captions = [f["caption"] for f in metric_figures(table, "exploration_time_s", axes, Gallery(tmp_path))]
     assert captions
-    assert all("all values of radio put together" in caption for caption in captions)
+    assert all("all values of radio pooled" in caption for caption in captions)
 
 
 def test_few_seeds_in_many_settings_are_tested_together():
@@ -381,7 +381,7 @@ def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_th
     finer = measuring(0.5, stop=longer)
     run_design(finer, tmp_path / "a", jobs=1, observer=lambda progress: remarks.extend(progress.remarks))
     assert len(in_this_process) == len(before) + 4, "what was thinned away can only be had by running again"
-    assert any("4 runs are done again" in remark for remark in remarks)
+    assert any("4 runs are repeated" in remark for remark in remarks)
 
 
 def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, capsys, in_this_process):

@@ -81,7 +81,7 @@ def test_shards_share_a_folder_and_the_last_writes_the_table(plain, tmp_path, in
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b"])
 def test_a_shard_that_is_none(text):
-    with pytest.raises(InvalidValueError, match="as in 2/8"):
+    with pytest.raises(InvalidValueError, match="for example 2/8"):
         parse_shard(text)
 
 

@@ -84,7 +84,7 @@ def test_bare_corridor_is_refused():
     corridor = drawn((40, 42, 0, 159), (70, 72, 0, 159))
     alignment = align(corridor, moved(corridor, Pose(1.0, 2.0, 0.7)))
     assert not alignment.accepted
-    assert "too little in common" in alignment.refused
+    assert "too little overlap" in alignment.refused
 
 
 def test_symmetric_room_is_refused():

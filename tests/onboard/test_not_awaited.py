@@ -15,8 +15,8 @@ def test_a_controller_that_ends_before_its_motion_began_has_not_reached_anything
     run_of_it = run(go)
     assert run_of_it.status == "failed"
     second = go.__code__.co_firstlineno + 2
-    assert f"robot0 at 0 s: {__file__}:{second}: this motion takes the place of one that has not begun" in caplog.text
-    assert "it came to its end before its last motion began; await that motion" in caplog.text
+    assert f"robot0 at 0 s: {__file__}:{second}: this motion replaces one that has not begun" in caplog.text
+    assert "it returned before its last motion began; await that motion" in caplog.text
 
 
 def test_a_motion_whose_place_was_taken_is_cancelled_and_says_why():
@@ -33,8 +33,8 @@ def test_a_motion_whose_place_was_taken_is_cancelled_and_says_why():
 
     run(go)
     assert [(outcome.state, outcome.reason) for outcome in seen] == [
-        ("cancelled", "another motion took its place at once"),
-        ("cancelled", "another motion took its place"),
+        ("cancelled", "another motion replaced it before it began"),
+        ("cancelled", "another motion replaced it"),
     ]
 
 
@@ -50,9 +50,9 @@ def test_an_outcome_says_why():
     team = [covey.Group("a", waffle, [(0.0, 0.0, 0.0)], go)]
     covey.Simulation(covey.World.empty(4, 4), team, seed=1).run(until_s=60.0)
     assert [(outcome.state, outcome.reason) for outcome in seen] == [
-        ("unreachable", "the goal is outside of the map, in a wall, or too near one"),
-        ("cancelled", "its until came true"),
-        ("stuck", "it could not get on any further: something is in the way"),
+        ("unreachable", "the goal is outside the map, in a wall, or too close to one"),
+        ("cancelled", "its `until` became true"),
+        ("stuck", "it made no progress: something is in the way"),
     ]
 
 

@@ -186,7 +186,7 @@ def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
     for color in (DROP_COLOR, OBSTACLE_COLOR, style.UNKNOWN_COLOR):
         assert (pixels == style.rgb(color)).all(axis=-1).sum() > 30
     labels = {text.get_text() for axes in page.axes for text in (axes.yaxis.label, axes.xaxis.label, *axes.texts)}
-    assert {"altitude [m]", "belief [m]", "belief less truth [m]", "± 95 % interval [m]", "a", "b"} <= labels
+    assert {"altitude [m]", "belief [m]", "belief minus truth [m]", "± 95 % interval [m]", "a", "b"} <= labels
     left, right = page.axes[0].get_xlim()
     assert -15.5 <= left < -9
     assert 2 < right < 8  # it shows what is mapped, not all of the 30 m

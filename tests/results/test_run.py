@@ -53,10 +53,10 @@ def test_maps_come_back_as_they_were(record, square_maps):
     ("content", "message"),
     [
         (None, "no manifest.json"),
-        ("{", "not one of Covey"),
-        ("[]", "not one of Covey"),
-        ("", "not one of Covey"),
-        ('{"format": 1}', "not one of Covey"),
+        ("{", "Covey did not write it"),
+        ("[]", "Covey did not write it"),
+        ("", "Covey did not write it"),
+        ('{"format": 1}', "Covey did not write it"),
         ('{"format": 2, "robots": [], "status": "finished"}', "format 2"),
     ],
 )

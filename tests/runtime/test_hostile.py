@@ -124,7 +124,7 @@ def test_an_error_while_a_controller_is_ended_is_told_and_the_run_is_kept():
     sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=untidy)
     sim.step()
     with pytest.warns(
-        UserWarning, match=r"robot0 failed when it was ended: .* in untidy: RuntimeError: cannot clean up"
+        UserWarning, match=r"robot0 failed while it was being closed: .* in untidy: RuntimeError: cannot clean up"
     ):
         run = sim.close()
     assert len(run.times) == 1
@@ -141,7 +141,7 @@ def test_a_loop_without_end_in_finally_is_interrupted():
 
     sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=stubborn, step_budget_s=0.2)
     sim.step()
-    with pytest.warns(UserWarning, match="did not come back"):
+    with pytest.warns(UserWarning, match="exceeded its wall time"):
         sim.close()
 
 
@@ -155,7 +155,7 @@ def test_a_sleep_and_a_wait_for_a_thread_are_interrupted():
 
     for controller in (sleeps, waits):
         begin = time.monotonic()
-        stops_only_itself(controller, "did not come back")
+        stops_only_itself(controller, "exceeded its wall time")
         assert time.monotonic() - begin < 10
 
 
@@ -218,7 +218,7 @@ def test_messages_too_large_together_are_refused():
         for _ in range(5):
             robot.send(bytes(2**22))
 
-    stops_only_itself(talks, "all that is sent in one step, is larger than 16 MiB", budget_s=60.0)
+    stops_only_itself(talks, "the messages of one step are larger than 16 MiB", budget_s=60.0)
 
 
 def test_near_its_budget_a_controller_never_ends_the_run():

@@ -206,7 +206,9 @@ def test_a_controller_of_a_file_beside_the_scenario(write):
 
 def test_trusted_only_refuses_code_and_does_not_run_it(write):
     folder = write(s_yaml=robot("{robot: disc, controller: './evil.py:Mine'}"), evil_py="open('ran', 'w')\n" + MINE)
-    with pytest.raises(ScenarioError, match=r"s.yaml:3:31: .* would run code of a file, which --trusted-only refuses"):
+    with pytest.raises(
+        ScenarioError, match=r"s.yaml:3:31: .* would run code from a file, which --trusted-only refuses"
+    ):
         load_scenario("s.yaml", trusted_only=True)
     assert not (folder / "ran").exists()
 

@@ -74,7 +74,7 @@ def test_models_of_ones_own_come_from_files(tmp_path):
         ("{protocol: acknowleged}", "radio.protocol: unknown protocol 'acknowleged', did you mean 'acknowledged'?"),
         ("lorra", "radio: unknown preset 'lorra', did you mean 'lora'?"),
         ("[{name: a}, {name: a}]", "two radios are called 'a'"),
-        ("[]", "there is no radio"),
+        ("[]", "the list of radios is empty"),
     ],
 )
 def test_mistakes_are_named_at_their_place(text, problem):

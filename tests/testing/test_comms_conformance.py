@@ -87,7 +87,7 @@ class Loud(Protocol):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "words"), [(Twice(), "twice"), (Silent(), "loses messages"), (Loud(), "whom it is not for")]
+    ("protocol", "words"), [(Twice(), "twice"), (Silent(), "loses messages"), (Loud(), "a wrong receiver")]
 )
 def test_what_is_wrong_with_a_protocol_is_found(protocol, words):
     with pytest.raises(AssertionError, match=words):

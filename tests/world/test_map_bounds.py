@@ -62,7 +62,7 @@ def test_a_colour_image_is_no_ground_but_a_gray_one_saved_as_colours_is(tmp_path
     gray = np.arange(200, dtype=np.uint8).reshape(10, 20)
     colours = np.stack([gray, gray, gray[::-1]], axis=-1)
     Image.fromarray(colours).save(tmp_path / "photo.png")
-    refused(tmp_path / "photo.png", "has colours, which are no altitudes")
+    refused(tmp_path / "photo.png", "has colours, which are not altitudes")
     Image.fromarray(np.stack([gray] * 3, axis=-1)).save(tmp_path / "gray.png")
     ground = Ground.from_file(tmp_path / "gray.png", m_per_step=1.0)
     np.testing.assert_allclose(ground.altitude[::-1], gray)

@@ -169,7 +169,7 @@ def test_hallway_ends_are_the_places_in_halls_nearest_to_the_edge():
 
 
 def test_hallway_ends_need_a_world_that_knows_its_halls():
-    with pytest.raises(PlacementError, match=r"maze knows no halls.*use a generated building"):
+    with pytest.raises(PlacementError, match=r"maze has no halls.*use a generated building"):
         start({"hallway_ends": {}}, World.maze(size_m=(8, 8)), 2)
 
 

@@ -82,7 +82,7 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
         parts, size = _all([getattr(value, name) for name in names], room)
         return type(value)(**dict(zip(names, parts, strict=True))), size
     raise InvalidValueError(
-        f"a {type(value).__name__} cannot be sent; send numbers, text, bytes, arrays, poses, dataclasses of such, "
+        f"a {type(value).__name__} cannot be sent; send numbers, text, bytes, arrays, poses, dataclasses of these, "
         "and tuples, lists, sets and dicts of them"
     )
 
@@ -103,8 +103,8 @@ def _all(values: Sequence[Any], room: int) -> tuple[list[Any], int]:
 def _fits(size: int, room: int) -> int:
     if size > room:
         raise InvalidValueError(
-            f"a message, or all that is sent in one step, is larger than {LARGEST_BYTES >> 20} MiB; send less, or in "
-            "parts over several steps"
+            f"the messages of one step are larger than {LARGEST_BYTES >> 20} MiB; send less, or send parts in several "
+            "steps"
         )
     return size
 

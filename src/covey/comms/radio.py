@@ -167,6 +167,6 @@ def radios_of(given: float | Radio | Sequence[Radio]) -> list[Radio]:
     names = [radio.name for radio in given]
     twice = [name for name in names if names.count(name) > 1]
     if twice or not names:
-        what = f"two radios are called {twice[0]!r}" if twice else "there is no radio"
-        raise InvalidValueError(f"{what}; a team has one radio or several, each with a name of its own")
+        what = f"two radios are called {twice[0]!r}" if twice else "the list of radios is empty"
+        raise InvalidValueError(f"{what}; give one radio, or several with different names")
     return list(given)

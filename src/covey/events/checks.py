@@ -45,7 +45,7 @@ def as_input(value: Any) -> When:
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
         what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False))
-        raise InvalidValueError(f"{value!r} is no event and no fault: {what}") from None
+        raise InvalidValueError(f"{value!r} is neither an event nor a fault: {what}") from None
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
@@ -119,13 +119,13 @@ def _remove_found(record: RemoveEvent, world: AnyWorld, declared: Sequence[When]
         names = sorted({r.name for r in declared if isinstance(r, WallEvent | ObstacleEvent) and r.name})
         if record.remove not in names:
             hint = did_you_mean(record.remove, names)
-            yield ("remove",), f"no event puts up a wall or obstacle named {record.remove!r}{hint}"
+            yield ("remove",), f"no event adds a wall or obstacle named {record.remove!r}{hint}"
 
 
 def _ground_found(event: GroundEvent, world: AnyWorld) -> Iterator[Found]:
     what, change = event.change
     if world.ground is None:
-        yield (what,), "this world has no ground that could change; give it a height_map, or generate hills"
+        yield (what,), "this world has no ground to change; give it a height_map, or generate hills"
         return
     try:
         change.edit(world.ground)
@@ -145,7 +145,7 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
         if fault.sensor not in names:
             yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
         elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(SPOILED_KINDS):
-            yield ("sensor",), f"only {', '.join(SPOILED_KINDS)} can get worse"
+            yield ("sensor",), f"only these sensors can degrade: {', '.join(SPOILED_KINDS)}"
 
 
 def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:
@@ -158,16 +158,19 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
     unknown = "share_maps.start_poses: unknown"
     for i, (program, is_known_map) in enumerate(groups):
         if program is not None and program.scope != "robot":
-            what = f"a {program.scope} controller acts on the poses of all its robots in one frame"
+            what = f"a {program.scope} controller needs the poses of all its robots in one frame"
             yield ("robots", i, "controller"), f"{what}; with {unknown} give each robot a controller of its own"
         elif program is not None and {"shared_frame", "waypoints"} & set(program.sees or ()):
-            what = f"{program.name!r} needs robots that know where all of them started, or a map that all are given"
+            what = f"{program.name!r} needs the start poses of all robots, or a map given to all"
             hint = "choose one whose `sees` has no shared_frame and no waypoints, such as nearest_frontier or minpos"
             yield ("robots", i, "controller"), f"{what}; with {unknown} {hint}"
         if is_known_map:
-            yield ("robots", i, "known_map"), f"who is given the map knows the frame of the world; not with {unknown}"
+            yield (
+                ("robots", i, "known_map"),
+                f"robots with the given map know the world frame; leave out known_map, or {unknown}",
+            )
     if mission == "patrolling":
-        yield ("mission",), f"the graph to patrol lies in the frame of the world, which no robot knows with {unknown}"
+        yield ("mission",), f"the graph to patrol lies in the world frame, which no robot knows with {unknown}"
 
 
 def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:
@@ -191,7 +194,7 @@ def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool)
 
 _REMEDIES = {
     "map": "give it `mapping` and a sensor for it",
-    "waypoints": "let the mission be {patrolling: {...}}",
+    "waypoints": "set the mission to {patrolling: {...}}",
 }
 
 
@@ -216,7 +219,7 @@ def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: S
         return ""
     names = ", ".join(dict.fromkeys(name for name, _ in alone))
     return (
-        f"{team} robots keep their maps to themselves, though {names} can use those of others, so they do the same "
+        f"{team} robots keep their maps to themselves, but {names} can use the maps of others, so they do the same "
         "work several times; write share_maps: {every_s: 1} (in Python share_maps=1.0) to share them"
     )
 

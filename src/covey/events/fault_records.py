@@ -39,7 +39,7 @@ class Dies(Fault):
     @model_validator(mode="after")
     def _gone_for_good(self) -> "Dies":
         if self.vanishes and self.for_s is not None:
-            raise ValueError("for_s does not go with vanishes: another robot may stand there by then")
+            raise ValueError("for_s cannot be combined with vanishes: another robot may stand there by then")
         return self
 
 

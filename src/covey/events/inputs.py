@@ -90,7 +90,7 @@ class Inputs:
         record = as_input(event)
         if any(getattr(record, name) != field.default for name, field in When.model_fields.items()):
             raise InvalidValueError(
-                f"{event!r} says when; a call happens in the next step, declare it for another time"
+                f"{event!r} has a time, but a call acts in the next step; leave the time out, or declare the event"
             )
         check(record, self._port.world, self._port.groups, None, "event")
         self._calls.append(record)
@@ -150,7 +150,7 @@ class Inputs:
                 return self._order(record)
             case Fault():
                 return self.faults.strike(record, stream)
-        raise TypeError(f"{record!r} is no event and no fault")
+        raise TypeError(f"{record!r} is neither an event nor a fault")
 
     def _set_door(self, event: DoorEvent, stream: str) -> Any:
         """Open or shut a door; one on which a robot stands shuts as soon as it is free."""
@@ -205,7 +205,7 @@ class Inputs:
         if isinstance(event.remove, str):
             name = event.remove
             if not self.standing.stands(name):
-                self.note("refused", other=name, text="there is nothing of this name")
+                self.note("refused", other=name, text="nothing has this name")
                 return None
             kind = "obstacle" if self._obstacles.pop(name, None) is not None else "wall"
             self.standing.take(name)
@@ -224,7 +224,7 @@ class Inputs:
         ground = self._port.world.ground
         try:
             if ground is None:
-                raise InvalidValueError("this world has no ground that could change; give it a height_map")
+                raise InvalidValueError("this world has no ground to change; give it a height_map")
             edit = edit_of(ground)
             ground.apply(edit)
         except InvalidValueError as error:
@@ -340,7 +340,7 @@ class Inputs:
         """Record and return whether something cannot be put up."""
         robot = self._robot_in(patch)
         if self.standing.stands(name):
-            self.note("refused", other=name, text="there is something of this name already")
+            self.note("refused", other=name, text="this name is already in use")
         elif robot >= 0:
             self.note("refused", self._names[robot], name, self._middle(patch), "a robot stands there")
         else:

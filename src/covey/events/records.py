@@ -72,7 +72,7 @@ class Segment(Record):
     to: Point = Field(description="x, y of the other end [m].")
     thickness_m: Metres = Field(default=0.2, description="Thickness [m]. The wall extends half of it beyond both ends.")
     material: str | None = Field(
-        default=None, min_length=1, description="Material of the wall; null: as the cells that it fills."
+        default=None, min_length=1, description="Material of the wall; null: that of the cells it fills."
     )
 
     model_config = When.model_config
@@ -89,7 +89,7 @@ class Outline(Record):
 
     polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
     material: str | None = Field(
-        default=None, min_length=1, description="Material of the wall; null: as the cells that it fills."
+        default=None, min_length=1, description="Material of the wall; null: that of the cells it fills."
     )
 
     def shape(self) -> Any:
@@ -192,8 +192,8 @@ class SaveGroundEvent(When):
     def _plain_name(cls, name: str) -> str:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}\.(npz|npy|png|pgm|asc|tif)", name):
             raise ValueError(
-                f"{name!r} is no name for a ground in the run's folder; give up to 60 letters, digits, _ and -, and "
-                "then .npz, .npy, .png, .pgm, .asc or .tif, such as after.npz"
+                f"{name!r} cannot be the file name of a ground; use up to 60 letters, digits, _ and -, then .npz, "
+                ".npy, .png, .pgm, .asc or .tif, for example after.npz"
             )
         return name
 

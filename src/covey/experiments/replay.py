@@ -78,8 +78,8 @@ def _scenario(run: Run) -> Scenario:
     text = run.manifest.get("scenario")
     if not text:
         raise RunFolderError(
-            f"{run.folder} was not run from a scenario, so it cannot be simulated again; pass what you pass to "
-            "covey.Simulation in a scenario file instead"
+            f"{run.folder} was not run from a scenario, so it cannot be simulated again; write the arguments of "
+            "covey.Simulation into a scenario file and run that"
         )
     paths = [Path(item["path"]) for item in run.manifest["inputs"]]
     for folder in dict.fromkeys([parent for path in paths for parent in path.parents] or [Path.cwd()]):
@@ -90,7 +90,7 @@ def _scenario(run: Run) -> Scenario:
         if {path.resolve() for path in inputs(scenario)} == {path.resolve() for path in paths}:
             return scenario
     missing = [str(path) for path in paths if not path.is_file()]
-    raise RunFolderError(f"{run.folder}: the files of its scenario are not where they were: {', '.join(missing)}")
+    raise RunFolderError(f"{run.folder}: files of its scenario are missing: {', '.join(missing)}")
 
 
 def _check(run: Run, scenario: Scenario, robot: str) -> None:
@@ -108,7 +108,7 @@ def _check(run: Run, scenario: Scenario, robot: str) -> None:
     if any(isinstance(g.robot.mapping, ElevationMapping) for g in scenario.robots):
         raise InvalidValueError(f"robots of {run.folder} map the ground, which cannot be recorded yet")
     if not manifest.get("repeatable", True):
-        raise RunFolderError(f"{run.folder} is not repeatable: wall time, or a process that died, decided on it")
+        raise RunFolderError(f"{run.folder} is not repeatable: it depended on wall time, or on a process that died")
     others = [f"{n} {v} (now {now.get(n)})" for n, v in manifest["versions"].items() if v != now.get(n) and v]
     if manifest["versions"]["covey"] != now["covey"]:
         raise RunFolderError(f"{run.folder} was run with {', '.join(others)}; run its scenario again with this version")

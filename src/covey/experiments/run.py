@@ -185,7 +185,9 @@ def parse_shard(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     i, n = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= i <= n:
-        raise InvalidValueError(f"--shard {text}: write i/n with 1 <= i <= n, as in 2/8 for the second of eight parts")
+        raise InvalidValueError(
+            f"--shard {text}: write i/n with 1 <= i <= n, for example 2/8 for the second of eight parts"
+        )
     return i, n
 
 
@@ -227,12 +229,12 @@ class _Session:
         for place, aside in [(place, set_aside(place)) for place in places if is_damaged(place)]:
             if aside is not None:
                 self.progress.remarks.append(
-                    f"{place.name} is damaged: it is now {aside.name}, and the run is done again"
+                    f"{place.name} is damaged: it was renamed to {aside.name}, and the run is repeated"
                 )
         if again:
             self.progress.remarks.append(
-                f"{len(again)} runs are done again: what is left of their recordings does not hold the measurements "
-                "that the design asks for now; with keep: everything it would"
+                f"{len(again)} runs are repeated: their kept recordings do not hold the measurements that the design "
+                "asks for now; with keep: everything they would"
             )
         self._next_table = 0.0
 
@@ -274,8 +276,8 @@ class _Session:
             row = self._lost(one, place, error)
         if not place.is_dir():
             raise DiskError(
-                f"{str(place)!r} was written by a worker and is not here: workers must share the folder, and "
-                "nobody may remove it while they work"
+                f"{str(place)!r} was written by a worker but is not here: workers must share the folder, and "
+                "nobody may remove it while they run"
             )
         self.rows[one.run_id] = row
         self.progress.statuses[row["status"]] += 1
@@ -287,9 +289,11 @@ class _Session:
     def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
         """Return the row of a run whose worker vanished so often that the executor gave it up."""
         if type(error).__name__ != "KilledWorker":
-            why = "their scheduler is gone" if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
+            why = (
+                "the scheduler has stopped" if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
+            )
             raise MachineError(
-                f"the workers stopped: {why}; what has ended is kept, and the same command goes on with the rest"
+                f"the workers stopped: {why}; finished runs are kept, and the same command does the rest"
             ) from error
         row = new_row(one, place) | {"status": "died", "reason": f"its worker vanished, repeatedly: {error}"}
         return read_row(place) or publish(row, work_folder(place), place)
@@ -304,7 +308,7 @@ class _Session:
         if gone:
             raise DiskError(
                 f"{len(gone)} of {len(self.rows)} runs that had ended are gone from {str(self.folder / RUNS)!r}: "
-                "somebody removed them while the study ran; the same command does them again"
+                "they were removed during the study; the same command repeats them"
             )
         others = {one["run_id"] for one in self.entries} - self.rows.keys()
         self.rows |= read_rows(self.folder, others)

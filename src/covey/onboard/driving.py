@@ -25,13 +25,13 @@ class Driving(Record):
         default=0.05, gt=0, description="... and, where it has a heading, this angle [rad]."
     )
     wall_margin_m: float = Field(default=0.04, ge=0, description="Gap to walls that is kept while driving [m].")
-    robot_margin_m: float = Field(default=0.03, ge=0, description="Half of the gap to other robots that is kept [m].")
+    robot_margin_m: float = Field(default=0.03, ge=0, description="Half of the gap that is kept to other robots [m].")
     comfort_m: float = Field(
-        default=0.8, ge=0, description="Clearance from which on a way is not better for more of it [m]."
+        default=0.8, ge=0, description="Clearance above which more of it makes a path no better [m]."
     )
-    clearance_weight: float = Field(default=6.0, ge=0, description="Cost of a metre of way at the least clearance.")
+    clearance_weight: float = Field(default=6.0, ge=0, description="Cost of a metre of path at the least clearance.")
     unknown: Literal["optimistic", "pessimistic"] = Field(
-        default="optimistic", description="Whether ways may lead through unknown cells."
+        default="optimistic", description="Whether paths may lead through unknown cells."
     )
     progress_m: float = Field(default=0.3, gt=0, description="Moving this far counts as progress [m] ...")
     stuck_after_s: float = Field(

@@ -56,7 +56,7 @@ class Group:
             )
         if self.known_map and not self.robot.maps:
             raise InvalidValueError(
-                f"group {self.name!r} is to know the map, but its robot {self.robot.name!r} keeps none; "
+                f"group {self.name!r} has known_map, but its robot {self.robot.name!r} keeps no map; "
                 "give it a lidar and `mapping`, or leave known_map out"
             )
 

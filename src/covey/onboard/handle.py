@@ -354,10 +354,10 @@ class Robot:
         if digger is None:
             raise InvalidValueError(f"{self.name} has no digger; give its robot `digger: {{reach_m: 1}}`")
         if not 0 < volume_m3 <= digger.most_m3:
-            most = f"a load is more than 0 and at most most_m3, {digger.most_m3:g} m3"
-            raise InvalidValueError(f"{self.name} is to move {volume_m3!r} m3; {most}")
+            most = f"a load must be more than 0 and at most most_m3, {digger.most_m3:g} m3"
+            raise InvalidValueError(f"{self.name} cannot move {volume_m3!r} m3; {most}")
         if self.time < self._digs_until - 1e-9:
-            raise InvalidValueError(f"{self.name} moves a load until {self._digs_until:g} s; await robot.dig(…)")
+            raise InvalidValueError(f"{self.name} is moving a load until {self._digs_until:g} s; await robot.dig(…)")
         back, places = self.pose.inverse(), list[float]()
         for name, place in (("from_m", from_m), ("to_m", to_m)):
             x, y = back @ (float(place[0]), float(place[1]))
@@ -427,12 +427,12 @@ class Robot:
         before = self._motion
         if before is not None and before.outcome is None:
             before.outcome = Outcome(
-                "cancelled", "another motion took its place" + ("" if before.began else " at once")
+                "cancelled", "another motion replaced it" + ("" if before.began else " before it began")
             )
             if not before.began and before.has_end and motion.has_end and not self._warned:
                 self._warned, frame = True, sys._getframe(2)
                 logging.getLogger("covey").warning(
-                    "%s at %.4g s: %s:%d: this motion takes the place of one that has not begun; await that one first",
+                    "%s at %.4g s: %s:%d: this motion replaces one that has not begun; await that one first",
                     *(self.name, self.time, frame.f_code.co_filename, frame.f_lineno),
                 )
         self._motion = motion

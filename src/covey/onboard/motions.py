@@ -36,7 +36,7 @@ class Waiting:
     def look(self, robot: "Robot") -> None:
         """End the wait when its ``until`` holds."""
         if self.outcome is None and self.until is not None and self.until(robot.face):
-            self.outcome = Outcome("cancelled", "its until came true")
+            self.outcome = Outcome("cancelled", "its `until` became true")
 
 
 class Sleep(Waiting):

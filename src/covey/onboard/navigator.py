@@ -24,7 +24,7 @@ _STAND: Command = (0.0, 0.0, 0.0)
 _SEARCH_S = 12.0  # for how long a way that others may hide is looked for
 _QUEUE_M = 2.0  # robots nearer than this that move now and then are waited for
 _PROBLEMS = {
-    "wall": "the goal is outside of the map, in a wall, or too near one",
+    "wall": "the goal is outside the map, in a wall, or too close to one",
     "no way": "its map shows no way to the goal",
 }
 
@@ -97,7 +97,7 @@ class Navigator:
         """Why it did not get there, for people; empty when it did, or is on its way."""
         if self.state == "unreachable":
             return _PROBLEMS.get(self.plan.problem, "the ground ahead is not known to be good")
-        return "it could not get on any further: something is in the way" if self.state == "stuck" else ""
+        return "it made no progress: something is in the way" if self.state == "stuck" else ""
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return where the robots in sight are [m], float64 (k, 2)."""

@@ -44,11 +44,13 @@ class Sequential:
         except StopIteration:
             last = robot._motion
             if last is not None and last.outcome is None and last.has_end and not last.began:
-                raise ControllerError("it came to its end before its last motion began; await that motion") from None
+                raise ControllerError("it returned before its last motion began; await that motion") from None
             robot.finish()
             return
         if not isinstance(waiting, Waiting):
-            raise ControllerError(f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and such")
+            raise ControllerError(
+                f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and the like"
+            )
         self._waiting = waiting
         if robot._motion is not motion:
             robot._move()

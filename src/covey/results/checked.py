@@ -76,7 +76,7 @@ def read_json(path: Path, shape: type[Shape], version: int | None = None) -> dic
         if version is not None and isinstance(given, int) and given != version:
             raise RunFolderError(f"{str(path)!r} has format {given}; this version of Covey reads format {version}")
         if version is not None and given is None:
-            raise ValueError("it is not one of Covey")
+            raise ValueError("Covey did not write it")
         shape.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -98,7 +98,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     with path.open("rb") as stream:
         file = np.load(stream, allow_pickle=False)
         if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError("no archive of arrays")
+            raise ValueError("it is not an archive of arrays")
         with file:
             return dict(file)
 
@@ -121,6 +121,6 @@ def damaged(path: Path, why: Exception | str) -> RunFolderError:
     """Return the error that says which file is damaged, and what to do."""
     said = " ".join(str(why).split())[:200] or type(why).__name__
     return RunFolderError(
-        f"{str(path)!r} is damaged, or not one of Covey ({said}); choose another folder, or remove what is damaged and "
-        "run it again"
+        f"{str(path)!r} is damaged, or Covey did not write it ({said}); choose another folder, or remove the damaged "
+        "file and run again"
     )

@@ -95,5 +95,5 @@ class Frame:
 
     def __getattr__(self, name: str) -> Any:
         measured = name.endswith(("_share", "_share_union"))
-        hint = f"; what missions measure is frame.mission[{name!r}]" if measured else ""
+        hint = f"; the mission measures it: frame.mission[{name!r}]" if measured else ""
         raise AttributeError(f"a frame has no {name!r}{hint}")

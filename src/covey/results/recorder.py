@@ -266,7 +266,7 @@ class Recorder:
             self.abandon(f"cannot write: {why}")
             if closed:
                 raise ControllerError(
-                    f"the files of the run folder {str(self.folder)!r} have been closed under the run; the folder is "
+                    f"the files of the run folder {str(self.folder)!r} were closed during the run; the folder is "
                     "marked incomplete. A controller must close only what it has opened: os.closerange closes more"
                 ) from error
             raise DiskError(

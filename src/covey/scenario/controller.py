@@ -95,7 +95,7 @@ def _find(name: str, context: dict[str, Any]) -> tuple[Any, Any]:
             raise InvalidValueError(f"{name!r} names a file; write {name}:NAME, the function or class in it")
         return (target := controllers.get(name)), target
     if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
+        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
     target = load_from_file(name, Path(context.get("folder", ".")))
     if isinstance(target, Unread):
         return target, None if target.file is None else outline_of(target.file, name.rpartition(":")[2])

@@ -26,7 +26,7 @@ def load_scenario(
     Args:
         source: path of a ``.yaml`` file, or the name of a scenario of the library.
         overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 20}``.
-        trusted_only: refuse a scenario that names code of a file, unless it ships with Covey.
+        trusted_only: refuse a scenario that names code in a file, unless it ships with Covey.
 
     Raises:
         ScenarioError: all problems of the file, with line and column, or all problems of the overrides.
@@ -53,7 +53,7 @@ def parse_scenario(
         file: what error messages call the file.
         folder: where the relative paths in it start.
         name: name of the scenario when the text gives none.
-        trusted_only: refuse a scenario that names code of a file.
+        trusted_only: refuse a scenario that names code in a file.
 
     Raises:
         ScenarioError: all problems of the text, with line and column.

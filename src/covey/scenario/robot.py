@@ -39,7 +39,7 @@ def _found(name: Any, context: dict[str, Any]) -> RobotModel:
     if ".py:" not in name:
         return catalogue.get(name)()
     if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code of a file, which --trusted-only refuses")
+        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
     found = load_from_file(name, Path(context.get("folder", ".")))
     if isinstance(found, Unread):
         stand_in(name)

@@ -116,7 +116,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         if self._depth > MAX_DEPTH and isinstance(event, yaml.CollectionStartEvent):
             raise _refuse(f"nested deeper than {MAX_DEPTH} levels", self._file, mark.line + 1, mark.column + 1)
         if self._nodes > 2 * MAX_NODES:
-            what = f"more than {MAX_NODES} values; a file has at most so many"
+            what = f"more than {MAX_NODES} values, the most that a file may have"
             raise _refuse(what, self._file, mark.line + 1, mark.column + 1)
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -139,7 +139,7 @@ class _Builder:
         self.document.values[path] = place
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            what = f"more than {MAX_NODES} values, those that anchors stand for among them; a file has at most so many"
+            what = f"more than {MAX_NODES} values, the most that a file may have; values behind anchors count too"
             raise _refuse(what, self.document.file, *place)
         if len(parents) > MAX_DEPTH:
             raise _refuse(f"nested deeper than {MAX_DEPTH} levels", self.document.file, *place)

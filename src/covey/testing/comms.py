@@ -50,7 +50,7 @@ def check_protocol(protocol: Protocol) -> None:
     wanted = {(1, "to r1"), (2, "to r2"), (0, "to all"), (2, "to all"), (3, "to all")}
     missing, more = wanted - set(first), set(first) - wanted
     assert not missing, f"{name} loses messages over perfect links: (receiver, content) {sorted(missing)[0]}"
-    assert not more, f"{name} delivers a message to whom it is not for: (receiver, content) {sorted(more)[0]}"
+    assert not more, f"{name} delivers a message to a wrong receiver: (receiver, content) {sorted(more)[0]}"
     _pickles(protocol)
 
 

@@ -26,9 +26,9 @@ def check_mission(mission: Mission, *, world: World | None = None, seconds: floa
         again = pickle.loads(pickle.dumps(mission))
     except Exception as error:
         raise AssertionError(f"{name} does not pickle ({error}); define it at the top level of a module") from error
-    assert again == mission, f"{name} is another one after pickling; derive it from Mission, with fields alone"
+    assert again == mission, f"{name} differs after pickling; derive it from Mission, with fields only"
     first, second = (_run(m, world, seconds, robots) for m in (mission, again))
-    assert first[0] == second[0], f"{name} measures other values under the same seed; draw from nothing but the truth"
+    assert first[0] == second[0], f"{name} measures other values under the same seed; compute them from the truth alone"
     still = _run(Exploration(), world, seconds, robots)
     steps = min(len(first[1]), len(still[1]))
     assert np.array_equal(first[1][:steps], still[1][:steps]), (

@@ -18,12 +18,12 @@ def check_world(record: Any, *, seed: int = 5) -> None:
     assert (again.doors, again.halls) == (world.doors, world.halls), (
         f"{record!r} builds different doors or halls from one seed; use covey.random"
     )
-    assert (world.materials is None) == (again.materials is None), f"{record!r} builds materials only now and then"
+    assert (world.materials is None) == (again.materials is None), f"{record!r} builds materials only sometimes"
     if world.materials is not None and again.materials is not None:
         assert np.array_equal(world.materials, again.materials), (
             f"{record!r} builds different materials from one seed; use covey.random"
         )
-    assert (world.ground is None) == (again.ground is None), f"{record!r} builds a ground only now and then"
+    assert (world.ground is None) == (again.ground is None), f"{record!r} builds a ground only sometimes"
     if world.ground is not None and again.ground is not None:
         assert np.array_equal(world.ground.altitude, again.ground.altitude), (
             f"{record!r} builds different grounds from one seed; use covey.random"

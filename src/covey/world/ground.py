@@ -285,7 +285,7 @@ def check_altitudes(altitude: np.ndarray, what: str) -> None:
         count = int(np.count_nonzero(~np.isfinite(altitude)))
         raise InvalidValueError(
             f"{what} has {count} altitudes that are not finite numbers, the first, {altitude[row, column]}, at "
-            f"[{row}, {column}]; fill the holes before"
+            f"[{row}, {column}]; fill the holes first"
         )
 
 

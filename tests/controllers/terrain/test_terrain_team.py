@@ -86,7 +86,7 @@ def test_as_many_robots_say_that_they_have_arrived_as_the_metric_counts(within_m
     run = sim.run()  # places at x = -1 (at the wall, where nobody can stand), -3 and -5
     texts = [sim.robot(n).text for n in sim.names]
     assert texts.count("arrived") == run.metrics["robots_arrived"] == count
-    assert all("beside its place (-1.0, 3.0)" in text for text in texts if text != "arrived")
+    assert all("from its place (-1.0, 3.0)" in text for text in texts if text != "arrived")
 
 
 def test_the_places_of_a_lost_robot_are_not_dealt_out_again_but_the_others_stand_in_the_formation():

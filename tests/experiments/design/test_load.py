@@ -133,7 +133,7 @@ def test_a_mistake_is_said_at_its_place(write, lines, place, words):
         ("robots.scout.count: {from: 5, to: 1}", "smaller one first"),
         ("radio.range_m: {from: 0.5, to: 10}", "count: 5"),
         ("radio.range_m: {from: 0, to: 10, count: 3, log: true}", "above 0"),
-        ("radio.range_m: {from: 1, to: 10, step: 1, count: 3}", "without count"),
+        ("radio.range_m: {from: 1, to: 10, step: 1, count: 3}", "leave out count"),
         ("seed: [1, 2]", "set iterations"),
         ("robots.scout.count: {from: 1, too: 3}", "'to' is missing"),
         ("robots.scout.count: []", "at least 1 item"),

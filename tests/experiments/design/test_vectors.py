@@ -91,7 +91,7 @@ def test_vectors_that_are_listed_pick_values_by_their_labels(write):
     ("text", "words"),
     [
         ("", "is empty"),
-        ("a,a\n1,2\n", "comes twice"),
+        ("a,a\n1,2\n", "two columns"),
         ("robots.scout.count\n1,2\n", r"vectors.csv:2:1: has 2 cells"),
         ("robots.scout.count\n[1\n", r"vectors.csv:2:1: not valid YAML"),
         ("robots.scout.count\n0\n", "greater than or equal to 1"),

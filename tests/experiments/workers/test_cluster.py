@@ -91,7 +91,7 @@ def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_comma
     design, folder = plain(iterations=3, stop={"timeout_s": 15}), tmp_path / "far"
     (scheduler,) = (p for p in psutil.Process().children() if "distributed.cli.dask_scheduler" in p.cmdline())
     with (
-        pytest.raises(MachineError, match=r"their scheduler is gone; .* the same command goes on with the rest"),
+        pytest.raises(MachineError, match=r"the scheduler has stopped; .* the same command does the rest"),
         open_cluster(address) as executor,
     ):
         run_design(design, folder, executor=executor, observer=lambda progress: progress.row and scheduler.kill())
@@ -183,7 +183,7 @@ def test_jobs_that_wait_in_the_queue_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cluster, "_FIRST_WORKER_S", 0.3)
     (tmp_path / "slurm.yaml").write_text(SLURM)
     with open_cluster(str(tmp_path / "slurm.yaml")):
-        assert "3 jobs submitted; no worker has come" in capsys.readouterr().err
+        assert "3 jobs submitted; no worker has connected" in capsys.readouterr().err
 
 
 def test_a_job_of_sge_asks_for_its_slots_and_its_memory(tmp_path):
@@ -370,7 +370,7 @@ def test_a_host_that_lets_nobody_in_is_a_failure_of_the_cluster(ssh_host, tmp_pa
     assert main(["run", "design.yaml", "--cluster", file, "--out", "out", "--quiet"]) == 1
     said = capsys.readouterr().err
     assert "ssh.yaml: ssh: Cluster failed to start: Permission denied" in said
-    assert "let you in by SSH without a question" in said
+    assert "accept your SSH login without a prompt" in said
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_a_host_that_lets_nobody_in_is_a_failure_of_the_cluster(ssh_host, tmp_pa
         ("ssh: {hosts: node1}", "ssh.hosts: write the names"),
         ("ssh: {hosts: [1, 2]}", "ssh.hosts: write the names"),
         ("ssh: {}", "ssh.hosts: write the names"),
-        ("slurm: {cores: 1, memory: 1GB}", "say by which network the workers reach this machine"),
+        ("slurm: {cores: 1, memory: 1GB}", "name the network by which the workers reach this machine"),
     ],
 )
 def test_cluster_files_of_odd_shapes_are_bad_input(text, said, tmp_path, capsys):

@@ -187,9 +187,9 @@ def together(view):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"program": together}, "group controller acts on the poses of all its robots"),
-        ({"program": covey.controllers.controllers.get("ssb")}, "'ssb' needs robots that know where all of them"),
-        ({"program": tells, "known_map": True}, "who is given the map knows the frame of the world"),
+        ({"program": together}, "group controller needs the poses of all its robots"),
+        ({"program": covey.controllers.controllers.get("ssb")}, "'ssb' needs the start poses of all robots"),
+        ({"program": tells, "known_map": True}, "robots with the given map know the world frame"),
     ],
 )
 def test_what_needs_known_starts_is_refused(options, message):
@@ -201,7 +201,7 @@ def test_what_needs_known_starts_is_refused(options, message):
     ("overrides", "message"),
     [
         ({"robots.scout.controller": "market"}, "choose one whose `sees` has no shared_frame"),
-        ({"mission": "patrolling"}, "the graph to patrol lies in the frame of the world"),
+        ({"mission": "patrolling"}, "the graph to patrol lies in the world frame"),
         ({"share_maps.align_every_s": 0.25}, "0.25 s is not a multiple of the step of 0.1 s"),
         ({"share_maps.start_poses": "known", "share_maps.align_every_s": 5.0}, "belongs to start_poses unknown"),
         ({"share_maps.start_poses": "unknow"}, "known"),

@@ -61,7 +61,7 @@ def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_
     assert set(told) == {"killed0", "hung0"}
     assert told["killed0"] == (6, "its process was killed by signal 9 (SIGKILL)")
     assert told["hung0"][0] == 4
-    assert "did not come back within its wall time for one step" in told["hung0"][1]
+    assert "exceeded its wall time for one step" in told["hung0"][1]
     assert run.series("distance_m")[-1] == pytest.approx([0.3 * 0.5, 0.3 * 0.3, 0.3 * 1.0])
     assert run.manifest["repeatable"] is False
     assert gone(pids, 0.5)

@@ -67,13 +67,13 @@ def closes(robot):
 """
 SAID = {
     "Unmade": ("raise SystemExit", "__init__: SystemExit: no map of the treasure"),
-    "unsendable": ("", "what it tells cannot leave its process: "),
+    "unsendable": ("", "its answer cannot be sent from its process: "),
     "memory": ("np.ones", "memory: _ArrayMemoryError: Unable to allocate 4.00 GiB"),
     "recursion_in_c": ("functools.reduce", "recursion_in_c: its process was killed by signal 11 (SIGSEGV)"),
     "recursion": ("    recursion(robot)", "recursion: RecursionError: maximum recursion depth exceeded"),
     "imaginary": ("robot.drive(1j", "imaginary: InvalidValueError: drive(1j, 0): speeds must be finite numbers"),
-    "waits_in_c": ("PyDLL", "waits_in_c: its process has not answered within 5 s of wall time, and was ended"),
-    "closes": ("", "its controller has closed the connection; close only what it has opened"),
+    "waits_in_c": ("PyDLL", "waits_in_c: its process did not answer within 5 s of wall time and was stopped"),
+    "closes": ("", "its controller closed the connection; close only what it has opened"),
 }
 """Of each that stops: what stands in the line where it is, and what is said of it."""
 GONE = ("unsendable", "recursion_in_c", "waits_in_c", "closes")
@@ -100,7 +100,7 @@ def ended(tmp_path_factory):
     processes = [
         one for channel in sim.deciding.host.fleet.channels.values() if not channel.gone for one in family(channel.pid)
     ]
-    with pytest.warns(UserWarning, match="when it was ended") as warned:
+    with pytest.warns(UserWarning, match="while it was being closed") as warned:
         run = sim.close()
     return run, [str(w.message) for w in warned], processes
 
@@ -154,7 +154,8 @@ def test_the_run_is_whole(ended):
 def test_what_its_finally_raises_is_told(ended):
     _, warned, _ = ended
     assert any(
-        re.search(r"leaves0 failed when it was ended: .*mine.py:\d+ in leaves: SystemExit: bye", w) for w in warned
+        re.search(r"leaves0 failed while it was being closed: .*mine.py:\d+ in leaves: SystemExit: bye", w)
+        for w in warned
     )
 
 

@@ -55,5 +55,5 @@ def test_a_notice_that_was_taken_down_stays_taken_down():
 
 
 def test_what_is_no_data_is_refused():
-    with pytest.raises(InvalidValueError, match="a object cannot be written among the steps"):
+    with pytest.raises(InvalidValueError, match="a object cannot be recorded in the steps"):
         encode(object())

@@ -75,7 +75,7 @@ def test_more_blocks_than_can_be_thrown_in_time_are_refused_before_the_first():
 
 def test_a_field_that_would_take_too_many_throws_is_refused_for_that(monkeypatch):
     monkeypatch.setattr("covey.world.generators.rubble._LOOKED", 100_000)  # what 66 throws take at the most
-    with pytest.raises(InvalidValueError, match=r"after as many throws as are allowed .* use a smaller size_m"):
+    with pytest.raises(InvalidValueError, match=r"after the largest number of attempts .* use a smaller size_m"):
         World.rubble(size_m=(100, 100), density=0.2, resolution_m=1.0)
 
 

@@ -50,7 +50,7 @@ class LogDistance(PowerModel):
         default=0.0,
         ge=0,
         le=1e6,
-        description="Way of a robot after which shadowing is correlated by 1/e (Gudmundson) [m]; 0: see same_within_m.",
+        description="Distance at which the correlation of shadowing is 1/e (Gudmundson) [m]; 0: see same_within_m.",
     )
 
     @model_validator(mode="after")

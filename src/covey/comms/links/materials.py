@@ -29,11 +29,11 @@ class Materials(PowerModel):
     by_walls: ClassVar[bool] = True
 
     frequency_mhz: Literal[1300, 2400, 5200] = Field(default=2400, description="Column of MAES' table [MHz].")
-    units_per_m: float = Field(default=4.0, gt=0, le=1000, description="Units of the table in a metre of wall.")
+    units_per_m: float = Field(default=4.0, gt=0, le=1000, description="Table units per metre of wall.")
     attenuation_db: dict[str, float] = Field(
-        default={}, description="Loss per unit by material, in place of the table's [dB]."
+        default={}, description="Loss per unit by material; replaces values of the table [dB]."
     )
-    unnamed: str = Field(default="concrete", description="What walls without a material in the table count as.")
+    unnamed: str = Field(default="concrete", description="Material of walls whose own is not in the table.")
 
     def loss_db(self, pairs: Pairs, spare_db: np.ndarray) -> np.ndarray:
         """Return the loss in the walls between each pair [dB], (m,)."""

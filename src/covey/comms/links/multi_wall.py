@@ -28,10 +28,10 @@ class MultiWall(PowerModel):
     l0_db: float = Field(default=40.0, ge=-200, le=200, description="Loss at 1 m [dB].")
     exponent: float = Field(default=2.0, ge=0, le=20, description="Path loss exponent n of free space.")
     wall_db: dict[str, float] = Field(
-        default={}, description="Loss of a wall by material, in place of the table's [dB]."
+        default={}, description="Loss of a wall by material; replaces values of the table [dB]."
     )
     unnamed_db: float = Field(
-        default=6.9, ge=0, le=1000, description="Loss of a wall of no known material [dB]: COST 231's heavy wall."
+        default=6.9, ge=0, le=1000, description="Loss of a wall of unknown material [dB]: COST 231's heavy wall."
     )
     per_m_db: float = Field(default=0.0, ge=0, le=1e6, description="Loss for each metre inside walls, on top [dB].")
 

@@ -24,7 +24,7 @@ class WallLength(LinkModel):
 
     by_walls: ClassVar[bool] = True
 
-    max_m: float = Field(default=0.0, ge=0, description="Longest way through walls that is heard through [m].")
+    max_m: float = Field(default=0.0, ge=0, description="Largest length inside walls that a link crosses [m].")
     function: Any = Field(
         default=None,
         description="f(distance_m, through_walls_m) -> bool or probability; ./mine.py:name. Replaces max_m.",
@@ -41,7 +41,7 @@ class WallLength(LinkModel):
         if not isinstance(value, str) or ".py:" not in value:
             raise ValueError(f"must be a function, or ./mine.py:name; given: {value!r:.60}")
         if context.get("trusted_only"):
-            raise ValueError(f"{value!r} would run code of a file, which --trusted-only refuses")
+            raise ValueError(f"{value!r} would run code from a file, which --trusted-only refuses")
         try:
             return Function(load_from_file(value, Path(context.get("folder", "."))), value)
         except CoveyError as error:
@@ -72,7 +72,7 @@ class WallLength(LinkModel):
             return super().in_file(parameters)
         reference = self.function.reference
         if not reference:
-            raise InvalidValueError("the function of a wall_length cannot be written to a file; name ./mine.py:name")
+            raise InvalidValueError("a Python function cannot be written to a file; give it as ./mine.py:name")
         return reference if reference == self._reference else super().in_file(parameters | {"function": reference})
 
 
@@ -102,7 +102,7 @@ class Function:
         chance = np.asarray(found, float)
         if not ((chance >= 0.0) & (chance <= 1.0)).all():
             raise InvalidValueError(
-                "a link function returned a number outside 0 … 1; it returns whether the link is there, or the "
+                "a link function returned a number outside 0 … 1; it must return whether there is a link, or the "
                 "probability that a packet gets through"
             )
         return chance

@@ -20,9 +20,9 @@ class Acknowledged(Protocol):
     """
 
     timeout_s: float = Field(
-        default=0.5, gt=0, le=3600, description="Time from the end of a transmission until it repeats [s]."
+        default=0.5, gt=0, le=3600, description="Time from the end of a transmission to the next attempt [s]."
     )
-    retries: int = Field(default=5, ge=0, le=1_000_000, description="How often it repeats before it gives up.")
+    retries: int = Field(default=5, ge=0, le=1_000_000, description="Number of repetitions before it gives up.")
 
     _queue: deque[Frame] = PrivateAttr(default_factory=deque)
     _tries: int = PrivateAttr(default=0)

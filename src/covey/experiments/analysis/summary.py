@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table of a design that names none."""
 SEEDLESS = (
-    "all iterations of each vector came out the same: nothing in the scenario draws from the seed. Let the teams start "
-    "at random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
+    "all iterations of each vector gave the same result: nothing in the scenario uses the seed. Let the teams start at "
+    "random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
 )
 _OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
 

@@ -22,7 +22,7 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
 
     Args:
         source: path of a ``.yaml`` file, or the name of a design that ships.
-        trusted_only: refuse a design that names code of a file.
+        trusted_only: refuse a design that names code in a file.
 
     Raises:
         ScenarioError: all problems of the file, with line and column.
@@ -41,7 +41,7 @@ def parse_design(
         content: the text.
         file: what error messages call the file.
         folder: where the relative paths in it start.
-        trusted_only: refuse a design that names code of a file.
+        trusted_only: refuse a design that names code in a file.
 
     Raises:
         ScenarioError: all problems of the text, with line and column.

@@ -30,7 +30,7 @@ class Range(Record):
         if self.to < self.from_:
             raise ValueError(f"goes from {self.from_:g} down to {self.to:g}; write the smaller one first")
         if self.step is not None and (self.count is not None or self.log):
-            raise ValueError("has a step; it goes without count and log")
+            raise ValueError("has a step; leave out count and log")
         if (self.step or self.whole) and (self.to - self.from_) / (self.step or 1) >= MAX_VECTORS:
             raise ValueError(f"has more than {MAX_VECTORS} values; give it a larger step, or a count")
         if self.log and self.from_ <= 0:

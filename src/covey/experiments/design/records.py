@@ -60,7 +60,7 @@ class Measurement(Record):
     def _one_time(self) -> "Measurement":
         given = [key for key in ("every", "every_s", "when") if getattr(self, key) is not None]
         if len(given) != 1:
-            raise ValueError(f"say one of every: step, every_s and when; given: {' and '.join(given) or 'none'}")
+            raise ValueError(f"give one of every: step, every_s and when; given: {' and '.join(given) or 'none'}")
         wrong: list[Located] = []
         if self.when is not None and self.when not in EVENT_KINDS:
             message = f"unknown kind of event {self.when!r}{did_you_mean(self.when, EVENT_KINDS)}"
@@ -127,7 +127,7 @@ def _vectors(value: Any, info: ValidationInfo) -> Any:
         if ".py:" not in value:
             raise ValueError(f"{_VECTORS}; given: {value!r}")
         if (info.context or {}).get("trusted_only"):
-            raise ValueError(f"{value!r} would run code of a file, which --trusted-only refuses")
+            raise ValueError(f"{value!r} would run code from a file, which --trusted-only refuses")
         return value
     kinds = {"latin hypercube": LatinHypercube, "sobol": Sobol, "list": Listed}
     key = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
@@ -218,7 +218,9 @@ class Design(FromFile):
     @classmethod
     def _seed_is_not_a_parameter(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         if "seed" in parameters:
-            raise located([(("seed",), "is no parameter: every iteration has a seed of its own; set iterations", None)])
+            raise located(
+                [(("seed",), "cannot be a parameter: every iteration has its own seed; set iterations", None)]
+            )
         return parameters
 
     @field_validator("report")

@@ -64,7 +64,7 @@ def vectors(design: Design) -> list[Vector]:
     else:
         found = _factorial(design)
     if not found:
-        raise ScenarioError([design.document.problem("there is no vector", ("vectors",))])
+        raise ScenarioError([design.document.problem("the design has no vector; list at least one", ("vectors",))])
     unique = {_key(vector.values): vector for vector in reversed(found)}
     return list(reversed(unique.values()))
 
@@ -100,7 +100,7 @@ def _factorial(design: Design) -> list[Vector]:
                 problems.append(design.document.problem(message, one.place))
             seen.add(_key(one.shown))
     if math.prod(map(len, lists)) > MAX_VECTORS:
-        message = f"{math.prod(map(len, lists))} combinations; at most {MAX_VECTORS}: sample them, {{sobol: 1024}}"
+        message = f"{math.prod(map(len, lists))} combinations, the most is {MAX_VECTORS}; sample them: {{sobol: 1024}}"
         problems.append(design.document.problem(message, ("vectors",)))
     if problems:
         raise ScenarioError(problems)
@@ -156,7 +156,7 @@ def _read_csv(design: Design, file: str) -> list[dict[str, Any]]:
     if not lines:
         raise ScenarioError([Problem("is empty; its first line names the parameters", file)])
     header = [cell.strip() for cell in lines[0]]
-    problems = [Problem(f"the column {name!r} comes twice", file, 1, 1) for name in header if header.count(name) > 1]
+    problems = [Problem(f"there are two columns {name!r}", file, 1, 1) for name in header if header.count(name) > 1]
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(header):
@@ -210,7 +210,7 @@ def _picked(name: str, row: Mapping[str, Any], menu: list[Choice], place: Path) 
     """Return the choice that a row names: one of those that the design gives for it, or a value of its own."""
     if name not in row:
         if len(menu) != 1:
-            raise InvalidValueError(f"{name!r} has several values, and a vector names none of them")
+            raise InvalidValueError(f"{name!r} has several values, but a vector gives none")
         return menu[0]
     value = row[name]
     known = next((choice for choice in menu if _key(choice.shown) == _key(value)), None)

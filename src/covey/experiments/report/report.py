@@ -142,7 +142,7 @@ def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gall
 
 def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:
     """Yield for each figure of a layout a suffix of its file's name, its runs, and what its caption says of them."""
-    pooled = f"; all values of {' and '.join(map(label, layout.pooled))} put together" if layout.pooled else ""
+    pooled = f"; all values of {' and '.join(map(label, layout.pooled))} pooled" if layout.pooled else ""
     for number, (key, part) in enumerate(statistics.groups(table, layout.panels), start=1):
         named = zip(map(label, layout.panels), map(written, key), strict=True)
         where = ", ".join(f"{name} {value}" for name, value in named)

@@ -114,8 +114,8 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
     command = shlex.split(cluster.job_cls.submit_command)[0]
     if shutil.which(command) is None:
         raise CoveyError(
-            f"{path}: there is no {command} on this machine; start covey where jobs are submitted, or let "
-            "--cluster name the address of a Dask scheduler"
+            f"{path}: there is no {command} on this machine; start covey where jobs are submitted, or give "
+            "--cluster the address of a Dask scheduler"
         )
 
     async def submitted() -> None:
@@ -132,7 +132,7 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
     except (RuntimeError, ValueError, OSError) as error:
         said = " ".join(str(error).split())
         raise MachineError(
-            f"{path}: {command} took no job: {said}; --dry-run shows the script of a job, to submit it by hand"
+            f"{path}: {command} refused the job: {said}; --dry-run shows the job script, to submit it by hand"
         ) from None
 
 
@@ -142,8 +142,8 @@ def _await_worker(client: Any, jobs: int) -> None:
         client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
     except TimeoutError:
         print(
-            f"{jobs} job{'s' if jobs > 1 else ''} submitted; no worker has come in {_FIRST_WORKER_S} s. Runs begin "
-            "when the queue starts a job; the queueing system says what it waits for, and its log why a job has died",
+            f"{jobs} job{'s' if jobs > 1 else ''} submitted; no worker has connected in {_FIRST_WORKER_S} s. Runs "
+            "begin when the queue starts a job. See the queue for what it waits for, and its log if a job has died.",
             file=sys.stderr,
         )
 
@@ -269,8 +269,8 @@ def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, An
     interface = found.get("interface") or dask.config.get(f"jobqueue.{name}.interface", None)
     if not interface and not {"host", "interface"} & scheduler.keys():
         raise ValueError(
-            "say by which network the workers reach this machine, as in interface: eth0 (ip -brief address lists "
-            "them; lo where all workers run here)"
+            "name the network by which the workers reach this machine, for example interface: eth0 (ip -brief "
+            "address lists them; use lo if all workers run here)"
         )
     mine = found.get("worker_extra_args") or dask.config.get(f"jobqueue.{name}.worker-extra-args", None) or []
     found["worker_extra_args"] = ["--no-dashboard", "--dashboard-address", _NOWHERE, *mine]
@@ -296,7 +296,7 @@ def _over_ssh(path: str, options: dict[str, Any]) -> Any:
     except Exception as error:  # those of asyncssh are of many kinds
         said = " ".join(str(error).split())
         raise MachineError(
-            f"{path}: ssh: {said}; every host must let you in by SSH without a question, have this Python "
+            f"{path}: ssh: {said}; every host must accept your SSH login without a prompt, have this Python "
             f"({options.get('remote_python') or sys.executable}) with Covey, and see this folder under the same path"
         ) from error
 
@@ -314,7 +314,7 @@ def _of_ssh(options: dict[str, Any], security: Any) -> dict[str, Any]:
     first, *others = found["hosts"]
     scheduler = _QUIET | {"host": first} | (found.get("scheduler_options") or {})
     if first in local and not set(others) <= set(local) and scheduler["host"] == first:
-        raise ValueError(f"hosts: the others do not reach {first!r}; name this machine as they do")
+        raise ValueError(f"hosts: the others do not reach {first!r}; use the name by which they reach this machine")
     keys = {"security": {"require_encryption": True} | {name: getattr(security, name) for name in _FILES_OF_KEYS}}
     worker = {"dashboard_address": _NOWHERE} | (found.get("worker_options") or {}) | keys
     scheduler |= keys | {"protocol": "tls://"}
@@ -327,7 +327,7 @@ def _refuse_commands(path: str, file: ClusterFile) -> None:
     wrong = [key for key in options if key not in _HARMLESS]
     if wrong:
         raise InvalidValueError(
-            f"{path}: {name}.{wrong[0]} may run commands, which --trusted-only refuses; it lets through: "
+            f"{path}: {name}.{wrong[0]} may run commands, which --trusted-only refuses; it allows only: "
             f"{', '.join(_HARMLESS)}"
         )
 

@@ -235,7 +235,7 @@ def _claimed(folder: Path, design: Design, plan: bytes) -> FolderLock:
         if alone:
             refuse_others(folder, design)
             raise RunFolderError(
-                f"{alone}. It works on another version of the design {design.design!r}, and one folder has one plan"
+                f"{alone}. It runs another version of the design {design.design!r}, and a folder holds one version"
             )
 
 
@@ -299,8 +299,8 @@ def unwritable(folder: Path, error: OSError) -> DiskError:
     """Return the error that says why the folder of a design cannot be written any more, and what to do."""
     why = os.strerror(error.errno) if error.errno else str(error)
     return DiskError(
-        f"cannot write {str(folder)!r}: {why}; every finished run is whole. Put that right, as by making room, and run "
-        "the same command again"
+        f"cannot write {str(folder)!r}: {why}; finished runs are complete. Fix this, for example by freeing disk "
+        "space, and run the same command again"
     )
 
 

@@ -153,8 +153,8 @@ class Supervisor:
             if answer["ready"] != environment:
                 self._drop()
                 raise MachineError(
-                    f"{host()['name']} has other sources of Covey or other versions of its packages than those that "
-                    "the runs were planned with; install the same everywhere, and run the same command again"
+                    f"{host()['name']} has other sources of Covey or other versions of packages than the machine that "
+                    "planned the runs; install the same on both, and run the same command again"
                 )
         assert self._child is not None
         self._child.forget_log()
@@ -226,9 +226,9 @@ class _Child:
         try:
             code = self.process.wait(1.0)
         except subprocess.TimeoutExpired:
-            return "its process answered what nobody can read, and was ended"
+            return "its process gave an unreadable answer and was stopped"
         if code == CLOSED:
-            return "its process could not answer: the run has closed file descriptors that are not its own"
+            return "its process could not answer: the run closed file descriptors that are not its own"
         if code >= 0:
             return f"its process ended with exit code {code}"
         try:
@@ -288,7 +288,7 @@ class _Child:
 def _beyond(limits: Limits, wall_s: float, memory_mib: float) -> tuple[str, str] | None:
     """Return status and reason of a run that takes more than it may."""
     if wall_s > limits.wall_s:
-        return "hung", f"still running after the {limits.wall_s:g} s of wall time that it may take (limits.wall_s)"
+        return "hung", f"still running after {limits.wall_s:g} s of wall time, its limit (limits.wall_s)"
     if memory_mib > limits.memory_mib:
         may = f"{limits.memory_mib:g} MiB that it may (limits.memory_mib)"
         return "out_of_memory", f"held {memory_mib:.0f} MiB of memory, more than the {may}"

@@ -149,7 +149,7 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     best = fits[0]
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
     if best.weakest_m < LEAST_WEAKEST_M:
-        return _refuse(found, f"too little in common: {best.weakest_m:.1f} m of wall hold the weakest direction")
+        return _refuse(found, f"too little overlap: {best.weakest_m:.1f} m of wall fix the weakest direction")
     if best.denied_m > MOST_DENIED * best.met_m:
         return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)

@@ -391,15 +391,15 @@ class ElevationBelief(SharedMap):
                 data = {name: file[name] for name in ("altitude", "variance", "mark", "origin", "spacing_m")}
         except (OSError, ValueError, KeyError) as error:
             raise InvalidValueError(
-                f"{path} holds no belief about the ground ({error}); use one that save() wrote"
+                f"{path} holds no belief about the ground ({error}); use a file that save() wrote"
             ) from None
         frame = np.array([*data["origin"], data["spacing_m"]])
         rows, columns = data["mark"].shape
         fits = rows <= self.grid.shape[0] and columns <= self.grid.shape[1]
         if not fits or not np.allclose(frame, self._beliefs.frame, rtol=0, atol=1e-6):
             raise InvalidValueError(
-                f"{path} is about vertices {frame[2]:g} m apart from ({frame[0]:g}, {frame[1]:g}) m on; here they are "
-                f"{self._beliefs.frame[2]:g} m apart from ({self._beliefs.frame[0]:g}, {self._beliefs.frame[1]:g}) m on"
+                f"{path} has vertices {frame[2]:g} m apart, from ({frame[0]:g}, {frame[1]:g}) m; this belief has them "
+                f"{self._beliefs.frame[2]:g} m apart, from ({self._beliefs.frame[0]:g}, {self._beliefs.frame[1]:g}) m"
             )
         known = data["mark"] > 0
         own = self._beliefs._team.own[self._robot, :rows, :columns]

@@ -55,12 +55,12 @@ def _tried(path: str, changed_ns: int, size: int) -> str:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_WAIT_S, stdin=subprocess.DEVNULL, check=False)
     except subprocess.TimeoutExpired:
-        return f"it is not read after {_WAIT_S} s"
+        return f"reading it took longer than {_WAIT_S} s"
     if done.returncode == 0:
         return ""
     if done.returncode == 2:
         return done.stderr.decode("utf-8", "replace").strip()[-500:]
-    return f"it takes more than {LIMIT_S} s or {LIMIT_BYTES / 1e9:g} GB, or breaks the engine; simplify it"
+    return f"it takes more than {LIMIT_S} s or {LIMIT_BYTES / 1e9:g} GB, or crashes the engine; simplify it"
 
 
 def _main(path: str) -> int:

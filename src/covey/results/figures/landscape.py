@@ -214,7 +214,7 @@ def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.nda
     _show(axes, error, frame, cmap="RdBu_r", norm=norm)
     ticks = [t for t in (0.02, 0.05, 0.2, 0.5, 2.0, 5.0) if t <= most] if most > 4 * _NOISE_M else None
     ticks = None if ticks is None else [*(-t for t in reversed(ticks)), 0.0, *ticks]
-    _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief less truth [m]", extend="both", ticks=ticks)
+    _bar(axes, ScalarMappable(norm, "RdBu_r"), "belief minus truth [m]", extend="both", ticks=ticks)
 
 
 def _draw_interval(axes: Axes, known: Believed, frame: np.ndarray) -> None:

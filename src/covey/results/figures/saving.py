@@ -104,7 +104,7 @@ def save_pictures(
     target, written = Path(folder), []
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
-        raise InvalidValueError(f"pictures as {unknown[0]!r}; choose of {', '.join(KINDS)}")
+        raise InvalidValueError(f"cannot write pictures as {unknown[0]!r}; choose from {', '.join(KINDS)}")
     with _writing(target):
         for name, picture in pictures.items():
             if picture is None:

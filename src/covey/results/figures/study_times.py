@@ -39,7 +39,7 @@ def survival_curves(
         InvalidValueError: the metric is no time to a goal.
     """
     if not is_time_to_goal(metric):
-        raise InvalidValueError(f"{metric!r} is no time to a goal; choose one such as exploration_time_s or t90_s")
+        raise InvalidValueError(f"{metric!r} is not a time to a goal; choose one such as exploration_time_s or t90_s")
     found = [(key, sample(part, metric)) for key, part in groups(table, by)]
     names = [_name(by, key) for key, _ in found]
     text = (

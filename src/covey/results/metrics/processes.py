@@ -19,13 +19,13 @@ _MEANS = {
     "controller_cpu_percent": ("cpu_percent", "Processor time over wall time [%], 100 = one processor."),
     "controller_ram_percent": ("ram_percent", "Memory over that of the robot's computer, or else of the machine [%]."),
     "controller_rss_mib": ("rss_mib", "Resident memory of the process [MiB]."),
-    "controller_kbytes_received": ("kbytes_received", "What came over the wire to the simulator [KB/s]."),
-    "controller_kbytes_sent": ("kbytes_sent", "What went over it [KB/s]."),
+    "controller_kbytes_received": ("kbytes_received", "Data received from the simulator [KB/s]."),
+    "controller_kbytes_sent": ("kbytes_sent", "Data sent to the simulator [KB/s]."),
 }
 _SUMS = {
-    "missed_deadlines": "Steps at whose end a command was missing, of all controllers.",
-    "late_commands": "Commands that came in a later step than they were for.",
-    "dropped_readings": "Readings that controllers did not get since they were still busy.",
+    "missed_deadlines": "Steps that ended without a command, summed over all controllers.",
+    "late_commands": "Commands that came after their step.",
+    "dropped_readings": "Readings that controllers did not get because they were busy.",
 }
 
 

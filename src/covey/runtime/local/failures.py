@@ -58,7 +58,7 @@ def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
 
 def failed_at_the_end(name: str, text: str) -> str:
     """Return what is said of an error in a ``finally`` block of a robot's, or a group's, controller."""
-    return f"the controller of {name} failed when it was ended: {text.splitlines()[0]}"
+    return f"the controller of {name} failed while it was being closed: {text.splitlines()[0]}"
 
 
 def _listed(names: list[str]) -> str:

@@ -25,7 +25,7 @@ class StepBudgetError(ControllerError):
 
     def __init__(
         self,
-        message: str = "it did not come back within its wall time for one step (step_budget_s); a loop needs an await",
+        message: str = "it exceeded its wall time for one step (step_budget_s); a loop needs an await",
     ):
         super().__init__(message)
 
@@ -151,8 +151,8 @@ class Watchdog:
             frame = sys._current_frames().get(self._thread_id)
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "somewhere"
             print(
-                f"covey: a controller is in {where} and cannot be interrupted there; end the run with Ctrl-C, and let "
-                "controllers run in processes of their own, which can be ended: execution: {controllers: processes}",
+                f"covey: a controller is in {where} and cannot be interrupted there; end the run with Ctrl-C, or run "
+                "controllers in processes of their own, which can be stopped: execution: {controllers: processes}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -174,7 +174,7 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
         raise
     except BaseException as another:
         watchdog.rest()
-        text = f"{type(error).__name__}, of which nothing can be said: {type(another).__name__}"
+        text = f"{type(error).__name__}, whose text cannot be shown: {type(another).__name__}"
     return Failed(text, isinstance(error, StepBudgetError), error)
 
 

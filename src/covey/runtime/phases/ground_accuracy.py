@@ -72,7 +72,7 @@ class GroundAccuracy:
                 if seen.any():
                     watched.noticed.add(robot)
                     delay = (self._clock.step + 1 - watched.change.step) * self._clock.step_s
-                    text = f"{delay:.1f} s after it, at {seen.sum()} of {len(vertices)} vertices known before"
+                    text = f"{delay:.1f} s later, at {seen.sum()} of {len(vertices)} vertices known before"
                     yield robot, f"change {number}", belief.grid.to_world(vertices[seen].mean(axis=0)), text
         if self.columns and self._clock.step % self._every == 0:
             rows = [self._compare(belief) for belief in self._beliefs.values()]

@@ -114,7 +114,7 @@ class Fleet:
                     raise ControllerError(f"the process of {name} ended with exit code {code} before the run began")
             if missing and time.monotonic() > until:
                 raise ControllerError(
-                    f"no process of {', '.join(sorted(missing))} has come in within {START_S:g} s at "
+                    f"no process of {', '.join(sorted(missing))} has connected within {START_S:g} s to "
                     f"{self.address[0]}:{self.address[1]}"
                 )
 
@@ -138,7 +138,7 @@ def _wire(channel: Channel) -> Transport:
 def _wait_until_ready(channel: Channel) -> None:
     letter = _wire(channel).receive(START_S)
     if letter is None or letter.kind != READY:
-        raise ControllerError(f"{channel.name}: {letter.parts[1] if letter else 'its process hangs'}")
+        raise ControllerError(f"{channel.name}: {letter.parts[1] if letter else 'its process does not answer'}")
     channel.memory = letter.parts[1]["memory"]
 
 

@@ -62,6 +62,6 @@ def given_key() -> bytes:
     if not key:
         raise InvalidValueError(
             f"{KEY_VARIABLE} holds no key; set it to the same hexadecimal digits for the simulator and for each "
-            f"`covey robot`, as from: python -c 'import secrets; print(secrets.token_hex(32))'"
+            f"`covey robot`, for example from: python -c 'import secrets; print(secrets.token_hex(32))'"
         )
     return key

@@ -31,8 +31,8 @@ class Processes(Record):
     memory_mib: float = Field(
         default=2048.0,
         gt=0,
-        description="Most memory that a process may take beyond what it has when it is ready [MiB]; a request for more "
-        "gets a MemoryError. Twice the memory of the robot's computer if that is more.",
+        description="Memory that a process may take in addition to what it has when ready [MiB]; a request for more "
+        "gets a MemoryError. At least twice the memory of the robot's computer.",
     )
 
     @field_validator("address")

@@ -52,7 +52,7 @@ def encode(value: Any) -> Any:
     name = value.__reduce__()
     if isinstance(name, str):  # the one of its kind, under this name in its module
         return {"code": f"{kind.__module__}:{name}"}
-    raise InvalidValueError(f"a {kind.__name__} cannot be written among the steps of a robot")
+    raise InvalidValueError(f"a {kind.__name__} cannot be recorded in the steps of a robot")
 
 
 _FUNCTIONS = (type(encode), type(len))
@@ -87,7 +87,7 @@ def decode(data: Any) -> Any:
         return bytes.fromhex(data["bytes"])
     if what == "path":
         return Path(data["path"])
-    raise InvalidValueError(f"{what!r} is nothing that steps of a robot are written with")
+    raise InvalidValueError(f"{what!r} is not a type that is recorded in the steps of a robot")
 
 
 _CONTAINERS: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozenset}

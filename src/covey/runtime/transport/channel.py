@@ -124,7 +124,7 @@ class Channel:
             elif time.monotonic() >= silent_until:
                 wait_s = self.budget_s + PATIENCE_S
                 where = self._where(ask=True)
-                self.lose(f"{where}its process has not answered within {wait_s:g} s of wall time, and was ended")
+                self.lose(f"{where}its process did not answer within {wait_s:g} s of wall time and was stopped")
             else:
                 return
 
@@ -194,12 +194,12 @@ class Channel:
         try:
             code = self.process.wait(1.0)
         except subprocess.TimeoutExpired:
-            return f"its process does not understand: {otherwise}"
+            return f"its process cannot read the data: {otherwise}"
         if code < 0:
             limited = f"; its memory is limited by {self.memory}" if "/" in self.memory else ""
             return f"{self._where()}its process was killed by signal {-code} ({signal.Signals(-code).name}){limited}"
         if code == CLOSED:
-            return "its process ended: its controller has closed the connection; close only what it has opened"
+            return "its process ended: its controller closed the connection; close only what it has opened"
         return f"its process ended with exit code {code}"
 
     def _where(self, *, ask: bool = False) -> str:

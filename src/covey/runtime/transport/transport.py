@@ -94,10 +94,10 @@ class Transport:
         try:
             data = [b"" if part is None else pickle.dumps(part, 5) for part in parts]
         except Exception as error:
-            raise LetterError(f"what it tells cannot leave its process: {type(error).__name__}: {error}") from None
+            raise LetterError(f"its answer cannot be sent from its process: {type(error).__name__}: {error}") from None
         size = sum(map(len, data))
         if self.largest is not None and size > self.largest:
-            raise LetterError(f"what it tells in one step is larger than {self.largest >> 20} MiB: {size:.3g} bytes")
+            raise LetterError(f"its answer in one step is larger than {self.largest >> 20} MiB: {size:.3g} bytes")
         with self._lock:
             try:
                 self._connection.send_bytes(b"".join((_HEAD.pack(kind, cpu_s, *map(len, data)), *data)))
@@ -125,7 +125,7 @@ class Transport:
                 parts.append(pickle.loads(memoryview(data)[at : at + length]) if length else None)
                 at += length
         except Exception as error:
-            raise TransportError(f"what came cannot be read: {type(error).__name__}: {error}") from error
+            raise TransportError(f"the data received cannot be read: {type(error).__name__}: {error}") from error
         if kind not in _UNCOUNTED:
             _count(self.received, self.letters_received, lengths)
         return Letter(kind, cpu_s, (parts[0], parts[1], parts[2]))

@@ -92,7 +92,7 @@ def rubble(
             misses += 1
         if looked > _LOOKED:
             raise InvalidValueError(
-                f"density is {density:g}, but after as many throws as are allowed blocks cover only "
+                f"density is {density:g}, but after the largest number of attempts blocks cover only "
                 f"{density * covered / wanted:.3g} of the field; use a smaller size_m or density, or larger block_m"
             )
         if misses > _TRIES:

@@ -86,7 +86,7 @@ def read_ground(
     read = _READERS.get(path.suffix.lower())
     if read is None:
         raise MapFileError(
-            f"{path}: is no known kind of height map; it must end in {', '.join(sorted(_READERS))}"
+            f"{path}: unknown kind of height map; it must end in {', '.join(sorted(_READERS))}"
             + ("" if path.exists() else ", and there is no such file")
         )
     if key is not None and path.suffix.lower() != ".npz":
@@ -119,7 +119,7 @@ def _altitudes(layer: Layer, m_per_step: float | None, zero_m: float | None, fil
     elif holes.any():
         raise InvalidValueError(
             f"{np.count_nonzero(holes)} of {holes.size} altitudes are holes (NaN or NODATA); give fill_m, the altitude "
-            "that they are to have, or fill them before"
+            "for them, or fill them first"
         )
     return altitude
 
@@ -156,7 +156,7 @@ def _read_gray(path: Path) -> Layer:
     if image.transparent is not None and image.transparent.any():
         raise MapFileError(f"{path}: has transparent pixels, which have no altitude; save it without transparency")
     if image.coloured:
-        raise MapFileError(f"{path}: has colours, which are no altitudes; save it as a gray image, of 16 bits best")
+        raise MapFileError(f"{path}: has colours, which are not altitudes; save it as a gray image, best with 16 bits")
     values = image.values
     if image.white in (510, 765) and path.suffix.lower() == ".png":  # bands, whose sum this is
         values = values / (image.white // 255)

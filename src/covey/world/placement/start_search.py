@@ -87,7 +87,7 @@ class StartSearch:
         """
         if not self.world.halls:
             raise PlacementError(
-                f"{self.world.name} knows no halls, so nothing can start at their ends; use a generated building or "
+                f"{self.world.name} has no halls, so no robot can start at their ends; use a generated building or "
                 "office, or {together: {}}, {spread: {}}, {apart: {}} or {room: largest}"
             )
         grid = self.world.grid

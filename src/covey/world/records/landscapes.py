@@ -52,7 +52,7 @@ class HeightMapWorld(_Landscape):
         default=None, description="Altitude of the value 0 [m]; null: as the file says, else 0."
     )
     resample_m: Spacing | None = Field(
-        default=None, description="Spacing at which the surface is resampled [m]; null: it is not."
+        default=None, description="Spacing to which the surface is resampled [m]; null: not resampled."
     )
     fill_m: float | None = Field(default=None, description="Altitude that fills holes [m]; null: holes are refused.")
     key: str | None = Field(default=None, description="Name of the array in a .npz; needed if the file holds several.")

@@ -198,7 +198,7 @@ class Coverage:
         """
         before = poses if before is None else before
         if len(poses) > len(self._each):
-            raise InvalidValueError(f"{len(poses)} robots, but the coverage is that of {len(self._each)}")
+            raise InvalidValueError(f"{len(poses)} robots, but the coverage is for {len(self._each)}")
         self._count += cover(before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
 
     @property
