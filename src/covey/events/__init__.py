@@ -1,1 +1,1 @@
-"""What happens to a world and its robots while they run: as declared, when due, and applied."""
+"""Events and faults that change a world and its robots during a run: their declaration, schedule and effects."""

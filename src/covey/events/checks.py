@@ -1,4 +1,4 @@
-"""What can be wrong with declared events and faults that the records alone do not show."""
+"""Checks of declared events and faults that need the world and the team."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,16 +27,16 @@ from covey.robots.model import RobotModel
 from covey.world.state import AnyWorld
 
 Found = tuple[tuple[str, ...], str]
-"""Where in the record, and what."""
+"""A path in the record, and the message."""
 FoundInTeam = tuple[tuple[str | int, ...], str]
-"""Where in the scenario, and what."""
+"""A path in the scenario, and the message."""
 
 
 def as_input(value: Any) -> When:
-    """Return the record of an event or fault, given as one or as plain data.
+    """Return the record of an event or fault, given as a record or as plain data.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the value is neither an event nor a fault.
     """
     if isinstance(value, When):
         return value
@@ -49,20 +49,20 @@ def as_input(value: Any) -> When:
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
-    """Raise `InvalidValueError` when a record names what there is not, or lies outside the world; see `found_in`."""
+    """Raise `InvalidValueError` if a record names something unknown, or lies outside the world; see `found_in`."""
     found = [f"{'.'.join((what, *path))}: {message}" for path, message in found_in(record, world, groups, declared)]
     if found:
         raise InvalidValueError("; ".join(found))
 
 
 def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None) -> Iterator[Found]:
-    """Yield what is wrong with an event or fault.
+    """Yield the problems of an event or fault.
 
     Args:
         record: the event or fault.
-        world: where it is to happen.
+        world: the world in which it is to happen.
         groups: the groups of the team, with ``name``, ``names`` and ``robot``.
-        declared: all events, one of which puts up what another removes; None when that is not known yet.
+        declared: all events, because one may add what another removes; None if they are not known yet.
     """
     if isinstance(record, DoorEvent):
         doors = [door.name for door in world.doors]
@@ -149,7 +149,7 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
 
 
 def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:
-    """Yield what of a scenario makes sense only when the robots know where all of them started.
+    """Yield the parts of a scenario that work only if the robots know all start poses.
 
     Args:
         groups: the controller of each group, and whether it is given the map.
@@ -174,11 +174,11 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
 
 
 def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:
-    """Yield which controllers need what their robots do not have; groups by controller and robot.
+    """Yield the controllers that need something their robots do not have.
 
     Args:
-        groups: controller and robot of each.
-        waypoints: whether the mission gives some.
+        groups: controller and robot of each group.
+        waypoints: whether the mission gives waypoints.
     """
     for i, (program, robot) in enumerate(groups):
         has = [sensor.kind for sensor in robot.sensors] or ["no sensors"]
@@ -199,16 +199,16 @@ _REMEDIES = {
 
 
 def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
-    """Raise `InvalidValueError` when a controller needs what its robots do not have; see `needed`."""
+    """Raise `InvalidValueError` if a controller needs something its robots do not have; see `needed`."""
     for path, message in needed([(g.program, g.robot) for g in groups], waypoints):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 
 def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: ShareMaps | None) -> str:
-    """Return what to say of a team whose controllers count on shared maps that nobody shares; empty when all is well.
+    """Return a warning if controllers rely on shared maps but no robot shares maps; else an empty text.
 
     Args:
-        groups: controller, robot, number of robots, and whether they are given the map, of each group.
+        groups: of each group the controller, robot, number of robots, and whether they are given the map.
         sharing: when robots exchange maps; None: on request.
     """
     if sharing is not None and sharing.policy != "on_request":
@@ -225,13 +225,13 @@ def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: S
 
 
 def order_found(order: Order, world: AnyWorld) -> Iterator[Found]:
-    """Yield what is wrong with an order in a world."""
+    """Yield the problems of an order in a world."""
     if not world.grid.inside(world.grid.to_cells(order.objective_m)):
         yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
 
 
 def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
-    """Raise `InvalidValueError` when a team cannot do without knowing where all started; see `known_starts_needed`."""
+    """Raise `InvalidValueError` if a team needs to know all start poses; see `known_starts_needed`."""
     for path, message in known_starts_needed([(g.program, g.known_map) for g in groups], mission):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 

@@ -1,4 +1,4 @@
-"""What can go wrong with robots, as users declare it."""
+"""The faults of robots, as users declare them."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from covey.events.records import When
 
 SPOILED_KINDS = ("lidar", "proximity", "neighbours", "odometry", "bumper", "wedge", "lidar3d", "depth_camera")
-"""The kinds of sensors that can be made worse."""
+"""The kinds of sensors that can degrade."""
 
 
 class Fault(When):
@@ -24,12 +24,12 @@ class Fault(When):
 
     @property
     def part(self) -> str:
-        """What of the robot it concerns: a robot has one fault of a kind on a part at a time."""
+        """The part of the robot that it affects; a robot has at most one fault of a kind on a part at a time."""
         return ""
 
 
 class Dies(Fault):
-    """The robot stands still, senses nothing, says nothing, and is in the way of others."""
+    """The robot stands still, senses nothing, sends nothing, and blocks others."""
 
     kind: Literal["dies"] = Field(default="dies", description="The name of this kind of fault.")
     vanishes: bool = Field(
@@ -44,13 +44,13 @@ class Dies(Fault):
 
 
 class RadioDies(Fault):
-    """The robot neither sends nor hears."""
+    """The robot neither sends nor receives."""
 
     kind: Literal["radio_dies"] = Field(default="radio_dies", description="The name of this kind of fault.")
 
 
 class SensorFault(Fault):
-    """A sensor gets worse, or drops out, as it does with the defaults."""
+    """A sensor degrades or, with the defaults, drops out."""
 
     kind: Literal["sensor"] = Field(default="sensor", description="The name of this kind of fault.")
     sensor: str = Field(default="lidar", min_length=1, description="Name or kind of the sensor.")
@@ -74,21 +74,21 @@ class SensorFault(Fault):
 
     @property
     def lost(self) -> float:
-        """Share that is lost."""
+        """Share of the readings that is lost."""
         if self.dropout is not None:
             return self.dropout
         return 1.0 if self.range_factor == 1.0 and self.noise_m == 0.0 else 0.0
 
 
 class WheelSticks(Fault):
-    """One wheel, or the wheels of one side, do not turn: the robot drives circles around it."""
+    """One wheel, or the wheels of one side, do not turn: the robot drives in circles around it."""
 
     kind: Literal["wheel_sticks"] = Field(default="wheel_sticks", description="The name of this kind of fault.")
     wheel: Literal["left", "right"] = Field(default="left", description="left or right.")
 
 
 class LocalizationJumps(Fault):
-    """The pose estimate jumps, and what follows is relative to that."""
+    """The pose estimate jumps; later estimates are relative to the jump."""
 
     kind: Literal["localization_jumps"] = Field(
         default="localization_jumps", description="The name of this kind of fault."
@@ -101,4 +101,4 @@ class LocalizationJumps(Fault):
 
 
 AnyFault = Annotated[Dies | RadioDies | SensorFault | WheelSticks | LocalizationJumps, Field(discriminator="kind")]
-"""Any fault that a scenario can declare, told apart by ``kind``."""
+"""Any fault that a scenario can declare; ``kind`` selects the record."""

@@ -1,4 +1,4 @@
-"""Faults: what is wrong with which robots, and what follows of it."""
+"""Faults: which robots have which fault, and its effects."""
 
 import math
 from collections.abc import Callable
@@ -18,24 +18,24 @@ from covey.sensors.degradation import Degradation
 
 @dataclass(frozen=True, eq=False)
 class Struck:
-    """A fault of one robot: since when, and until which step (None: to the end)."""
+    """A fault of one robot: when it began, and the step at which it ends (None: at the end of the run)."""
 
     fault: Any
     robot: int
     until: int | None
-    jump: Pose | None = None  # from the estimate without the fault to that with it
+    jump: Pose | None = None  # from the estimate without the fault to the one with it
 
 
 class Faults:
     """The faults of a team.
 
     Args:
-        port: what they may do.
+        port: access to the simulation.
         note: records an event.
         random: returns the generator of a stream.
 
     Attributes:
-        active: what is wrong now.
+        active: the present faults.
     """
 
     def __init__(self, port: Port, note: Callable[..., Any], random: Callable[[str], np.random.Generator]):
@@ -46,14 +46,14 @@ class Faults:
         self._stuck: dict[int, str] = {}
 
     def strike(self, fault: Fault, stream: str) -> list[dict[str, Any]] | None:
-        """Let a fault strike; return it for each robot struck, None when there was none left to strike."""
+        """Apply a fault; return it for each robot struck, or None if there was no robot to strike."""
         struck = [self._one(fault, robot, stream) for robot in self._choose(fault, stream)]
         if struck:
             self._apply()
         return struck or None
 
     def recover(self) -> None:
-        """End the faults whose time is over."""
+        """End the faults whose duration is over."""
         over = [s for s in self.active if s.until is not None and self._port.clock.step >= s.until]
         if over:
             self.active = [s for s in self.active if s not in over]
@@ -62,7 +62,7 @@ class Faults:
                 self._say("recovered", s.robot, s.fault, "")
 
     def driven(self, commands: np.ndarray) -> np.ndarray:
-        """Return the body twists (n, 3) that the wheels make of commands (n, 3)."""
+        """Return the body twists (n, 3) that the wheels produce for commands (n, 3)."""
         if not self._stuck:
             return commands
         commands = commands.copy()
@@ -71,7 +71,7 @@ class Faults:
         return commands
 
     def _choose(self, fault: Fault, stream: str) -> list[int]:
-        """Return the robots that a fault strikes, among those that it can strike."""
+        """Return the robots that a fault strikes."""
         names = self._names
         free = [i for i in range(len(names)) if self._can(fault, i)]
         if fault.robot == "all":
@@ -83,7 +83,7 @@ class Faults:
         return [free[int(self._random(f"{stream}/robot").integers(len(free)))]] if free else []
 
     def _can(self, fault: Fault, robot: int) -> bool:
-        """Return whether a robot is alive, has what a fault is about, and has no such fault already."""
+        """Return whether a robot is alive, has the part that a fault affects, and has no such fault already."""
         if any(s.robot == robot and isinstance(s.fault, Dies) for s in self.active):
             return False
         if isinstance(fault, SensorFault) and not self._carried(fault.sensor, robot):
@@ -104,7 +104,7 @@ class Faults:
         return data
 
     def _jump(self, fault: LocalizationJumps, robot: int, stream: str) -> tuple[LocalizationJumps, Pose]:
-        """Return the fault with its offset drawn, and the motion of the world frame that makes the estimate jump."""
+        """Return the fault with its random offset, and the motion of the world frame that makes the estimate jump."""
         if fault.offset is None:
             x, y, turn = self._random(f"{stream}/offset").standard_normal(3).tolist()
             offset = (fault.sigma_m * x, fault.sigma_m * y, fault.sigma_deg * turn)
@@ -119,12 +119,12 @@ class Faults:
         self._note(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], text)
 
     def _carried(self, sensor: str, robot: int) -> list[Any]:
-        """Return the records of the sensors of a robot of a name, or of a kind."""
+        """Return the records of a robot's sensors with a name, or of a kind."""
         mine = list(dict.fromkeys(self._sensors[robot]))
         return [s for s in mine if s.name == sensor] or [s for s in mine if s.kind == sensor]
 
     def _apply(self) -> None:
-        """Bring everything that faults act on in line with `active`."""
+        """Apply the faults in `active` to everything that faults affect."""
         state = self._port.state
         dead = {s.robot: s for s in self.active if isinstance(s.fault, Dies)}
         mute = {s.robot for s in self.active if isinstance(s.fault, RadioDies)} | set(dead)
@@ -155,15 +155,15 @@ class Faults:
 
 
 def stuck_twist(twist: Any, wheel: str, top: float, spin: float, semi_axis_m: float) -> tuple[float, float, float]:
-    """Return the body twist when one wheel, or the wheels of one side, stand still and the others do as commanded.
+    """Return the body twist if one wheel, or the wheels of one side, stand still and the others turn as commanded.
 
-    The wheels of a body twist (v, turn) run at v -+ turn b, left and right; with the left at rest, v = right / 2 and
-    turn = right / 2 b. Of a sideways motion half is left.
+    For a body twist (v, turn), the left and right wheels run at v -+ turn b. With the left wheel at rest, v = right / 2
+    and turn = right / 2 b. A sideways motion is halved.
 
     Args:
         twist: vx, vy [m/s], turn [rad/s] as commanded.
         wheel: ``left`` or ``right``.
-        top, spin: largest speed [m/s] and turn rate [rad/s], to which the command is limited before.
+        top, spin: largest speed [m/s] and turn rate [rad/s]; the command is limited to them first.
         semi_axis_m: b, half the distance between the wheels [m].
     """
     v, turn = min(max(float(twist[0]), -top), top), min(max(float(twist[2]), -spin), spin)
@@ -173,6 +173,6 @@ def stuck_twist(twist: Any, wheel: str, top: float, spin: float, semi_axis_m: fl
 
 
 def _drive(model: TeamModel, robot: int) -> tuple[float, float, float]:
-    """Return largest speed, largest turn rate, and half the distance between the wheels; without one, the radius."""
+    """Return largest speed, largest turn rate, and half the distance between the wheels (without them, the radius)."""
     limits = model.limits[robot]
     return float(limits[MAX_SPEED]), float(limits[MAX_TURN]), float(limits[SEMI_AXIS] or model.radius[robot])

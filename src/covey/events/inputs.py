@@ -1,8 +1,9 @@
-"""Inputs: what changes the world or strikes robots, declared or called for; the first phase of every step.
+"""Inputs: events and faults, declared or called for, that change the world or strike robots; first phase of a step.
 
-All of it happens here, at the begin of a step, in a fixed order: what robots dig, faults that are over, obstacles,
-doors that wait, what is declared, what was called for since the last step. Each is an event; what was called for is
-also kept as an event ``input``, from which `recorded_inputs` makes declarations that repeat the run.
+At the beginning of a step they are applied in a fixed order: digging by robots, ends of faults, moving obstacles, doors
+that wait to close, declared events, and events called for since the last step. Each is recorded as an event. Events
+that were called for are also recorded as ``input``, from which `recorded_inputs` makes declarations that repeat the
+run.
 """
 
 import json
@@ -43,7 +44,7 @@ from covey.world.ground import GroundEdit, Heightfield
 
 @dataclass
 class Moving:
-    """An obstacle on its way: how it looks, how far it has come [m], the cells it fills, and whether it waits."""
+    """A moving obstacle: its shape, the distance it has moved [m], the cells it fills, and whether it waits."""
 
     track: Track
     way: Way
@@ -53,17 +54,17 @@ class Moving:
 
 
 class Inputs:
-    """What is declared for a run and called for during it.
+    """The events and faults declared for a run, and those called for during it.
 
     Args:
-        port: what they may see and do.
+        port: access to the simulation.
         events, faults: records, or plain data as in a scenario.
 
     Attributes:
-        faults: what is wrong with robots.
+        faults: the faults of the robots.
 
     Raises:
-        InvalidValueError: a record is wrong, or names what there is not.
+        InvalidValueError: a record is wrong, or names something unknown.
     """
 
     def __init__(self, port: Port, events: Sequence[Any], faults: Sequence[Any]):
@@ -77,15 +78,15 @@ class Inputs:
         self._calls: list[Any] = []
         self._standing: Structures | None = None
         self._obstacles: dict[str, Moving] = {}
-        self._waiting: dict[str, None] = {}  # doors that are to shut, in order
+        self._waiting: dict[str, None] = {}  # doors that wait to close, in order
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
 
     def call(self, event: Any) -> None:
-        """Let something happen in the next step.
+        """Schedule an event for the next step.
 
         Raises:
-            InvalidValueError: the record is wrong, names what there is not, or says when.
+            InvalidValueError: the record is wrong, names something unknown, or has a time.
         """
         record = as_input(event)
         if any(getattr(record, name) != field.default for name, field in When.model_fields.items()):
@@ -96,7 +97,7 @@ class Inputs:
         self._calls.append(record)
 
     def take(self) -> None:
-        """Let happen what is due now."""
+        """Apply the events that are due."""
         port, step = self._port, self._port.clock.step
         port.world.step = step + 1
         for request in port.digs():
@@ -117,7 +118,7 @@ class Inputs:
                 self.note("input", text=json.dumps({"at_step": step, **data}))
 
     def note(self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = "") -> None:
-        """Record an event of the step that begins."""
+        """Record an event of the present step."""
         x, y = (float(v) for v in place)
         clock = self._port.clock
         self._port.record(Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, text))
@@ -128,10 +129,10 @@ class Inputs:
             self._random[stream] = generator(self._port.seed, stream)
         return self._random[stream]
 
-    # -- what records ask for ------------------------------------------------------------------------------------------
+    # -- effects of the records ----------------------------------------------------------------------------------------
 
     def _apply(self, record: When, stream: str) -> Any:
-        """Do what a record says; return what happened as plain data, None when nothing did."""
+        """Apply a record; return what happened as plain data, or None if nothing did."""
         match record:
             case DoorEvent():
                 return self._set_door(record, stream)
@@ -153,7 +154,7 @@ class Inputs:
         raise TypeError(f"{record!r} is neither an event nor a fault")
 
     def _set_door(self, event: DoorEvent, stream: str) -> Any:
-        """Open or shut a door; one on which a robot stands shuts as soon as it is free."""
+        """Open or close a door; a door with a robot in it closes as soon as it is free."""
         doors, to = sorted(self.standing.doors), event.to
         name = event.door
         if name == "any":
@@ -176,7 +177,7 @@ class Inputs:
         return {"door": name, "to": to}
 
     def _put_wall(self, event: WallEvent) -> Any:
-        """Put up a wall; refused where a robot stands, or when its name is taken."""
+        """Add a wall; refused if a robot stands there, or if its name is in use."""
         patch = shape_patch(self._port.world.grid, event.wall.shape())
         assert patch is not None, "checked before"
         name = self._name(event.name, "wall")
@@ -187,7 +188,7 @@ class Inputs:
         return {**event.plain(), "name": name}
 
     def _put_obstacle(self, event: ObstacleEvent) -> Any:
-        """Let an obstacle appear; refused where a robot stands, or when its name is taken."""
+        """Add an obstacle; refused if a robot stands there, or if its name is in use."""
         track = event.obstacle
         way = Way(track.path_m, track.repeat)
         patch = self._patch(track, way, 0.0)
@@ -201,7 +202,7 @@ class Inputs:
         return {**event.plain(), "name": name}
 
     def _remove(self, event: RemoveEvent) -> Any:
-        """Take away what was put up, or tear down the world's own walls in a region."""
+        """Remove an added wall or obstacle, or the world's own walls in a region."""
         if isinstance(event.remove, str):
             name = event.remove
             if not self.standing.stands(name):
@@ -220,7 +221,7 @@ class Inputs:
         return event.plain()
 
     def _edit_ground(self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = "") -> bool:
-        """Edit the ground and record it, or that it is refused; return whether it was edited."""
+        """Edit the ground and record the edit, or its refusal; return whether the ground was edited."""
         ground = self._port.world.ground
         try:
             if ground is None:
@@ -243,7 +244,7 @@ class Inputs:
         return True
 
     def _save_ground(self, event: SaveGroundEvent) -> Any:
-        """Write the ground as it is into the run's folder; a name that is taken gets a number."""
+        """Write the present ground into the run's folder; a number is added to a name that is in use."""
         ground, folder = self._port.world.ground, self._port.grounds()
         assert ground is not None, "checked before"
         given = Path(event.save_ground)
@@ -257,14 +258,14 @@ class Inputs:
         return event.plain()
 
     def _dig(self, robot: int, from_m: Point, to_m: Point, volume_m3: float) -> None:
-        """Let a robot move the ground that it asked for."""
+        """Move ground for a robot, as it asked."""
         digger = self._port.model.models[self._port.model.model_id[robot]].digger
         assert digger is not None, "checked by the handle"
         edit = partial(dig, from_m=from_m, to_m=to_m, volume_m3=volume_m3, radius_m=digger.radius_m)
         self._edit_ground(edit, "dig", self._names[robot])
 
     def _order(self, event: OrderEvent) -> Any:
-        """Give the team an order; its number says that it is another one."""
+        """Give the team an order, with a new number."""
         self._orders += 1
         self._port.order(event.order, self._orders)
         self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
@@ -272,20 +273,20 @@ class Inputs:
 
     @property
     def awaits_orders(self) -> bool:
-        """Whether the team is still to be told something, as far as that is declared."""
+        """Whether declared orders for the team are still to come."""
         return any(isinstance(entry.record, OrderEvent) for entry in self._schedule.entries)
 
     @property
     def standing(self) -> Structures:
-        """What stands in the world; made when it first changes."""
+        """The walls and obstacles in the world; made at the first change."""
         if self._standing is None:
             self._standing = Structures(self._port.world)
         return self._standing
 
-    # -- what takes more than one step ---------------------------------------------------------------------------------
+    # -- effects that last longer than a step --------------------------------------------------------------------------
 
     def _close(self, door: str, first: bool = False) -> None:
-        """Shut a door that is to shut, unless a robot stands in it."""
+        """Close a door that waits to close, unless a robot stands in it."""
         patch = self.standing.doors[door]
         robot = self._robot_in(patch)
         if robot < 0:
@@ -296,7 +297,7 @@ class Inputs:
             self.note("door_waits", self._names[robot], door, self._middle(patch))
 
     def _move(self, name: str) -> None:
-        """Move an obstacle on by one step, unless a robot is in its way."""
+        """Move an obstacle by one step, unless a robot blocks it."""
         moving = self._obstacles[name]
         distance_m = moving.distance_m + moving.track.speed_m_s * self._port.clock.step_s
         patch = self._patch(moving.track, moving.way, distance_m)
@@ -313,7 +314,7 @@ class Inputs:
         moving.distance_m, moving.waits = distance_m, False
 
     def _patch(self, track: Track, way: Way, distance_m: float) -> Patch | None:
-        """Return the cells of an obstacle somewhere on its way; None when it is outside the array."""
+        """Return the cells of an obstacle at a distance along its path; None if it is outside the array."""
         grid = self._port.world.grid
         x, y, heading = way.place(distance_m)
         x0, y0, c, s, resolution = grid.frame
@@ -327,7 +328,7 @@ class Inputs:
     # -- helpers -----------------------------------------------------------------------------------------------------
 
     def _is_open(self, door: str) -> bool:
-        """Return whether a door is open and is to stay so."""
+        """Return whether a door is open and stays open."""
         return self.standing.is_open(door) and door not in self._waiting
 
     def _name(self, given: str, kind: str) -> str:
@@ -337,7 +338,7 @@ class Inputs:
         return f"{kind} {self._named}"
 
     def _refused(self, name: str, patch: Patch) -> bool:
-        """Record and return whether something cannot be put up."""
+        """Record and return whether something cannot be added."""
         robot = self._robot_in(patch)
         if self.standing.stands(name):
             self.note("refused", other=name, text="this name is already in use")
@@ -348,7 +349,7 @@ class Inputs:
         return True
 
     def _robot_in(self, patch: Patch, gap_m: float = 0.0) -> int:
-        """Return a robot that stands on passable cells of a patch, or within a gap [m] of them, or -1."""
+        """Return a robot on passable cells of a patch, or within a gap [m] of them; -1 if there is none."""
         model, state = self._port.model, self._port.state
         pose = state.pose
         c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
@@ -360,13 +361,13 @@ class Inputs:
         return robot_in(self._port.world, self.standing.newly_solid(patch), bodies)
 
     def _middle(self, patch: Patch) -> np.ndarray:
-        """Return the middle of cells [m]."""
+        """Return the middle of the cells of a patch [m]."""
         return self._port.world.grid.to_world(
             np.argwhere(patch.mask).mean(axis=0) + np.array((patch.row, patch.column))
         )
 
 
 def recorded_inputs(run: Run) -> list[dict[str, Any]]:
-    """Return what was called for during a run, as events to declare for a simulation that repeats it."""
+    """Return the events called for during a run, as declarations for a simulation that repeats it."""
     events = run.events
     return [json.loads(text) for text in events.filter(events["kind"] == "input")["text"]]

@@ -1,4 +1,4 @@
-"""What events and faults may see and do of a simulation: nothing else of it is within their reach."""
+"""The part of a simulation that events and faults can access."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,17 +19,17 @@ from covey.world.state import WorldState
 
 Point = tuple[float, float]
 Dig = tuple[int, Point, Point, float]
-"""A robot, from where and to where it moves ground, x, y [m] in the world frame, and how much [m3]."""
+"""A robot, the places from and to which it moves ground, x, y [m] in the world frame, and the volume [m3]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Impairment:
-    """What faults keep robots from, from now on.
+    """The effects of faults on robots.
 
     Attributes:
-        down: robots that do not act, and ``lost`` those of them that never will again.
-        jumps: motions of the world frame that their pose estimates are off by.
-        degraded: what makes readings worse, by the record of the sensor.
+        down: robots that do not act; ``lost``: those of them that never will again.
+        jumps: motions of the world frame by which their pose estimates are off.
+        degraded: degradation of the readings, by the record of the sensor.
     """
 
     down: frozenset[int] = frozenset()
@@ -40,19 +40,19 @@ class Impairment:
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """What a simulation opens to events and faults.
+    """Access to a simulation for events and faults.
 
     Attributes:
-        seed, clock, groups, model: these never change, but for the time.
+        seed, clock, groups, model: constant, except for the time.
         world: its cells, doors and ground may be edited.
-        state: the bodies; who has vanished, and whose radio is dead.
-        estimate: float64 (n, 3), where the robots think they are.
+        state: the bodies, the robots that have vanished, and those whose radio is dead.
+        estimate: float64 (n, 3), the robots' estimates of their poses.
         explored: returns the share that the team has explored.
-        digs: returns what robots have asked to dig since it was last called.
-        record: takes what happened.
-        impair: takes what faults do now to robots.
-        order: takes an order and its number.
-        ground_edited: takes the step and the edit.
+        digs: returns the digging that robots have asked for since its last call.
+        record: called with each event.
+        impair: called with the present effects of faults on robots.
+        order: called with an order and its number.
+        ground_edited: called with the step and the edit.
         grounds: returns the folder for saved grounds.
     """
 

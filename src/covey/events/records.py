@@ -1,7 +1,7 @@
-"""What can happen to a world while it runs, as users declare it, and when.
+"""The events that can happen to a world during a run, as users declare them, and their times.
 
-Each record is told apart by the key that only it has: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``,
-``save_ground``, or a change of the ground, such as ``crater``.
+A key selects the record: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``, ``save_ground``, or a change of the
+ground, such as ``crater``.
 """
 
 import re
@@ -20,7 +20,7 @@ Metres = Annotated[float, Field(gt=0, le=100_000)]
 
 
 class When(Record):
-    """When something happens; without any of these at once."""
+    """When an event happens; by default at once."""
 
     at_s: float | None = Field(default=None, ge=0, description="When: the first step at or after this time [s].")
     at_step: int | None = Field(default=None, ge=0, description="When: this control step; the first is 0.")
@@ -53,7 +53,7 @@ class When(Record):
         return self
 
     def plain(self) -> dict[str, Any]:
-        """Return what happens as plain data, without when."""
+        """Return the event as plain data, without its time."""
         data = self.model_dump(mode="json", exclude_none=True)
         return {key: value for key, value in data.items() if key not in When.model_fields}
 
@@ -85,7 +85,7 @@ class Segment(Record):
 
 
 class Outline(Record):
-    """A wall of any shape, a rectangle for one."""
+    """A wall of any shape, for example a rectangle."""
 
     polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
     material: str | None = Field(
@@ -105,7 +105,7 @@ def _wall_kind(value: Any) -> str:
 
 
 class WallEvent(When):
-    """A wall is put up."""
+    """A wall is added."""
 
     wall: Annotated[
         Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
@@ -114,7 +114,7 @@ class WallEvent(When):
 
 
 class Track(Record):
-    """A thing that moves along a path, at the same speed all the way, and waits for robots in its way."""
+    """The motion of an obstacle along a path: it has a constant speed and waits for robots on its path."""
 
     path_m: list[Point] = Field(min_length=1, description="Points [x, y] of the path of its centre [m].")
     speed_m_s: float = Field(default=0.5, ge=0, le=100, description="Speed [m/s].")
@@ -149,7 +149,7 @@ class Region(Record):
 
 
 class RemoveEvent(When):
-    """Walls are torn down, or an obstacle goes away."""
+    """Walls or an obstacle are removed."""
 
     remove: str | Region = Field(
         description="Name of an added wall or obstacle, or a region in which the world's own walls are removed."
@@ -175,12 +175,12 @@ class GroundEvent(When):
 
     @property
     def change(self) -> tuple[str, Any]:
-        """The key of the change, such as ``crater``, and the record below it."""
+        """The key of the change, such as ``crater``, and its record."""
         return next((kind, given) for kind in GROUND_EDITS if (given := getattr(self, kind)) is not None)
 
 
 class SaveGroundEvent(When):
-    """The ground, as it is then, is written into the folder of the run."""
+    """The present ground is written into the folder of the run."""
 
     save_ground: str = Field(
         description="Name of the file in the folder `grounds` of the run: letters, digits, _ and -, and .npz, "
@@ -199,7 +199,7 @@ class SaveGroundEvent(When):
 
 
 class OrderEvent(When):
-    """The team is told to go somewhere else, or to stand there otherwise."""
+    """The team gets a new order: another objective or formation."""
 
     order: Order = Field(description="New order on the notice board: {objective_m, formation, …}.")
 

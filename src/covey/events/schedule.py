@@ -1,4 +1,4 @@
-"""When declared events and faults come due."""
+"""The schedule of declared events and faults."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,10 @@ from covey.random import generator
 
 
 class Entry:
-    """One declared record: when it comes next, and how often it did.
+    """One declared record: its next time, and how often it has happened.
 
     Attributes:
-        record: what happens.
+        record: the event or fault.
         stream: name of its random streams.
         count: how often it has happened.
     """
@@ -30,12 +30,12 @@ class Entry:
 
     @property
     def over(self) -> bool:
-        """Whether it will not come again."""
+        """Whether it will not happen again."""
         most = self.record.max_count
         return self._over or (most is not None and self.count >= most)
 
     def due(self, step: int, explored: float) -> Iterator["Entry"]:
-        """Yield the entry once for each time that it comes due at the begin of a step; count it before the next."""
+        """Yield the entry once for each time that it is due at the beginning of a step; count it before the next."""
         when = self.record
         if when.every_s is not None:
             while not self.over and (self._tries + 1) * exact(when.every_s) <= step * self._step:
@@ -59,13 +59,13 @@ class Entry:
 
 
 class Schedule:
-    """The declared records of a run that can still come."""
+    """The declared records of a run that can still happen."""
 
     def __init__(self, records: Sequence[tuple[str, When]], clock: Clock, seed: int):
         self.entries = [Entry(record, stream, clock, seed) for stream, record in records]
 
     def due(self, step: int, explored: float) -> Iterator[Any]:
-        """Yield the entries that come due, in the order of their declaration."""
+        """Yield the entries that are due, in the order of their declaration."""
         for entry in self.entries:
             yield from entry.due(step, explored)
         if any(entry.over for entry in self.entries):

@@ -2,7 +2,7 @@
 
 * ``async def patrol(robot, *, speed=0.2)``: sequential code that awaits motions, in simulated time;
 * a class with ``step(self, robot)``, or a plain function of a robot: called once per step;
-* ``@covey.controller(scope="group", sees=("pose",))``: arrays of all robots of a group in, (n, 3) twists out.
+* ``@covey.controller(scope="group", sees=("pose",))``: gets arrays of all robots of a group, returns (n, 3) twists.
 """
 
 import functools
@@ -25,17 +25,17 @@ def controller(
     sees: str | tuple[str, ...] | None = None,
     needs: tuple[str, ...] = (),
 ) -> Any:
-    """Mark a function or class as a controller, and register it when a name is given.
+    """Mark a function or class as a controller, and register it if a name is given.
 
     Args:
-        name: the name for scenario files; without one the controller is used by passing the object itself.
+        name: the name for scenario files; without a name, pass the object itself.
         scope: ``"robot"``: one instance per robot; ``"group"``: called with a `GroupView`; ``"team"``: called with a
-            dict of them by group name, returning a dict of twists.
-        sees: what it may look at. A controller of one robot: words of `covey.onboard.permissions.WORDS` and sensors by
-            name; None is everything. A group or team controller: ``"full"`` (the truth, too) or names of fields:
-            ``pose`` (the estimate; alone when None), ``collided``, and sensors by name.
-        needs: of these each robot must have one at least: kinds of sensors, ``map`` (a mapping and a sensor for it),
-            ``waypoints`` (a patrolling mission); none: it does without.
+            dict of them by group name, returns a dict of twists.
+        sees: what it may read. For a controller of one robot: words of `covey.onboard.permissions.WORDS` and names of
+            sensors; None: everything. For a group or team controller: ``"full"`` (including the truth), or names of
+            fields: ``pose`` (the estimate; the only field if None), ``collided``, and names of sensors.
+        needs: each robot must have at least one of these: kinds of sensors, ``map`` (a mapping and a sensor for it),
+            ``waypoints`` (a patrolling mission). Empty: it needs nothing.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees, needs=needs)(name)
@@ -51,14 +51,14 @@ def controller(
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A controller with its parameters: what a group of robots is given, and what must survive pickling.
+    """A controller with its parameters, as given to a group of robots. It must be picklable.
 
     Attributes:
-        factory: the function or class itself; it may be given by its name, as in ``Program("minpos")``.
+        factory: the function or class itself, or its name, for example ``Program("minpos")``.
         parameters: keyword parameters that differ from the defaults.
 
     Raises:
-        InvalidValueError: the object is no controller, or has no such parameter.
+        InvalidValueError: the object is not a controller, or has no such parameter.
         UnknownNameError: no controller has this name.
     """
 
@@ -77,7 +77,7 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The registered name, or that of the function or class."""
+        """The registered name, or the name of the function or class."""
         return controllers.name_of(self.factory) or getattr(self.factory, "__name__", repr(self.factory))
 
     @property
@@ -87,22 +87,22 @@ class Program:
 
     @property
     def sees(self) -> tuple[str, ...] | None:
-        """What the controller may look at, see `controller`; None is everything."""
+        """What the controller may read, see `controller`; None: everything."""
         return getattr(self.factory, "covey_sees", None)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What each robot must have one of at least, see `controller`."""
+        """The things of which each robot must have at least one, see `controller`."""
         return getattr(self.factory, "covey_needs", ())
 
     @property
     def shares_maps(self) -> bool:
-        """True when its robots take part in the exchange of maps."""
+        """True if its robots take part in the exchange of maps."""
         return self.sees is None or self.scope != "robot" or "shared_map" in self.sees
 
     @property
     def counts_on_shared_maps(self) -> bool:
-        """True when it declares that it uses shared maps, and its file nowhere says when to share them."""
+        """True if it declares that it uses shared maps, but its file never calls for sharing."""
         if self.scope != "robot" or "shared_map" not in (self.sees or ()):
             return False
         try:
@@ -112,7 +112,7 @@ class Program:
         return not any(call in code for call in ("request_maps(", "share_map("))
 
     def reads(self, kind: str, name: str) -> bool:
-        """Return whether it, or the navigation that it may use, looks at a sensor of a kind and a name."""
+        """Return whether it, or the navigation that it may use, reads a sensor of this kind and name."""
         if self.sees is None or name in self.sees:
             return True
         if self.scope != "robot":
@@ -120,7 +120,7 @@ class Program:
         return kind in ("lidar", "neighbours") and "pose" in self.sees
 
     def bound(self) -> Callable[..., Any]:
-        """Return the callable with its parameters set; classes are instantiated, anew at each call."""
+        """Return the callable with its parameters set; a class gives a new instance at each call."""
         if inspect.isclass(self.factory):
             instance: Any = self.factory(**self.parameters)
             return instance.step
@@ -128,19 +128,19 @@ class Program:
 
     @property
     def is_sequential(self) -> bool:
-        """True for ``async def``: code that awaits."""
+        """True for ``async def`` controllers."""
         return inspect.iscoroutinefunction(self.factory)
 
 
 def refuse_misfit(name: str, target: Any) -> None:
-    """Check that an object can be a controller, as far as that is seen without calling it.
+    """Check that an object can be a controller, as far as possible without calling it.
 
     Args:
-        name: what to call it.
+        name: its name for the error message.
         target: a function or class.
 
     Raises:
-        InvalidValueError: it cannot; the message says what it lacks.
+        InvalidValueError: it cannot be a controller; the message says what is missing.
     """
     wrong = _misfit(target)
     if wrong:
@@ -169,7 +169,7 @@ def _misfit(target: Any) -> str:
         return "is async, which only a controller of one robot can be"
     try:
         signature = inspect.signature(call)
-    except ValueError:  # of what is not written in Python there may be none
+    except ValueError:  # callables that are not written in Python may have no signature
         return ""
     try:
         signature.bind_partial(*[None] * given)
@@ -190,7 +190,7 @@ def types_of(factory: Callable[..., Any], *, limits: bool = False) -> dict[str, 
 
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:
-    """Return the parameters that a scenario may set, by name; None when the controller takes any."""
+    """Return the parameters that a scenario may set, by name; None if the controller takes any."""
     signature = inspect.signature(factory)
     parameters = list(signature.parameters.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters):

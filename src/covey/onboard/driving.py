@@ -1,4 +1,4 @@
-"""What a navigator knows about its robot and how it is to drive: `DriveLimits` and the record `Driving`."""
+"""What a navigator knows about its robot and its driving style: `DriveLimits` and the record `Driving`."""
 
 import math
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from pydantic import Field
 
 from covey.records import Record
 
-_MANY = 100.0  # stands for "no limit" of an acceleration [m/s2, rad/s2]
+_MANY = 100.0  # used as acceleration if there is no limit [m/s2, rad/s2]
 
 
 class Driving(Record):
-    """How a robot plans its ways and drives them.
+    """How a robot plans its paths and drives.
 
     References:
         Costs and tolerances follow the values of TrajectoryPlannerROS and costmap_2d in the testbed of Yan et al.,
-        Robotics 6(3), 2017; the progress check those of TurtleBot3's Nav2 set-up.
+        Robotics 6(3), 2017; the progress check follows TurtleBot3's Nav2 set-up.
     """
 
     tolerance_m: float = Field(default=0.1, gt=0, description="A goal is reached within this distance [m].")
@@ -39,23 +39,23 @@ class Driving(Record):
     )
 
     def gaps(self, radius: float) -> tuple[float, float]:
-        """Return the distances that a body keeps from walls, and from the centres of its like [m]."""
+        """Return the distances that a body keeps from walls, and from the centres of equal robots [m]."""
         return radius + self.wall_margin_m, 2.0 * (radius + self.robot_margin_m) + 0.04
 
 
 @dataclass(frozen=True)
 class DriveLimits:
-    """What a robot's drive can do; accelerations are infinite where there is no limit.
+    """The limits of a robot's drive; accelerations are infinite if there is no limit.
 
     Attributes:
         kinematics: differential, unicycle or holonomic.
-        max_speed, max_turn: [m/s], [rad/s].
-        acceleration, deceleration, turn_acceleration: [m/s2], [m/s2], [rad/s2].
-        reaction: time [s] from a command to its effect: delay and lag.
-        max_wheel, semi_axis: differential: largest wheel speed [m/s] (inf: none), half the wheel distance [m].
+        max_speed, max_turn: largest speed [m/s] and turn rate [rad/s].
+        acceleration, deceleration, turn_acceleration: largest values [m/s2], [m/s2], [rad/s2].
+        reaction: time from a command to its effect, delay and lag [s].
+        max_wheel, semi_axis: differential: largest wheel speed [m/s] (inf: unlimited), half the wheel distance [m].
         period: time between two commands [s].
-        straight_angle: a goal that lies less than this beside the heading [rad] is driven at without turning: for
-            drives that are slower as soon as they turn.
+        straight_angle: the robot drives to a goal within this angle of its heading without turning [rad]; for drives
+            that are slower while they turn.
     """
 
     kinematics: str = "differential"
@@ -90,12 +90,12 @@ class DriveLimits:
 
     @property
     def braking(self) -> float:
-        """The finite deceleration to count on [m/s2]."""
+        """The finite deceleration to plan with [m/s2]."""
         return min(self.deceleration, _MANY)
 
     @property
     def lead_s(self) -> float:
-        """Time until a command acts, the control period included [s]."""
+        """Time until a command acts, including the control period [s]."""
         return self.period + self.reaction
 
     def window(self, radius: float, driving: Driving) -> np.ndarray:
@@ -123,12 +123,12 @@ class DriveLimits:
 def approach_speed(distance: float, deceleration: float, reaction: float) -> float:
     """Return the largest speed from which a robot still stops within a distance.
 
-    It solves v t + v^2 / 2a = d, with t the time until a command acts.
+    It solves v t + v^2 / 2a = d, where t is the time until a command acts.
 
     Args:
-        distance: what is left [m or rad].
-        deceleration: [m/s2 or rad/s2], finite.
-        reaction: time until a command acts, the control period included [s].
+        distance: distance left [m or rad].
+        deceleration: finite deceleration [m/s2 or rad/s2].
+        reaction: time until a command acts, including the control period [s].
 
     Examples:
         >>> round(approach_speed(1.0, 2.0, 0.5), 3)

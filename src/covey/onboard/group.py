@@ -1,4 +1,4 @@
-"""Groups of equal robots: as they are declared, and as a group controller sees them."""
+"""Groups of equal robots: their declaration, and the view of a group controller."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,18 +19,18 @@ class Group:
 
     Attributes:
         name: robots are called ``<name>0``, ``<name>1``, …
-        robot: what they are.
-        start: poses at the start, shape (n, 3): x, y [m], heading [rad] in the world frame.
-        program: the controller or its name, or it with its parameters as a `Program`; None leaves it to a controller of
-            the whole team.
-        localization: how they know where they are.
+        robot: their model.
+        start: start poses, shape (n, 3): x, y [m], heading [rad] in the world frame.
+        program: the controller or its name, or a `Program` with parameters; None: a controller of the whole team
+            commands them.
+        localization: how they know their poses.
         control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
         phase: see `control_every`.
-        known_map: their beliefs start as the true map of the world, see `Beliefs.know`.
+        known_map: whether their beliefs start as the true map of the world, see `Beliefs.know`.
 
     Raises:
-        InvalidValueError: the start is not one or more rows of three finite numbers, ``program`` no
-            controller, odometry asked of a robot without it, or a map of one that keeps none.
+        InvalidValueError: the start is not one or more rows of three finite numbers, ``program`` is not a controller,
+            the robot has no odometry to localize by, or it keeps no map for ``known_map``.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Group:
 
 
 class GroupView:
-    """What a group controller sees: arrays over the group, and only those that it declared.
+    """The view of a group controller: arrays over the group, only those that it declared.
 
     Attributes:
         name: the group's name.
         names: the robots' names.
-        count: how many robots.
+        count: number of robots.
         time: simulated time [s].
     """
 
@@ -88,7 +88,7 @@ class GroupView:
         self._fields, self._samples = fields, samples or {}
 
     def samples(self, sensor: str) -> list[Sample]:
-        """Return all readings of a sensor that have come since the controller's last step, oldest first.
+        """Return all readings of a sensor since the controller's last step, oldest first.
 
         Raises:
             UnknownNameError: the controller declares no such sensor, or the robots have none.
@@ -108,14 +108,14 @@ class GroupView:
 
 
 def twists_of(answer: Any, view: Any) -> dict[str, np.ndarray]:
-    """Return what a group controller answered, by group: float64 (n, 3), vx, vy [m/s], turn rate [rad/s].
+    """Return the twists of a group controller, by group: float64 (n, 3), vx, vy [m/s], turn rate [rad/s].
 
     Args:
-        answer: of a controller of one group twists, of the whole team a dict of them.
-        view: what it was shown: a `GroupView`, or a dict of them.
+        answer: its return value: twists from a group controller, a dict of them from a team controller.
+        view: its argument: a `GroupView`, or a dict of them.
 
     Raises:
-        ControllerError: twists of a wrong shape, or not finite.
+        ControllerError: twists have a wrong shape, or are not finite.
     """
     views, answers = (view, answer) if isinstance(view, dict) else ({view.name: view}, {view.name: answer})
     given = {name: np.asarray(answers[name]) for name in views}

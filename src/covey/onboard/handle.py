@@ -1,6 +1,6 @@
-"""`Robot`: what a controller holds, and the boundary of what it may know.
+"""`Robot`: the handle that a controller gets, and the boundary of what it may know.
 
-Everything here is the robot's own: its estimate, its readings, its belief, its past. The truth cannot be reached.
+Everything here belongs to the robot: its estimate, its readings, its belief, its past. The truth cannot be reached.
 """
 
 import logging
@@ -45,14 +45,14 @@ from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
 
 HISTORY = 100
-"""How many past steps of readings and commands a robot remembers."""
+"""Number of past steps of readings and commands that a robot remembers."""
 
 
 class History(Sequence[tuple[float, dict[str, Any], Twist]]):
-    """What a robot has lived through, oldest first: time [s], readings by the sensor's name, commanded twist.
+    """The past of a robot, oldest first: time [s], readings by the sensor's name, commanded twist.
 
     Attributes:
-        steps: the same as it is kept: time, places of the sensors by name, readings by place, twist.
+        steps: the stored form: time, index of each sensor by name, readings by index, twist.
     """
 
     def __init__(self) -> None:
@@ -76,18 +76,19 @@ class Robot:
     Attributes:
         name: ``scout0``, ``scout1``, …
         model: its body, limits and sensors.
-        home: the pose it started at.
-        pose: where it believes to be (x, y [m], heading [rad], world frame; in that of its start if it knows no other).
+        home: its start pose.
+        pose: its estimated pose (x, y [m], heading [rad]) in the world frame, or in the frame of its start if it does
+            not know the world frame.
         time: simulated time [s].
         readings: the newest reading of each sensor by the sensor's name; also as attributes (``robot.proximity``).
-        map: its belief, or None when it does not map.
-        collided: True when its body touched something during the last step.
-        random: a NumPy generator of its own, from the scenario's seed.
+        map: its belief, or None if it does not map.
+        collided: True if its body touched something during the last step.
+        random: its own NumPy generator, from the scenario's seed.
         text: its last note.
-        team: names of all robots of the team; the identities that a neighbours sensor tells are indices into it.
-        board: the notice board of the team, a dict; what is written is read from the next step on.
+        team: names of all robots of the team; the identities in a neighbours reading are indices into it.
+        board: the notice board of the team, a dict; others can read an entry from the next step on.
         tags: the environment tags in reach, nearest first.
-        waypoints: the graph to patrol, known to every robot of a patrolling mission; None otherwise.
+        waypoints: the graph to patrol in a patrolling mission; None otherwise.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class Robot:
         sensors = "" if name == "_places" else ", ".join(self.readings)
         raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors or 'none'}")
 
-    # -- what it knows ----------------------------------------------------------------------------------------------
+    # -- knowledge --------------------------------------------------------------------------------------------------
 
     @property
     def readings(self) -> dict[str, Any]:
@@ -147,10 +148,10 @@ class Robot:
         return _by_name(self._places, self._seen)
 
     def samples(self, sensor: str) -> list[Sample]:
-        """Return all readings of a sensor that have come since the controller's last step, oldest first.
+        """Return all readings of a sensor since the controller's last step, oldest first.
 
-        A sensor of 25 Hz gives two or three in a step of 0.1 s, of which ``readings`` shows the newest; a slow one
-        often gives none.
+        For example, a sensor of 25 Hz gives two or three readings in a step of 0.1 s; ``readings`` holds the newest. A
+        slow sensor often gives none.
 
         Raises:
             UnknownNameError: the robot has no such sensor.
@@ -165,32 +166,32 @@ class Robot:
 
     @property
     def status(self) -> str:
-        """What it is doing: idle, driving, turning, going, following, resting, or done."""
+        """Its activity: idle, driving, turning, going, following, resting, or done."""
         if self.finished:
             return "done"
         return self._motion.label if self._motion is not None and self._motion.outcome is None else "idle"
 
     @property
     def twist(self) -> Twist:
-        """The twist it commanded last: vx, vy [m/s], omega [rad/s] in the body frame."""
+        """The last commanded twist: vx, vy [m/s], omega [rad/s] in the body frame."""
         return self._command
 
     def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
-        """Return the frontiers of its own map, under one of the published definitions (`find_frontiers`)."""
+        """Return the frontiers of its own map, by one of the published definitions (`find_frontiers`)."""
         if self._work is not None:
             self._work.add("frontiers", self._belief().occupancy().size / 1e6)
         return find_frontiers(self._belief().occupancy(), definition, min_cells)
 
     def travel_cost(self) -> np.ndarray:
-        """Return what it costs to drive from here to each cell of its own map, in metres of open floor.
+        """Return the cost of driving from here to each cell of its own map, in metres of open floor.
 
-        float32 (rows, columns); inf where no way is known. Cells near walls cost more, see `Driving`.
+        float32 (rows, columns); inf where no path is known. Cells near walls cost more, see `Driving`.
         """
         field = self._travel()
         return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
 
     def reachable(self) -> np.ndarray:
-        """Return which cells of its own map it can drive to, bool (rows, columns): where `travel_cost` is finite."""
+        """Return the cells of its own map that it can drive to, bool (rows, columns): where `travel_cost` is finite."""
         navigator = self._navigator
         others = navigator.others(*self.pose)
         found = reachable(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
@@ -199,14 +200,14 @@ class Robot:
         return found
 
     def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
-        """Estimate what robots like this one pay to drive from each start to each cell, in metres of open floor.
+        """Estimate the cost for robots like this one to drive from each start to each cell, in metres of open floor.
 
         Args:
-            starts: x, y [m], shape (n, 2), such as where team mates say they are.
+            starts: x, y [m], shape (n, 2), for example the reported positions of team mates.
             cells: rows and columns in its own map, int (k, 2).
 
         Returns:
-            float64 (n, k); inf where no way is known.
+            float64 (n, k); inf where no path is known.
         """
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
         others, grid = navigator.others(*self.pose), self._belief().grid
@@ -219,7 +220,7 @@ class Robot:
             cells: rows and columns in its own map, int (k, 2).
 
         Returns:
-            None when no way to any of them is known.
+            None if no path to any of them is known.
         """
         if not len(cells):
             return None
@@ -238,42 +239,42 @@ class Robot:
         return list(self._tags)
 
     def messages(self, kind: str | None = None) -> list[Message]:
-        """Take the messages of a kind (None: all) that arrived and were not taken yet, oldest first."""
+        """Return the new messages of a kind (None: all), oldest first; each message is returned once."""
         return self._mailbox.take(kind)
 
     def frame_of(self, robot: str) -> Pose | None:
-        """Return the pose, in its own frame, of the frame in which another robot gives positions.
+        """Return the pose, in this robot's frame, of the frame in which another robot gives positions.
 
-        (0, 0, 0) when the robots know where all of them started. With ``share_maps: {start_poses: unknown}`` None until
-        their maps have been aligned; after that ``robot.frame_of(sender) @ place`` is a place that a message names.
+        (0, 0, 0) if the robots know all start poses. With ``share_maps: {start_poses: unknown}`` it is None until their
+        maps have been aligned; then ``robot.frame_of(sender) @ place`` converts a place from a message.
         """
         return Pose(0.0, 0.0, 0.0) if self._frames is None else self._frames.get(robot)
 
-    # -- what it does -----------------------------------------------------------------------------------------------
+    # -- actions ----------------------------------------------------------------------------------------------------
 
     def drive(self, v: float, omega: float = 0.0, *, vy: float = 0.0, for_s: float = math.inf, until: Until = None):
-        """Set the body twist [m/s, rad/s] until told otherwise; awaited, it ends after ``for_s`` [s]."""
+        """Set the body twist [m/s, rad/s] until the next command; if awaited, it ends after ``for_s`` [s]."""
         command = finite_twist((v, vy, omega))
         if command is None:
             raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
         return self._begin(Drive(command, self.time + for_s, until))
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
-        """Set the torques of the left and right side [N m], as `drive`; for a chassis with ``control: torque``."""
+        """Set the torques of the left and right side [N m], like `drive`; for a chassis with ``control: torque``."""
         return self.drive(left_n_m, vy=right_n_m, for_s=for_s, until=until)
 
     def stop(self) -> Motion:
-        """Stand still; awaited, it takes one step."""
+        """Stand still; if awaited, this takes one step."""
         return self._begin(Drive(STILL, self.time, None))
 
     def rest(self) -> Motion:
-        """Stand still with nothing left to do until told something new; when all robots rest, the run may end."""
+        """Stand still with nothing left to do, until the next command; when all robots rest, the run may end."""
         return self._motion if isinstance(self._motion, Rest) else self._begin(Rest())
 
     def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
         """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.
 
-        The outcome says reached, cancelled (``until`` came true), unreachable or stuck.
+        The outcome is reached, cancelled (``until`` became true), unreachable or stuck.
         """
         x, y = float(goal[0]), float(goal[1])
         if not math.isfinite(x + y):
@@ -297,7 +298,7 @@ class Robot:
     def forward(self, distance_m: float, *, until: Until = None) -> Motion:
         """Go straight ahead (negative: back) by a distance [m].
 
-        It stops before walls and robots, and the outcome is stuck when it cannot go on.
+        The robot stops before walls and robots; the outcome is stuck if it cannot continue.
         """
         return self._begin(Manoeuvre("forward", float(distance_m), until))
 
@@ -306,7 +307,7 @@ class Robot:
         return self._begin(Manoeuvre("turn", float(angle), until))
 
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
-        """Wait for simulated seconds; the wheels go on as they are. At least one step passes."""
+        """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
         return Sleep(self.time + float(seconds), until)
 
     def send(
@@ -318,37 +319,38 @@ class Robot:
         ttl_s: float | None = None,
         radio: str | None = None,
     ) -> None:
-        """Send plain data to a robot by name, or to everybody in reach; it arrives in the next step at the earliest.
+        """Send plain data to one robot, or to all robots in reach; it arrives in the next step at the earliest.
 
         Args:
-            payload: numbers, text, bytes, arrays, poses, dataclasses, and containers of such; copied at once.
-            to: name of a robot; None is a broadcast.
-            kind: what it is about; `messages` and `receive` select by it.
-            ttl_s: it is dropped when it has not arrived after this time [s].
-            radio: by which radio; None: the first.
+            payload: numbers, text, bytes, arrays, poses, dataclasses, and containers of these; copied at once.
+            to: name of a robot; None: broadcast.
+            kind: topic; `messages` and `receive` select by it.
+            ttl_s: the message is dropped if it has not arrived after this time [s].
+            radio: name of the radio; None: the first.
         """
         self._mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
-        """Wait for a message of a kind (None: any); awaited, it gives the message, or None after the time [s]."""
+        """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
         return Receive(kind, self.time + timeout_s)
 
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
-        """Leave a tag with plain data where the robot stands; it is gone after its lifetime [s]."""
+        """Leave a tag with plain data where the robot stands; it disappears after its lifetime [s]."""
         self._asked["tags"].append((copied(content)[0], float(lifetime_s)))
 
     def dig(self, from_m: Any, to_m: Any, volume_m3: float) -> Sleep:
-        """Take up ground at one place and lay it down at another, both within reach; awaited, it lasts a load's time.
+        """Move ground from one place to another, both within reach; if awaited, it lasts the time of a load.
 
-        The ground changes at the begin of the next step, at the places as they lie from the robot: who is wrong about
-        where it is digs elsewhere. Nothing is lost: the volume that is taken up is laid down.
+        The ground changes at the beginning of the next step. The places are taken relative to the robot, so a robot
+        with a wrong pose estimate digs elsewhere. The volume is conserved.
 
         Args:
             from_m, to_m: x, y in the frame of ``pose`` [m].
-            volume_m3: how much [m3].
+            volume_m3: volume to move [m3].
 
         Raises:
-            InvalidValueError: it has no digger, a place is out of reach, it is too much, or it still moves a load.
+            InvalidValueError: the robot has no digger, a place is out of reach, the volume is too large, or the robot
+                is still moving a load.
         """
         digger = self.model.digger
         if digger is None:
@@ -370,23 +372,23 @@ class Robot:
         return self.sleep(digger.load_s)
 
     def request_maps(self) -> None:
-        """Ask who hears this robot for what they know and it does not; it is in ``map`` some steps later."""
+        """Ask the robots that hear this one for the parts of the map that it lacks; they arrive some steps later."""
         self._belief()
         self._asked["maps"].append("request")
 
     def share_map(self) -> None:
-        """Tell who hears this robot that it has news; who lacks them asks, and gets them some steps later."""
+        """Announce new parts of the map to the robots that hear this one; those that lack them ask and get them."""
         self._belief()
         self._asked["maps"].append("share")
 
     def charge_work(self, kind: str, amount: float = 1.0) -> None:
-        """Charge work that the controller does by itself to the robot's computer, if it has one.
+        """Charge work of the controller's own code to the robot's computer, if it has one.
 
-        What the handle does (frontiers, ways, driving to goals) is charged by itself.
+        Work of the handle (frontiers, paths, driving to goals) is charged automatically.
 
         Args:
             kind: one of `covey.robots.computer.WORKS`.
-            amount: how many units of it.
+            amount: number of units.
 
         Raises:
             UnknownNameError: there is no such kind of work.
@@ -397,7 +399,7 @@ class Robot:
             self._work.add(kind, amount)
 
     def note(self, text: str) -> None:
-        """Say something that the event log and the pictures show; to say the last note again changes nothing."""
+        """Write a note for the event log and the pictures; repeating the last note has no effect."""
         note = printable(str(text))
         if note != self.text:
             self.text = note
@@ -410,7 +412,7 @@ class Robot:
     # -- between the handle and the software below it ----------------------------------------------------------------
 
     def _keep_account(self, work: Work) -> None:
-        """Let what its software does be added to ``work``."""
+        """Add the work of its software to ``work``."""
         self._work = self._navigator.work = work
 
     def _belief(self) -> Belief:
@@ -451,13 +453,13 @@ class Robot:
         )
 
     def _move(self) -> None:
-        """Let the motion in force choose the twist of this step."""
+        """Let the present motion choose the twist of this step."""
         motion, command = self._motion, STILL
         if motion is not None and motion.outcome is None:
             if motion.until is not None:
                 motion.look(self)
             if motion.outcome is None:
-                twist = motion.twist(self)  # looks at the command in force until now
+                twist = motion.twist(self)  # uses the previous command
                 if motion.outcome is None:
                     command = twist
         self._command = command

@@ -1,7 +1,7 @@
-"""What a robot can be told to do and awaited for: drive, go to a point, follow a path, go forward, turn, sleep.
+"""The motions of a robot, which can be awaited: drive, go to a point, follow a path, go forward, turn, sleep.
 
-A motion holds the wheels until it ends or another one begins. ``await motion`` hands control back to the simulation
-until the motion has ended or its ``until`` says so; the await returns an `Outcome`.
+A motion controls the wheels until it ends or another one begins. ``await motion`` returns control to the simulation
+until the motion has ended or its ``until`` is true; the await returns an `Outcome`.
 """
 
 import math
@@ -27,20 +27,20 @@ class Waiting:
     __slots__ = ("outcome", "until")
 
     def __init__(self, until: Until = None):
-        self.outcome: Any = None  # an `Outcome`; when waiting for a message, a `Received`
+        self.outcome: Any = None  # an `Outcome`; for a message, a `Received`
         self.until = until
 
     def __await__(self) -> Generator["Waiting", Any, Any]:
         return (yield self)
 
     def look(self, robot: "Robot") -> None:
-        """End the wait when its ``until`` holds."""
+        """End the wait if its ``until`` is true."""
         if self.outcome is None and self.until is not None and self.until(robot.face):
             self.outcome = Outcome("cancelled", "its `until` became true")
 
 
 class Sleep(Waiting):
-    """Wait until a simulated time [s]; the wheels keep doing what they did."""
+    """Wait until a simulated time [s]; the last twist stays in force."""
 
     def __init__(self, wake_s: float, until: Until = None):
         super().__init__(until)
@@ -53,7 +53,7 @@ class Sleep(Waiting):
 
 
 class Receive(Waiting):
-    """Wait for a message; the await gives it, or None when the time [s] is over."""
+    """Wait for a message; the await returns it, or None when the time [s] is over."""
 
     def __init__(self, kind: str | None, end_s: float):
         super().__init__()
@@ -71,13 +71,13 @@ class Receive(Waiting):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """How waiting for a message ended: with it, or with None."""
+    """The result of waiting for a message: the message, or None."""
 
     message: "Message | None"
 
 
 class Motion(Waiting, ABC):
-    """A wait that holds the wheels; `began` once it has chosen a twist."""
+    """A wait that controls the wheels; `began` is true once it has chosen a twist."""
 
     __slots__ = ("began",)
     label = "driving"
@@ -88,16 +88,16 @@ class Motion(Waiting, ABC):
 
     @property
     def has_end(self) -> bool:
-        """Whether there is something that it is to reach, other than to stand still."""
+        """Whether it has an end to reach, other than to stand still."""
         return True
 
     @abstractmethod
     def twist(self, robot: "Robot") -> Twist:
-        """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` when the end is reached."""
+        """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` if the end is reached."""
 
 
 class Drive(Motion):
-    """A constant twist, for ever or for ``duration_s``."""
+    """A constant twist, forever or for ``duration_s``."""
 
     __slots__ = ("command", "end_s")
 
@@ -118,7 +118,7 @@ class Drive(Motion):
 
 
 class Rest(Motion):
-    """Stand still until told something new."""
+    """Stand still until the next command."""
 
     label = "resting"
 
@@ -198,7 +198,7 @@ class Manoeuvre(Motion):
 
 
 def finite_twist(value: Any) -> Twist | None:
-    """Return a twist as three finite floats, or None when it is not one."""
+    """Return a twist as three finite floats, or None if it is not one."""
     try:
         vx, vy, omega = value
         vx, vy, omega = float(vx), float(vy), float(omega)

@@ -1,4 +1,4 @@
-"""`Navigator`: drives one robot to goals, by its own estimate, map, lidar and sight of others."""
+"""`Navigator`: drives one robot to goals, using its own estimate, map, lidar and neighbours sensor."""
 
 import math
 from typing import Any, Literal
@@ -21,8 +21,8 @@ State = Literal["driving", "reached", "unreachable", "stuck"]
 Step = tuple[Command, State]
 
 _STAND: Command = (0.0, 0.0, 0.0)
-_SEARCH_S = 12.0  # for how long a way that others may hide is looked for
-_QUEUE_M = 2.0  # robots nearer than this that move now and then are waited for
+_SEARCH_S = 12.0  # time to search for a path that others may hide
+_QUEUE_M = 2.0  # robots nearer than this that move now and then make it wait
 _PROBLEMS = {
     "wall": "the goal is outside the map, in a wall, or too close to one",
     "no way": "its map shows no way to the goal",
@@ -35,10 +35,10 @@ class Navigator:
     Everything is in the frame of the robot's estimated pose; nothing here knows the truth.
 
     Args:
-        limits: what the drive can do.
+        limits: limits of the drive.
         body: float (k, 3), discs x, y, radius [m] in the body frame.
         driving: how to plan and drive.
-        identity: of this robot among its neighbours; the smaller one has the right of way.
+        identity: identity of this robot among its neighbours; the smaller one has right of way.
     """
 
     def __init__(self, limits: DriveLimits, body: Any, driving: Driving | None = None, identity: int = 0):
@@ -82,7 +82,7 @@ class Navigator:
         self._angle, self._last_heading = float(angle_rad), None
 
     def stop(self) -> None:
-        """Give up the present goal and stand."""
+        """Give up the present goal and stand still."""
         self._mode = "idle"
 
     def _begin(self, mode: Literal["goto", "line", "turn"]) -> None:
@@ -94,13 +94,13 @@ class Navigator:
 
     @property
     def reason(self) -> str:
-        """Why it did not get there, for people; empty when it did, or is on its way."""
+        """Why the robot did not reach its goal, as text; empty if it did, or is on its way."""
         if self.state == "unreachable":
             return _PROBLEMS.get(self.plan.problem, "the ground ahead is not known to be good")
         return "it made no progress: something is in the way" if self.state == "stuck" else ""
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
-        """Return where the robots in sight are [m], float64 (k, 2)."""
+        """Return the positions of the robots in sight [m], float64 (k, 2)."""
         return np.array(self.robots.places(x, y, heading), float).reshape(-1, 2)
 
     # One step
@@ -111,10 +111,10 @@ class Navigator:
         Args:
             pose: estimated x, y [m], heading [rad].
             twist: estimated vx, vy [m/s], omega [rad/s] in the body frame.
-            belief: the robot's map, or None: then it drives straight at its goal.
+            belief: the robot's map; None: it drives straight to its goal.
             lidar: the newest lidar reading, or None.
             neighbours: the newest neighbour reading, or None.
-            time_s: simulated time [s], growing from call to call.
+            time_s: simulated time [s], increasing from call to call.
         """
         x, y, heading = pose = tuple(pose)
         elapsed_s = self.limits.period if self._time is None else time_s - self._time
@@ -177,7 +177,7 @@ class Navigator:
             plan.make(belief, pose, self.robots, time_s)
         if plan.problem:
             if plan.problem == "no way" and time_s - min(self.robots.met_s, plan.lost_s) < _SEARCH_S:
-                return follower.safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide it
+                return follower.safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide the path
             return self._finish("unreachable")
         progress.update(time_s, x, y)
         if (progress.stands or progress.roams) and not self._waits_its_turn(time_s):
@@ -196,13 +196,13 @@ class Navigator:
         return follower.towards(tx - x, ty - y, heading, twist, speed, left + 0.1), "driving"
 
     def _waits_its_turn(self, time_s: float) -> bool:
-        """Return whether robots that still move are in the way, and have not been for very long."""
+        """Return whether moving robots block the path, but not for very long."""
         return not self.progress.roams_hopelessly(time_s) and self.robots.any_moving(
             _QUEUE_M, self.driving.stuck_after_s
         )
 
     def _give_way(self, pose: Any, s: float, belief: Any, time_s: float) -> tuple[float, float] | None:
-        """Return where to go instead [m], because others go first; None to drive on."""
+        """Return where to go instead [m] because others go first; None: drive on."""
         if time_s < self._beside_until:
             return self._beside
         stalled_s = self.progress.stalled_s(time_s)
@@ -219,7 +219,7 @@ class Navigator:
         return self._beside
 
     def _balk(self, pose: Any, bearing: float, v: float, w: float, time_s: float, end: State) -> Step | None:
-        """Look around where ground that is not known to be good holds the robot up, and then end; None to drive on."""
+        """Look around if ground that is not known to be good blocks the robot, then end; None: drive on."""
         ground = self.view.unsafe
         if not len(ground) and not self.balking.turning > 0.0:
             return None

@@ -16,11 +16,11 @@ from covey.planning.dijkstra import searched
 from covey.robots.computer import Work
 
 _NOTHING, _NONE = StepOutput(), Requests()
-_output = partial(tuple.__new__, StepOutput)  # of a tuple; a third of the time of StepOutput(...)
+_output = partial(tuple.__new__, StepOutput)  # from a tuple; a third of the time of StepOutput(...)
 
 
 class Sequential:
-    """Runs ``async def`` controllers: resumes the coroutine when what it waits for is over."""
+    """Runs ``async def`` controllers: resumes the coroutine when its wait is over."""
 
     def __init__(self, program: Program):
         self._program = program
@@ -34,7 +34,7 @@ class Sequential:
         robot._move()
         waiting, motion, outcome = self._waiting, robot._motion, None
         if waiting is not None:
-            if waiting is not motion:  # a motion has just looked
+            if waiting is not motion:  # a motion has just been checked
                 waiting.look(robot)
             outcome = waiting.outcome
             if outcome is None:
@@ -84,18 +84,18 @@ class Reactive:
 
 
 class Onboard:
-    """One robot's handle and the controller that holds it.
+    """One robot's handle and its controller.
 
     Attributes:
         robot: the handle.
-        shown: what it was shown last.
+        shown: its last input.
     """
 
     __slots__ = ("_remember", "_run", "_runner", "robot", "shown")
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
-        # What nobody may look at is not kept.
+        # Do not keep what the controller may not read.
         self._remember = robot.history.steps.append if program.sees is None else None
         if program.sees is not None:
             robot.face = Declared(robot, program.name, program.sees)
@@ -106,10 +106,10 @@ class Onboard:
             robot._keep_account(Work())
 
     def step(self, shown: StepInput) -> StepOutput:
-        """Let the controller act on what the robot is shown; return what it answers.
+        """Let the controller act on the robot's input; return its output.
 
         Raises:
-            Exception: whatever the controller raises, or `ControllerError` for a command that is no number.
+            Exception: any exception of the controller, or `ControllerError` for a command that is not a number.
         """
         robot, self.shown = self.robot, shown
         (
@@ -146,11 +146,11 @@ class Onboard:
         return self._answer(command)
 
     def failed(self, failure: Failed, answer: StepOutput = _NOTHING) -> StepOutput:
-        """Return what a robot answers whose controller has failed: all that it asked for before.
+        """Return the output of a robot whose controller has failed: its requests before the failure.
 
         Args:
-            failure: how it failed.
-            answer: what it had answered already.
+            failure: the failure.
+            answer: its output so far.
         """
         late = self._answer(STILL).requests or _NONE
         requests = answer.requests or late

@@ -1,4 +1,4 @@
-"""How a motion ended."""
+"""The outcome of a motion."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ State = Literal["reached", "cancelled", "unreachable", "stuck"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What ``await robot.goto(...)`` and the other motions return; true exactly when the motion reached its end."""
+    """The result of ``await robot.goto(...)`` and the other motions; true if and only if the motion reached its end."""
 
     state: State
     reason: str = ""

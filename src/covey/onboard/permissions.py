@@ -1,4 +1,4 @@
-"""A robot as a controller sees it that has declared what it looks at: everything else is refused."""
+"""The handle of a controller that declares what it reads: access to everything else is refused."""
 
 from functools import cache
 from operator import attrgetter
@@ -17,21 +17,21 @@ WORDS: dict[str, tuple[str, ...]] = {
     "waypoints": ("waypoints",),
     "shared_frame": (),
 }
-"""What a controller of one robot can declare, and the names of the handle that it opens; sensors go by their names.
+"""The words that a controller of one robot can declare, and the attributes that each permits; sensors go by name.
 
-``shared_frame`` opens nothing: positions mean the same to all its robots, so all must know where they started.
+``shared_frame`` permits nothing: it states that robots exchange positions, so all must know their start poses.
 """
 
 _ALWAYS = ("history", "readings")
 _STATE = ("name", "time", "pose", "collided", "map", "text")
-"""What changes or is asked for at every step."""
+"""Attributes that change, or are read, at every step."""
 
 
 class Declared:
-    """Stands before a `Robot`, and lets through what the controller's ``sees`` names.
+    """Wraps a `Robot` and permits only what the controller's ``sees`` names.
 
     Attributes:
-        robot: the handle behind it.
+        robot: the wrapped handle.
     """
 
     def __new__(cls, robot: Any, controller: str, sees: tuple[str, ...]) -> "Declared":
@@ -71,7 +71,7 @@ def _denied(sees: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def _with_state(cls: type, names: tuple[str, ...]) -> type:
-    """Return a class that reads these attributes of its robot at once, in a fifth of the time."""
+    """Return a class that reads these attributes of its robot directly, in a fifth of the time."""
     return type(cls.__name__, (cls,), {name: property(attrgetter(f"_robot.{name}")) for name in names})
 
 

@@ -1,4 +1,4 @@
-"""Which cells of its own map a robot can get to."""
+"""The cells of its own map that a robot can reach."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from covey.onboard.navigation.route import passage
 def reachable(
     grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
 ) -> np.ndarray:
-    """Return the cells of a grid that can be come to, bool (rows, columns); see `covey.onboard.travel_cost.travel`.
+    """Return the reachable cells of a grid, bool (rows, columns); see `covey.onboard.travel_cost.travel`.
 
-    They are those for which `travel` has a finite cost, for a fraction of the work.
+    They are the cells with a finite cost by `travel`, for a fraction of the work.
     """
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
@@ -24,17 +24,17 @@ def reachable(
 
 @kernel
 def flood(cost, row, column):
-    """Return the cells that hang together with one by their sides, bool (rows, columns).
+    """Return the cells that are connected with one cell by their sides, bool (rows, columns).
 
-    Without cutting corners, moves to all eight neighbours lead to the same cells.
+    Without cutting corners, moves to all eight neighbours reach the same cells.
 
     Args:
-        cost: float32 (rows, columns), inf for not passable.
-        row, column: where to begin; may itself be impassable.
+        cost: float32 (rows, columns), inf for impassable cells.
+        row, column: start; may itself be impassable.
     """
     rows, columns = cost.shape
-    width = columns + 2  # a rim of impassable cells all around
-    state = np.zeros((rows + 2) * width, np.uint8)  # 1 passable, 2 come to
+    width = columns + 2  # a border of impassable cells all around
+    state = np.zeros((rows + 2) * width, np.uint8)  # 1 passable, 2 reached
     for r in range(rows):
         for c in range(columns):
             state[(r + 1) * width + c + 1] = cost[r, c] != np.inf

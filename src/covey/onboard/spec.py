@@ -1,4 +1,4 @@
-"""`RobotSpec`: which robot it is, and the program that it runs: all that makes its software."""
+"""`RobotSpec`: one robot and its program, which together define its software."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from covey.robots.model import RobotModel
 
 @dataclass(frozen=True, eq=False)
 class RobotSpec:
-    """One robot, and the program that it runs.
+    """One robot and its program.
 
     Attributes:
         index: its team index.
         home: its first estimate.
-        period_s: of its controller [s].
-        seed: of the run.
+        period_s: period of its controller [s].
+        seed: seed of the run.
         sensors: names of the sensors that its program reads.
         waypoints: the graph to patrol, if there is one.
     """
@@ -41,12 +41,12 @@ class RobotSpec:
     waypoints: Waypoints | None = None
 
     def software(self, mailbox: Mailbox, board: Blackboard, belief: Any, frames: Mapping[str, Pose] | None) -> Onboard:
-        """Return the software of the robot, at its start.
+        """Return the software of the robot at the start of the run.
 
         Args:
-            mailbox, board: through which it talks.
-            belief: its map; None when it keeps none.
-            frames: where it has found the frames of others, by name; None when all robots share one.
+            mailbox, board: for its communication.
+            belief: its map; None if it keeps none.
+            frames: poses of the frames of others that it has found, by name; None if all robots share one frame.
         """
         model, rng = self.model, generator(self.seed, f"controller/{self.name}")
         navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)

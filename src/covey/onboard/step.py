@@ -1,7 +1,7 @@
-"""The step of a robot: what it is shown, and what it answers.
+"""The step of a robot: its input and its output.
 
-A host shows every robot a `StepInput` and gets a `StepOutput`; hosts differ only in how these travel. A host whose
-robots share mailboxes and beliefs with the simulation leaves ``news`` out, and gets no ``messages`` and ``notices``.
+A host gives each robot a `StepInput` and gets a `StepOutput`; hosts differ only in how these travel. If robots share
+mailboxes and beliefs with the simulation, the host leaves out ``news`` and gets no ``messages`` and ``notices``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from covey.robots.sample import Sample
 
 
 class TeamNews(NamedTuple):
-    """What a robot has heard since its last step, for one that shares no memory with the simulation.
+    """What a robot that shares no memory with the simulation has received since its last step.
 
     Attributes:
-        messages: that have arrived, oldest first.
-        notices: key and value of what went up on the notice board.
-        frames: where it has found the frames of others, by name; None: as before.
-        tiles: parts of the maps of others; None for none.
+        messages: messages that have arrived, oldest first.
+        notices: keys and values of new entries on the notice board.
+        frames: poses of the frames of others that it has found, by name; None: as before.
+        tiles: parts of the maps of others; None if there are none.
     """
 
     messages: Sequence[Message] = ()
@@ -35,17 +35,17 @@ class TeamNews(NamedTuple):
 
 
 class StepInput(NamedTuple):
-    """What a robot is shown in one step. What belongs to a sensor stands in the order of its `RobotSpec.sensors`.
+    """The input of a robot in one step. Data of sensors are in the order of `RobotSpec.sensors`.
 
     Attributes:
         time_s: simulated time [s].
-        pose: where it believes to be.
+        pose: its estimated pose.
         collided: whether it has touched something since its last step.
-        readings: the newest reading of each sensor; None where none has come yet.
-        times_s: for each sensor, when the readings were taken that have come since its last step, oldest first [s].
-        older: for each sensor those readings but the newest; empty when no sensor has any.
+        readings: the newest reading of each sensor; None if there is none yet.
+        times_s: for each sensor, the times of the readings since its last step, oldest first [s].
+        older: for each sensor these readings except the newest; empty if no sensor has any.
         tags: the environment tags in reach, nearest first.
-        news: what it has heard; None for nothing.
+        news: what it has received; None for nothing.
     """
 
     time_s: float
@@ -58,17 +58,17 @@ class StepInput(NamedTuple):
     news: TeamNews | None = None
 
     def come(self, place: int) -> tuple[Any, ...]:
-        """Return the readings of a sensor, by its place, that have come since the last step, oldest first."""
+        """Return the readings of a sensor, given its index, since the last step, oldest first."""
         if place >= len(self.times_s) or not self.times_s[place]:
             return ()
         return (*(self.older[place] if self.older else ()), self.readings[place])
 
     def after(self, missed: "StepInput", most: int | None = None) -> "StepInput":
-        """Return this input with what came with an earlier one that the robot has not been shown.
+        """Return this input merged with an earlier one that the robot has not been given.
 
         Args:
             missed: the earlier input.
-            most: how many readings of each sensor are kept, the newest ones; None: all.
+            most: number of readings of each sensor to keep, the newest ones; None: all.
         """
         places, first = range(len(self.readings)), None if most is None else -most
         come = [(*missed.come(k), *self.come(k))[first:] for k in places]
@@ -77,12 +77,12 @@ class StepInput(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """How a controller failed.
+    """The failure of a controller.
 
     Attributes:
         text: see `covey.runtime.local.failures.text_of`.
-        by_wall_time: whether the machine decided it.
-        error: what was raised, where that was in the same process.
+        by_wall_time: whether wall time decided it.
+        error: the exception, if it was raised in the same process.
     """
 
     text: str
@@ -91,18 +91,18 @@ class Failed(NamedTuple):
 
 
 class Requests(NamedTuple):
-    """What a robot asks for in a step besides its motion.
+    """The requests of a robot in a step, other than its motion.
 
     Attributes:
-        notes: for the event log.
-        tags: to be left where it stands: content and lifetime [s].
-        digs: two places in its own frame [m] and a volume [m3] each.
+        notes: notes for the event log.
+        tags: tags to leave where it stands: content and lifetime [s].
+        digs: for each, two places in its own frame [m] and a volume [m3].
         maps: ``request`` and ``share``, see `Robot.request_maps` and `Robot.share_map`.
-        messages: to be sent, oldest first.
-        notices: key and value of what is to go up on the notice board.
+        messages: messages to send, oldest first.
+        notices: keys and values for the notice board.
         taken: numbers of the messages that it took out of its mailbox.
-        work: what its software did, in units by kind, for a robot with a computer.
-        failure: how its controller failed; None: it did not.
+        work: work of its software, in units by kind, for a robot with a computer.
+        failure: the failure of its controller; None if it did not fail.
     """
 
     notes: Sequence[str] = ()
@@ -117,10 +117,10 @@ class Requests(NamedTuple):
 
 
 class StepOutput(NamedTuple):
-    """What a robot answers in one step.
+    """The output of a robot in one step.
 
     Attributes:
-        twist: that it commands: vx, vy [m/s], omega [rad/s] in the body frame.
+        twist: the commanded twist: vx, vy [m/s], omega [rad/s] in the body frame.
         status: see `Robot.status`.
         requests: None in most steps.
     """
@@ -131,13 +131,13 @@ class StepOutput(NamedTuple):
 
 
 class ScanInput(NamedTuple):
-    """A scan for the map that a robot keeps by itself; it answers what that changed, `OwnTiles`, or None.
+    """A scan for the map that a robot keeps by itself; it answers with the changes, `OwnTiles`, or None.
 
     Attributes:
-        pose: estimate where it was taken, float64 (3,).
+        pose: estimated pose at the time of the scan, float64 (3,).
         ranges: float64 (rays,) [m].
         step: number of the step.
-        tiles: parts of the maps of others that have come before it; None for none.
+        tiles: parts of the maps of others that arrived before it; None if there are none.
     """
 
     pose: np.ndarray
@@ -147,7 +147,7 @@ class ScanInput(NamedTuple):
 
 
 class GroupInput(NamedTuple):
-    """What a `GroupView` of one group is made of."""
+    """The data of a `GroupView` of one group."""
 
     name: str
     names: list[str]
@@ -157,11 +157,11 @@ class GroupInput(NamedTuple):
 
 
 class GroupOutput(NamedTuple):
-    """What the controller of a group, or of the whole team, answers.
+    """The output of a controller of a group, or of the whole team.
 
     Attributes:
-        twists: float64 (n, 3) by group; none when it failed.
-        failure: how it failed; None: it did not.
+        twists: float64 (n, 3) by group; empty if it failed.
+        failure: its failure; None if it did not fail.
     """
 
     twists: Mapping[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""Where a robot can get to over its own map, and what it costs."""
+"""The cost for a robot to reach the cells of its own map."""
 
 import math
 
@@ -11,7 +11,7 @@ from covey.planning.costs import soften
 from covey.planning.dijkstra import Field, cheapest, costs_ahead, costs_to, dijkstra
 
 _FEW = 2
-"""From no more places than these the ways are searched for straight away: what lies ahead is not worth knowing."""
+"""With at most this many starts the search has no estimate of the cost ahead, because it would not pay."""
 
 
 def travel(
@@ -26,12 +26,12 @@ def travel(
     Args:
         grid: the belief, int8 (-1 unknown, 0 free, 100 occupied), yaw 0.
         start: x, y [m].
-        radius: of the robot's body [m].
+        radius: radius of the robot's body [m].
         driving: how the robot plans.
-        others: float64 (k, 2), robots in sight [m], which are no walls.
+        others: float64 (k, 2), robots in sight [m], which do not count as walls.
 
     Returns:
-        The field; None when ``start`` lies outside the grid.
+        The field; None if ``start`` lies outside the grid.
     """
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
@@ -48,7 +48,7 @@ def cheapest_cell(
     others: np.ndarray,
     cells: np.ndarray,
 ) -> tuple[int, int] | None:
-    """Return the one of some cells, int (k, 2), that is cheapest to come to; None for none. Others as in `travel`."""
+    """Return the cell of ``cells``, int (k, 2), that is cheapest to reach, or None. Other arguments as in `travel`."""
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return None
@@ -66,22 +66,22 @@ def travel_from(
     starts: np.ndarray,
     cells: np.ndarray,
 ) -> np.ndarray:
-    """Estimate what it costs to drive from some places to some cells, in metres of open floor.
+    """Estimate the cost of driving from some places to some cells, in metres of open floor.
 
-    The search goes over blocks of cells, each as cheap as its cheapest cell: so large that no wall with the clearance
-    that is kept on its two sides is leapt over.
+    The search runs over blocks of cells, each as cheap as its cheapest cell. Blocks are small enough that no wall, with
+    the clearance on its two sides, is skipped.
 
     Args:
         grid: the belief, int8 (-1 unknown, 0 free, 100 occupied), yaw 0.
-        here: x, y [m], where the robot stands whose belief it is.
-        radius: of the robots' bodies [m].
+        here: x, y [m], position of the robot that holds the belief.
+        radius: radius of the robots' bodies [m].
         driving: how they plan.
-        others: float64 (k, 2), robots in sight [m], which are no walls.
+        others: float64 (k, 2), robots in sight [m], which do not count as walls.
         starts: float64 (n, 2), x, y [m].
         cells: int64 (k, 2), rows and columns.
 
     Returns:
-        float64 (n, k); inf where no way is known, or the start lies outside the grid.
+        float64 (n, k); inf where no path is known, or the start lies outside the grid.
     """
     occupancy, cost = ground(grid, here, radius, driving, others)
     sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
@@ -105,7 +105,7 @@ def travel_from(
 
 
 def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
-    """Return one cell for each block of cells, the least or the greatest of them; the last ones may be smaller."""
+    """Return one value for each block of cells, the least or the greatest of them; the last blocks may be smaller."""
     if block == 1:
         return cells
     rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)

@@ -1,1 +1,1 @@
-"""The parts of which a navigator is composed; each can be used alone."""
+"""The parts of a navigator; each can be used alone."""

@@ -1,4 +1,4 @@
-"""Controller of a way: which twist brings a robot where it is to go next, and keeps off what is in the way."""
+"""Path controller: the twist that brings a robot to its next point and avoids obstacles."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ Command = tuple[float, float, float]
 
 
 class Follower:
-    """Steers a body of some radius [m] within what its drive can do, by the obstacles and the robots in view."""
+    """Steers a body of some radius [m] within the limits of its drive, around the obstacles and robots in view."""
 
     def __init__(self, limits: DriveLimits, driving: Driving, radius: float, view: ObstacleView, robots: RobotsInSight):
         self._limits, self._view, self._robots = limits, view, robots
@@ -26,22 +26,22 @@ class Follower:
         self._avoidance = np.array([*driving.gaps(radius), 3.0, 0.8, 0.25, 0.15])
 
     def approach(self, left_m: float) -> float:
-        """Return the speed with which to drive towards a place, without overshoot [m/s]."""
+        """Return the speed for driving towards a place without overshoot [m/s]."""
         return min(approach_speed(left_m, self._deceleration, self._lead_s), self._limits.max_speed)
 
     def turn(self, angle: float, w: float) -> float:
-        """Return the turn rate [rad/s] that ends after an angle [rad], from the present one."""
+        """Return the turn rate [rad/s] for turning by an angle [rad], given the present turn rate."""
         if self._acts_at_once(self._limits.turn_acceleration):
-            rate = (angle - w * self._limits.reaction) / self._limits.period  # it turns on until the command acts
+            rate = (angle - w * self._limits.reaction) / self._limits.period  # it turns until the command acts
             return max(-self._limits.max_turn, min(self._limits.max_turn, rate))
         return self._turn_rate(angle)
 
     def straight(self, left_m: float, error_rad: float, v: float, w: float) -> Command:
-        """Return the command to drive a distance straight on, backwards if negative, with an error of the heading."""
+        """Return the command to drive straight by a distance, backwards if negative, given the heading error."""
         sign = math.copysign(1.0, left_m)
         speed = sign * self.approach(abs(left_m))
         if self._acts_at_once(self._limits.deceleration):
-            speed = (left_m - v * self._limits.reaction) / self._limits.period  # it rolls on until the command acts
+            speed = (left_m - v * self._limits.reaction) / self._limits.period  # it rolls until the command acts
             speed = max(-self._limits.max_speed, min(self._limits.max_speed, speed))
         if sign < 0.0:
             speed = max(speed, float(self._window[0]))
@@ -52,9 +52,9 @@ class Follower:
     def towards(
         self, dx: float, dy: float, heading: float, twist: Any, speed: float, left_m: float, in_lane: bool = True
     ) -> Command:
-        """Return the command to drive towards an offset [m] in the map frame at a speed, around what is in the way.
+        """Return the command to drive towards an offset [m] in the map frame at a speed, around obstacles.
 
-        ``left_m`` is how far it is to the goal; ``in_lane``: keep to the right of others.
+        ``left_m`` is the distance to the goal [m]; with ``in_lane``, keep to the right of others.
         """
         c, s = math.cos(heading), math.sin(heading)
         vx, vy = self._avoid(c * dx + s * dy, c * dy - s * dx, twist, speed, left_m, in_lane)
@@ -68,7 +68,7 @@ class Follower:
         if wanted < 1e-3:
             return self.safe(v, w, 0.0, 0.0)
         angle = math.atan2(vy, vx)
-        if abs(angle) > 2.8 and abs(w) > 0.1:  # do not change the side while turning round
+        if abs(angle) > 2.8 and abs(w) > 0.1:  # do not change the side while turning around
             angle = math.copysign(angle, w)
         rate = math.copysign(min(self._turn_gain * abs(angle), abs(self._turn_rate(angle))), angle)
         if abs(angle) < self._limits.straight_angle:
@@ -77,7 +77,7 @@ class Follower:
         return self.safe(v, w, forward, rate)
 
     def safe(self, v: float, w: float, want_v: float, want_w: float) -> Command:
-        """Return the safe command nearest to the wanted one."""
+        """Return the safe command nearest to the desired one."""
         view, tracks = self._view, self._robots.tracks
         v, w, _ = dynamic_window(v, w, want_v, want_w, view.points, view.count, tracks, self._window, self._way)
         return v, 0.0, w
@@ -85,7 +85,7 @@ class Follower:
     def _avoid(
         self, bx: float, by: float, twist: Any, speed: float, left_m: float, in_lane: bool
     ) -> tuple[float, float]:
-        """Return the velocity in the body frame nearest to the wanted one that meets nothing soon [m/s]."""
+        """Return the velocity in the body frame nearest to the desired one that avoids contact for some time [m/s]."""
         length = math.hypot(bx, by)
         scale = speed / length if length > 1e-9 else 0.0
         view, tracks = self._view, self._robots.tracks
@@ -102,7 +102,7 @@ class Follower:
         return reciprocal_velocity(scale * bx, scale * by, *sight)
 
     def _turn_rate(self, angle: float) -> float:
-        """Return the turn rate [rad/s] with which to turn by an angle [rad] without overshoot."""
+        """Return the turn rate [rad/s] for turning by an angle [rad] without overshoot."""
         rate = approach_speed(abs(angle), self._turn_deceleration, self._lead_s)
         return math.copysign(min(rate, self._limits.max_turn), angle)
 

@@ -1,4 +1,4 @@
-"""Global plan: the way over the map to a goal, and when a new one is needed."""
+"""Global plan: the path over the map to a goal, and when a new one is needed."""
 
 import math
 from typing import Any
@@ -14,15 +14,15 @@ _REPLAN_S = 1.0
 
 
 class GlobalPlan:
-    """The way to a goal; without a map it leads straight on.
+    """The path to a goal; without a map it is a straight line.
 
     Attributes:
-        goal, tolerance_m: where to [m].
-        line, length, narrow: the way, float64 (m, 2), its length, and the stretches too narrow for two [m].
-        off_m: how far from the line the robot is [m].
-        problem: why there is no way; empty: there is one.
-        lost_s: since when there has been none [s].
-        made_s: when it was looked for last [s].
+        goal, tolerance_m: the goal and its tolerance [m].
+        line, length, narrow: the path, float64 (m, 2), its length, and the stretches too narrow for two robots [m].
+        off_m: distance of the robot from the line [m].
+        problem: why there is no path; empty if there is one.
+        lost_s: time since which there is no path [s].
+        made_s: time of the last search [s].
     """
 
     def __init__(self, radius: float, driving: Driving):
@@ -30,7 +30,7 @@ class GlobalPlan:
         self.line, self.problem = np.zeros((1, 2)), ""
 
     def start(self, goal: tuple[float, float], tolerance_m: float) -> None:
-        """Take another goal [m]; there is no way to it yet."""
+        """Set a new goal [m]; there is no path to it yet."""
         self.goal, self.tolerance_m = goal, tolerance_m
         self.narrow: list[list[float]] = []
         self.length, self.off_m, self.made_s, self.lost_s = 0.0, 0.0, -math.inf, math.inf
@@ -38,11 +38,11 @@ class GlobalPlan:
         self._short = self._doubted = False
 
     def doubt(self) -> None:
-        """Look for another way soon."""
+        """Search for another path soon."""
         self._doubted = True
 
     def is_due(self, belief: Any, grid: Any, x: float, y: float, time_s: float, stalled_s: float) -> bool:
-        """Return whether to look for a way now: there is none yet, it is blocked, or the robot does not get on."""
+        """Return whether to search for a path now: there is none yet, it is blocked, or the robot makes no progress."""
         if self.made_s == -math.inf:
             return True
         if belief is None or time_s - self.made_s < _REPLAN_S:
@@ -60,7 +60,7 @@ class GlobalPlan:
         return route.is_blocked(self.line, self._segment, x, y, *place, lethal, 6.0)
 
     def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float) -> None:
-        """Look for the way from here, around the robots in sight."""
+        """Search for the path from here, around the robots in sight."""
         start = pose[0], pose[1]
         self._segment, self.off_m, self.made_s, self._doubted = 0, 0.0, time_s, False
         if belief is None:
@@ -80,7 +80,7 @@ class GlobalPlan:
         self._short = belief is not None and math.dist(self.goal, self.line[-1]) > self.tolerance_m
 
     def ahead(self, x: float, y: float, v: float) -> tuple[float, float, float]:
-        """Return the point to steer to, x and y, and the length of way that is left [m]."""
+        """Return the point to steer to, x and y, and the length of the path left [m]."""
         reach = min(max(0.25 + 0.6 * abs(v), 0.4), 1.2)
         tx, ty, self._segment, left, self.off_m = lookahead(self.line, self._segment, x, y, reach)
         return tx, ty, left

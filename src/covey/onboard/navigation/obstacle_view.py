@@ -1,4 +1,4 @@
-"""Local obstacle view: what stands around a robot now, as points."""
+"""Local obstacle view: the present obstacles around a robot, as points."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ import numpy as np
 from covey.planning.obstacles import lidar_points, map_points, move_points, seen_points
 
 _POINTS = 256
-_ALL_AROUND = 6.0  # a lidar that sees so much [rad] leaves no side to the map
+_ALL_AROUND = 6.0  # with a lidar of this field of view [rad] the map is not needed
 
 
 class ObstacleView:
-    """Points of what is in the way near by: by the lidar, on the sides where it is blind by the map, and unsafe ground.
+    """Points of nearby obstacles: from the lidar, from the map where the lidar is blind, and of unsafe ground.
 
     Args:
-        reach_m: how far it looks [m].
-        keep_m: distance that is kept from unsafe ground [m].
-        robot_m: points nearer than this to another robot are that robot [m].
+        reach_m: distance up to which obstacles count [m].
+        keep_m: distance kept from unsafe ground [m].
+        robot_m: points within this distance of another robot belong to that robot [m].
 
     Attributes:
         points: float64 (256, 2), in the body frame [m]; the first `count` are in use.
@@ -27,7 +27,7 @@ class ObstacleView:
         self._reach, self._keep, self._robot = reach_m, keep_m, robot_m
         self.points, self.count = np.empty((_POINTS, 2)), 0
         self.grid: Any = None
-        self._walls = 0  # how many of the points are walls; the others are ground that must not be driven on
+        self._walls = 0  # number of points that are walls; the others are unsafe ground
         self._scan: Any = None
         self._scan_count = 0
         self._angles: Any = None
@@ -36,13 +36,13 @@ class ObstacleView:
 
     @property
     def unsafe(self) -> np.ndarray:
-        """Where ground begins that is not known to be good, in the body frame, float64 (k, 2) [m]."""
+        """The border of ground that is not known to be good, in the body frame, float64 (k, 2) [m]."""
         return self.points[self._walls : self.count]
 
     def update(self, lidar: Any, belief: Any, pose: Any, twist: Any, elapsed_s: float, tracks: np.ndarray) -> None:
-        """Collect the points that matter now, those on tracked robots left out; lidar and belief may be None.
+        """Collect the present points, without those on tracked robots; lidar and belief may be None.
 
-        A reading that was there before is moved on by the robot's own motion.
+        An old reading is moved by the robot's own motion.
         """
         self.count = self._walls = self._see_walls(lidar, belief, pose, twist, elapsed_s, tracks)
         if belief is not None:

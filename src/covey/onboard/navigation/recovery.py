@@ -1,4 +1,4 @@
-"""Recovery: what a robot does where it does not get on: balks before doubtful ground, backs off from a jam."""
+"""Recovery of a robot without progress: it balks before doubtful ground, and backs off from a jam."""
 
 import math
 from typing import Any, Literal
@@ -9,17 +9,17 @@ from covey.onboard.navigation.obstacle_view import ObstacleView
 from covey.onboard.navigation.right_of_way import Aside, point_on, way_out
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
 
-_STANDS_S, _AT_FIRST_S = 2.5, 0.5  # so long a robot stands before such ground, and where it has never looked around
+_STANDS_S, _AT_FIRST_S = 2.5, 0.5  # time a robot stands before such ground; shorter where it has never looked around
 _HERE_M = 0.3
-_JAM_S, _LONG_JAM_S = 2.0, 8.0  # so long it stands before it lets others go first, and all others
+_JAM_S, _LONG_JAM_S = 2.0, 8.0  # time it stands before it lets robots with right of way go first, and then all others
 _BACK_M, _GOLDEN = 0.8, 0.618034
 
 
 class Balking:
-    """Turns once around where unsafe ground holds a robot up, which it may only not have seen; then gives up the goal.
+    """Turns once around if unsafe ground blocks a robot, because the ground may only be unseen; then gives up the goal.
 
     Attributes:
-        turning: how far it has still to turn [rad].
+        turning: remaining angle to turn [rad].
     """
 
     def __init__(self) -> None:
@@ -29,17 +29,17 @@ class Balking:
     def step(
         self, x: float, y: float, heading: float, bearing: float, stands_s: float, ground: np.ndarray, near_m: float
     ) -> Literal["", "turns", "gives up"]:
-        """Return what to do in this step; nothing: drive on.
+        """Return the action for this step; empty: drive on.
 
         Args:
-            x, y, heading: of the robot [m, rad].
-            bearing: of what it drives to [rad].
-            stands_s: for how long it has come no farther [s].
-            ground: where unsafe ground begins, in the body frame, float64 (k, 2) [m].
-            near_m: how near such ground holds it up [m].
+            x, y, heading: pose of the robot [m, rad].
+            bearing: bearing of its target [rad].
+            stands_s: time without progress [s].
+            ground: border of unsafe ground, in the body frame, float64 (k, 2) [m].
+            near_m: distance at which such ground blocks the robot [m].
         """
         here = self._looked is not None and math.dist(self._looked, (x, y)) < _HERE_M
-        if self.turning > 0.0 and here:  # also when the goal has been changed meanwhile
+        if self.turning > 0.0 and here:  # even if the goal has changed
             self.turning -= abs(math.remainder(heading - self._heading, math.tau))
             self._heading = heading
             return "turns"
@@ -56,7 +56,7 @@ class Balking:
 
 
 class BackOff:
-    """Backs off where robots stand in each other's way, for a time of its own: no two keep the same rhythm."""
+    """Backs off where robots block each other, for a time of its own, so that no two keep the same rhythm."""
 
     def __init__(self, identity: int, radius: float, wall_m: float, robot_m: float):
         self._identity, self._near, self._keep, self.jams = identity, 4.0 * radius, (wall_m, robot_m), 0
@@ -64,7 +64,7 @@ class BackOff:
     def step(
         self, line: np.ndarray, s: float, pose: Any, view: ObstacleView, robots: RobotsInSight, stalled_s: float
     ) -> Aside:
-        """Return where to back off to at a length ``s`` [m] of a line; None: no jam, or others do."""
+        """Return where to back off to at a length ``s`` [m] of a line; None if there is no jam, or others back off."""
         first = self._identity if stalled_s <= _LONG_JAM_S else math.inf
         if stalled_s <= _JAM_S or not robots.any_before(first, self._near):
             return None

@@ -1,7 +1,8 @@
-"""Who goes first where two robots cannot pass each other, and where the other one waits.
+"""Which robot goes first where two cannot pass each other, and where the other one waits.
 
-Robots decide alone, from what they see, by rules that all share: what is in a narrow place comes out first; of two that
-want in from both sides, the one with the smaller identity goes; who waits stands beside the way, on the right.
+Each robot decides alone, from what it sees, by shared rules. A robot in a narrow place comes out first. Of two robots
+that want to enter from both sides, the one with the smaller identity goes. A waiting robot stands beside the path, on
+the right.
 """
 
 import math
@@ -12,14 +13,14 @@ import numpy as np
 from covey.kernel import kernel
 
 AHEAD_M = 2.5
-"""A narrow place matters from this far before it [m]."""
+"""A narrow place counts from this distance before it [m]."""
 BEYOND_M = 2.5
-"""Robots on the other side count as far as this behind it [m]."""
+"""Robots on the other side count up to this distance behind it [m]."""
 PATIENCE_S = 4.0
-"""A robot that has stood for longer than this is not taken for one that wants to go [s]."""
+"""A robot that has stood for longer than this does not count as waiting to go [s]."""
 GO, WAIT, RETREAT = 0, 1, 2
 Aside = tuple[tuple[float, float], float] | None
-"""Where to be instead of driving on [m], and for how long at least [s]."""
+"""Where to go instead of driving on [m], and for how long at least [s]."""
 _RETREAT_S = 4.0
 
 
@@ -27,7 +28,7 @@ _RETREAT_S = 4.0
 def project(line, x, y):
     """Return the place on a line nearest to a point: length along the line, signed distance (left is positive), course.
 
-    Points before the first or behind the last corner are taken on the line's straight continuation [m, m, rad].
+    Points before the first or behind the last corner are projected on the line's straight continuation [m, m, rad].
     """
     best, at, off, course = math.inf, 0.0, 0.0, 0.0
     s = 0.0
@@ -71,18 +72,18 @@ def point_on(line, s):
 
 @kernel
 def may_enter(line, begin, end, s, others, identity, stalled_s):
-    """Decide at a narrow stretch of a line.
+    """Decide whether a robot may enter a narrow stretch of a line.
 
     Args:
-        line: float64 (m, 2) [m], the own way.
-        begin, end: the stretch, as length along the line [m].
-        s: where the robot is on the line [m].
+        line: float64 (m, 2) [m], the robot's path.
+        begin, end: the stretch, as lengths along the line [m].
+        s: position of the robot on the line [m].
         others: float64 (k, 5): x, y [m], heading [rad] (NaN: unknown), identity, time since it last moved [s].
-        identity: the own one.
-        stalled_s: how long the robot itself has not got on [s].
+        identity: the robot's own identity.
+        stalled_s: time without progress of the robot itself [s].
 
     Returns:
-        `GO`, `WAIT`, or `RETREAT` for a robot that is inside and must come back out.
+        `GO`, `WAIT`, or `RETREAT` if the robot is inside and must back out.
     """
     inside = s > begin - 0.3
     exit_x, exit_y, _ = point_on(line, end)
@@ -94,7 +95,7 @@ def may_enter(line, begin, end, s, others, identity, stalled_s):
         first = others[k, 3] < identity
         if inside:
             opposed = s < at < end + 1.0 and abs(off) < 0.6 and along < -0.2 and at - s < 2.0
-            waits = at > end + 0.3 and others[k, 4] > 1.0  # it lets this robot out
+            waits = at > end + 0.3 and others[k, 4] > 1.0  # the other lets this robot out
             if opposed and stalled_s > (1.5 if first and not waits else 8.0):
                 return RETREAT
             continue
@@ -112,11 +113,11 @@ def may_enter(line, begin, end, s, others, identity, stalled_s):
 
 @kernel
 def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radius, keep):
-    """Return where to wait for a narrow stretch: beside the way to it, rather on the right, clear of walls and others.
+    """Return where to wait for a narrow stretch: beside the path, preferably on the right, clear of walls and others.
 
     Args:
-        line, begin: the own way float64 (m, 2) [m] and where the stretch begins on it [m].
-        x, y: the robot [m].
+        line, begin: the robot's path, float64 (m, 2) [m], and the start of the stretch on it [m].
+        x, y: position of the robot [m].
         others: float64 (k, 5) as in `may_enter`.
         occupancy, x0, y0, resolution: the grid.
         radius: distance to keep from walls [m].
@@ -159,12 +160,12 @@ def waiting_place(line, begin, x, y, others, occupancy, x0, y0, resolution, radi
 
 @kernel
 def way_out(course, points, count, tracks, wall_radius, keep):
-    """Return the direction [rad, body frame] with most room to back off to from other robots, rather back.
+    """Return the direction [rad, body frame] with most room to back off from other robots, preferably backwards.
 
     Args:
-        course: of the own way [rad, body frame].
+        course: direction of the robot's path [rad, body frame].
         points, count: wall points in the body frame [m].
-        tracks: of others, see `covey.planning.obstacles`.
+        tracks: tracks of others, see `covey.planning.obstacles`.
         wall_radius, keep: distance to keep from walls and from the centres of others [m].
     """
     best, best_angle = -math.inf, course + math.pi
@@ -190,10 +191,10 @@ def way_out(course, points, count, tracks, wall_radius, keep):
 
 
 class RightOfWay:
-    """Says where a robot waits for others before narrow stretches, so far from walls and from them.
+    """Finds where a robot waits for others before narrow stretches, at given distances from walls and from others.
 
     Attributes:
-        place: where it waits; None: it does not.
+        place: where it waits; None if it does not.
     """
 
     def __init__(self, identity: int, wall_m: float, robot_m: float):
@@ -201,7 +202,7 @@ class RightOfWay:
         self.place: tuple[float, float] | None = None
 
     def wait_at(self, plan: Any, s: float, pose: Any, tracks: np.ndarray, belief: Any, stalled_s: float) -> Aside:
-        """Return where to wait at a length ``s`` [m] of a plan (with `line` and `narrow`); None: the way is free."""
+        """Return where to wait at a length ``s`` [m] of a plan (with `line` and `narrow`); None if the path is free."""
         x, y, _ = pose
         for begin, end in plan.narrow:
             if s > end or begin - s > AHEAD_M:
@@ -223,7 +224,7 @@ class RightOfWay:
 
 
 def others_of(tracks: np.ndarray, x: float, y: float, heading: float) -> np.ndarray:
-    """Return the tracked robots in the map frame, as `may_enter` takes them."""
+    """Return the tracked robots in the map frame, in the form of `may_enter`."""
     seen = tracks[np.isfinite(tracks[:, 5])]
     c, s = math.cos(heading), math.sin(heading)
     return np.column_stack(

@@ -1,4 +1,4 @@
-"""The other robots: where those in sight are, and where some have been lately."""
+"""The other robots: positions of those in sight, and places where robots have been recently."""
 
 import math
 from collections.abc import Callable
@@ -10,29 +10,29 @@ import numpy as np
 from covey.planning.obstacles import track
 
 _TRACKS = 24
-_NEAR_M = 6.0  # robots nearer than this may hide a way
+_NEAR_M = 6.0  # robots nearer than this may hide a path
 _REMEMBER_S = 60.0
 _NOBODY = np.empty(0, np.int64)
 
 
 class RobotsInSight:
-    """Follows the other robots by the readings of neighbours.
+    """Tracks the other robots from neighbours readings.
 
     Attributes:
         tracks: float64 (k, 8) in the body frame, see `covey.planning.obstacles.track`.
-        met_s: when another one was near last [s].
+        met_s: time at which another robot was near last [s].
     """
 
     def __init__(self) -> None:
         self._rows = np.full((_TRACKS, 8), math.inf)
-        self.tracks = self._rows[:0]  # up to the last that is in use
+        self.tracks = self._rows[:0]  # up to the last row in use
         self.met_s = self._remember_s = -math.inf
         self._forget_s = 0.0
         self._reading: Any = None
-        self._been: dict[tuple[int, int], float] = {}  # decimetres at which robots were seen, and when last
+        self._been: dict[tuple[int, int], float] = {}  # places [dm] where robots were seen, and when last
 
     def update(self, reading: Any, pose: Any, twist: Any, elapsed_s: float, time_s: float) -> None:
-        """Take in the newest reading; None: there is no such sensor."""
+        """Process the newest reading; None if there is no such sensor."""
         if reading is not None:
             self._track(reading, twist, elapsed_s, time_s)
         if time_s >= self._remember_s:
@@ -52,7 +52,7 @@ class RobotsInSight:
             self.tracks = self._rows[:used]
 
     def _remember(self, pose: Any, time_s: float) -> None:
-        """Remember where the robots near by are: what the map will show there is no wall."""
+        """Remember the places of nearby robots: what the map will show there is not a wall."""
         self._remember_s = time_s + 0.5
         if time_s >= self._forget_s:
             self._forget_s = time_s + 5.0
@@ -62,28 +62,28 @@ class RobotsInSight:
         for ox, oy in self.places(*pose):
             if math.hypot(ox - pose[0], oy - pose[1]) < _NEAR_M:
                 place = round(10.0 * ox), round(10.0 * oy)
-                self._been.pop(place, None)  # the one seen last comes last
+                self._been.pop(place, None)  # keep the most recent last
                 self._been[place] = time_s
 
     def places(self, x: float, y: float, heading: float) -> list[tuple[float, float]]:
-        """Return where the robots in sight are [m], for a pose of this one."""
+        """Return the positions of the robots in sight [m], given the pose of this robot."""
         c, s = math.cos(heading), math.sin(heading)
         rows = self.tracks.tolist()
         return [(x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]) for row in rows if row[5] < math.inf]
 
     @property
     def been_at(self) -> Callable[[], np.ndarray] | None:
-        """What says where robots have been in the last minute, float64 (k, 2) [m]; None: nowhere."""
+        """A function that returns where robots have been in the last minute, float64 (k, 2) [m]; None if nowhere."""
         return (lambda: np.array([(0.1 * i, 0.1 * k) for i, k in self._been])) if self._been else None
 
     def any_moving(self, within_m: float, moved_s: float) -> bool:
-        """Return whether one is nearer than this that has moved within so many seconds."""
+        """Return whether a robot within ``within_m`` has moved in the last ``moved_s``."""
         return any(
             row[5] < math.inf and math.hypot(row[0], row[1]) < within_m and row[7] < moved_s for row in self.tracks
         )
 
     def any_before(self, identity: float, within_m: float) -> bool:
-        """Return whether one is nearer than this that has the right of way over this identity."""
+        """Return whether a robot within ``within_m`` has right of way over this identity."""
         return any(
             row[5] < math.inf and math.hypot(row[0], row[1]) < within_m and row[4] < identity for row in self.tracks
         )

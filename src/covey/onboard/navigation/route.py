@@ -1,4 +1,4 @@
-"""A route: the way over a belief's cells from where a robot stands to its goal, as a line to follow."""
+"""A route: the path over a belief's cells from a robot to its goal, as a line to follow."""
 
 import threading
 import weakref
@@ -17,9 +17,9 @@ from covey.planning.shorten import shorten
 
 
 class Route(NamedTuple):
-    """A line to follow, float64 (m, 2) [m], and the stretches of it where two robots cannot pass each other.
+    """A line to follow, float64 (m, 2) [m], and its stretches where two robots cannot pass each other.
 
-    ``narrow`` is float64 (k, 2): where each stretch begins and ends, as length along the line [m].
+    ``narrow`` is float64 (k, 2): start and end of each stretch, as lengths along the line [m].
     """
 
     line: np.ndarray
@@ -27,10 +27,10 @@ class Route(NamedTuple):
 
 
 SMALL_M = 1.0
-"""What reaches less far than this from a goal may be another robot that stands there [m]."""
+"""An obstacle at a goal that extends less than this may be another robot [m]."""
 NO_NARROW = np.empty((0, 2))
 _held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
-"""The newest cost of each map, by what drives there, with the occupancy that it is computed from."""
+"""The newest cost of each map, by robot type, with the occupancy from which it was computed."""
 
 
 def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
@@ -39,12 +39,12 @@ def straight(start: tuple[float, float], goal: tuple[float, float]) -> Route:
 
 
 def lethal_clearance(radius: float, resolution: float) -> float:
-    """Return the clearance [m] below which a cell is not planned through: a cell's doubt in the robot's favour."""
+    """Return the clearance [m] below which a cell is not used; a cell's uncertainty counts in the robot's favour."""
     return max(radius - resolution, 0.4 * radius)
 
 
 class _Last(threading.local):
-    """The newest `passage`, and of what: who chooses a goal plans the way there next, over the same map."""
+    """The newest `passage` and its arguments; after choosing a goal, a robot plans its path over the same map."""
 
     of: Any = None
     cost = np.empty((0, 0), np.float32)
@@ -58,13 +58,13 @@ def passage(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
-    As `ground`, with a way around robots in sight made dearer, and a way out from where this one stands. The arrays are
-    to be read only, until the next call.
+    Like `ground`, but cells near robots in sight cost more, and a path leads out from the place of this robot. The
+    arrays are read-only, and valid until the next call.
     """
     occupancy, cost = ground(grid, start, radius, driving, others)
     of = weakref.ref(grid), *start, radius, driving, others.tobytes()
     if of != _last.of:
-        _last.of = None  # should it be interrupted
+        _last.of = None  # in case of an interruption
         if _last.cost.shape != cost.shape:
             _last.cost = np.empty_like(cost)
         np.copyto(_last.cost, cost)
@@ -81,8 +81,8 @@ def ground(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
-    Where robots in sight stand, and where this one stands, the map may show a wall that is none; see `plan`. The arrays
-    are to be read only, until the next call.
+    At the places of robots in sight and of this one, the map may show a wall that is not there; see `plan`. The arrays
+    are read-only, and valid until the next call.
     """
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     occupancy = grid.cells.copy()
@@ -117,16 +117,16 @@ def plan(
     Args:
         grid: the belief, yaw 0.
         start, goal: x, y [m].
-        radius: of the robot's body [m].
+        radius: radius of the robot's body [m].
         driving: how to plan.
-        others: float64 (k, 2), robots in sight [m]: what the map shows there is no wall, but a way around is better.
-        tolerance: how far from the goal the route may end [m].
-        been: says where robots have been seen lately [m], float64 (k, 2): where there is no way, look for one that
-            takes what the map shows there, and what is smaller than `SMALL_M`, for no wall. None: do not.
+        others: float64 (k, 2), robots in sight [m]: what the map shows there is not a wall, but a detour is better.
+        tolerance: largest distance of the end of the route from the goal [m].
+        been: returns where robots have been seen recently [m], float64 (k, 2). If there is no route, search again and
+            ignore what the map shows at these places, and obstacles smaller than `SMALL_M`. None: do not.
 
     Returns:
-        the route; or "wall" when the goal is in or too near to a wall, or outside the map; or "no way". Where
-        something smaller than `SMALL_M` stands at the goal, which may be a robot, the route ends as near as it can.
+        the route; or "wall" if the goal is in or too close to a wall, or outside the map; or "no way". If something
+        smaller than `SMALL_M` stands at the goal, it may be a robot, and the route ends as close as possible.
     """
     route = _plan(grid, start, goal, radius, driving, others, tolerance)
     if isinstance(route, Route) or been is None:
@@ -146,7 +146,7 @@ def _plan(
     others: np.ndarray,
     tolerance: float,
 ) -> Route | str:
-    """Plan on the map as it is; see `plan`."""
+    """Plan on the unchanged map; see `plan`."""
     rows, columns = grid.shape
     (start_row, start_column), (row, column) = grid.cell_at(*start), grid.cell_at(*goal)
     if not (0 <= row < rows and 0 <= column < columns):
@@ -216,8 +216,8 @@ def _is_near(row, column, point, x0, y0, resolution, radius):
 
 
 def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
-    """Return a copy in which occupied cells that hang together over less than `SMALL_M` are free."""
-    from scipy import ndimage  # takes a quarter of a second, which commands that plan nothing save
+    """Return a copy in which connected occupied cells smaller than `SMALL_M` are free."""
+    from scipy import ndimage  # takes a quarter of a second, not needed without planning
 
     labels = np.empty(occupancy.shape, np.int32)
     ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
@@ -232,7 +232,7 @@ def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
 
 @kernel
 def _is_large(occupancy, row, column, near, far):
-    """Return True when occupied cells within ``near`` cells of a cell hang together with one ``far`` cells away."""
+    """Return True if occupied cells within ``near`` cells of a cell are connected with one ``far`` cells away."""
     rows, columns = occupancy.shape
     side = 2 * far + 1
     seen = np.zeros((side, side), np.uint8)
@@ -260,7 +260,7 @@ def _is_large(occupancy, row, column, near, far):
 
 @kernel
 def _nearest_passable(cost, row, column, reach):
-    """Return the passable cell nearest to a cell within ``reach`` cells, or (-1, -1)."""
+    """Return the passable cell nearest to a cell, within ``reach`` cells; (-1, -1) if there is none."""
     best, best_row, best_column = reach * reach + 1, -1, -1
     for r in range(max(row - reach, 0), min(row + reach + 1, cost.shape[0])):
         for c in range(max(column - reach, 0), min(column + reach + 1, cost.shape[1])):
@@ -272,10 +272,10 @@ def _nearest_passable(cost, row, column, reach):
 
 @kernel
 def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach):
-    """Return True when an occupied cell lies within ``radius`` of the next ``reach`` metres of a line.
+    """Return True if an occupied cell lies within ``radius`` of the next ``reach`` metres of a line.
 
     Args:
-        line: float64 (m, 2) [m]; ``segment`` is where the robot at x, y [m] is on it.
+        line: float64 (m, 2) [m]; ``segment`` is the segment of the robot at x, y [m].
         occupancy, x0, y0, resolution: the grid.
     """
     rows, columns = occupancy.shape
@@ -301,9 +301,9 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
 
 @kernel
 def narrow_stretches(line, occupancy, x0, y0, resolution, width):
-    """Return where along a line the passage is narrower than ``width`` [m] from wall to wall, float64 (k, 2) [m].
+    """Return the stretches of a line where the passage between walls is narrower than ``width``, float64 (k, 2) [m].
 
-    Stretches less than a metre apart are one. What is smaller than `SMALL_M` may be a robot and does not count.
+    Stretches less than a metre apart are joined. Obstacles smaller than `SMALL_M` may be robots and do not count.
     """
     rows, columns = occupancy.shape
     found = np.empty((64, 2))
