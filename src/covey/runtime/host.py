@@ -1,4 +1,4 @@
-"""`Host`: where the controllers of a team run, and how a step's records get there and back."""
+"""`Host`: runs the controllers of a team, and carries the records of a step there and back."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from covey.runtime.phases.sensing import Sensing, SensorBank
 
 Answers = Iterable[tuple[int, StepOutput]]
-"""Of robots, by team index."""
+"""Answers of robots, by team index."""
 GroupAnswers = Iterable[tuple[Sequence[str], GroupOutput]]
-"""Of controllers of several robots, with the names of the groups that they were shown."""
+"""Answers of controllers of several robots, with the names of the groups in their input."""
 NONE: tuple[Answers, GroupAnswers] = ((), ())
 
 
 @dataclass(frozen=True, eq=False)
 class Team:
-    """What a host needs to know.
+    """The data that a host needs.
 
     Attributes:
-        specs: the robots that have a controller of their own, by team index.
+        specs: the robots with a controller of their own, by team index.
         banks_of: the sensors that each of them reads, by team index.
-        frames_of: where each of them has found the frames of others; empty when all share one.
-        programs: the controllers of several robots by group, or ``team``; with their groups.
+        frames_of: poses of the frames of others that each of them has found; empty if all share one frame.
+        programs: the controllers of several robots and their groups, by group or ``team``.
         members: the team indices of each group, by name.
         step_s: control period [s].
         step_budget_s: wall time that a controller may take for one step [s].
@@ -53,13 +53,13 @@ class Team:
 
 
 class Host(ABC):
-    """Where controllers run. What is asked in a step is answered by its `settle`; later where time is real.
+    """Runs the controllers. `settle` returns the answers of a step; in real time they may come later.
 
     Attributes:
-        repeatable: whether the same run comes out again, as far as the host goes.
-        facts: what the manifest says of where controllers ran.
+        repeatable: whether the run is repeatable, as far as the host goes.
+        facts: what the manifest says about where controllers ran.
         busy: robots that cannot be asked now.
-        cpu_s: processor time that robots took for their last answers [s], where that counts; by team index.
+        cpu_s: processor time of robots for their last answers [s], if it is measured; by team index.
     """
 
     cpu_s: dict[int, float]
@@ -70,40 +70,40 @@ class Host(ABC):
 
     @abstractmethod
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
-        """Show robots their inputs; return the answers that are there at once."""
+        """Give robots their inputs; return the answers that are available at once."""
 
     @abstractmethod
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
-        """Show a controller of several robots what it sees; return its answer if it is there at once."""
+        """Give a controller of several robots its input; return its answer if it is available at once."""
 
     @abstractmethod
     def handle(self, robot: int) -> Any:
         """Return the handle of a robot.
 
         Raises:
-            InvalidValueError: it is in another process.
+            InvalidValueError: the handle is in another process.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """End every controller; what its ``finally`` blocks raise is a warning."""
+        """End every controller; exceptions in ``finally`` blocks become warnings."""
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
-        """Begin a step; return the answers to earlier ones that have come since."""
+        """Begin a step; return late answers to earlier steps."""
         return NONE
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
-        """End the step; return the answers that have come since `ask`."""
+        """End the step; return the answers since `ask`."""
         return NONE
 
     def drop(self, robot: int, samples: int) -> None:
-        """Note that a robot that was busy has lost so many readings."""
+        """Count readings that a busy robot has lost."""
 
     def kill(self, robot: int) -> None:
-        """Let a controller end that has been killed for want of memory."""
+        """End a controller that was killed because its computer ran out of memory."""
 
     def post(self, key: str, value: Any) -> None:
-        """Tell robots with a notice board of their own what the simulation has put up."""
+        """Send an entry of the simulation to robots with their own copy of the notice board."""
 
     def record_into(self, recorder: Recorder) -> None:
-        """Say where to record more about the controllers than what they do."""
+        """Set the recorder for additional data about the controllers."""

@@ -1,4 +1,4 @@
-"""Where controllers run: in the simulation's own process, or each in one of its own."""
+"""Where controllers run: in the simulation's process, or each in its own process."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,10 +14,10 @@ Controllers = Literal["in_process", "processes"] | Any
 
 
 def hosting(controllers: Controllers) -> tuple[type[Beliefs], Callable[[Team], Host]]:
-    """Return the kind of the beliefs of robots that map alike, and what makes the host of their controllers.
+    """Return the class for the beliefs of robots with equal mapping, and the function that makes the host.
 
     Raises:
-        InvalidValueError: it is none of these.
+        InvalidValueError: ``controllers`` is none of these.
     """
     if controllers == "in_process":
         return Beliefs, LocalHost

@@ -1,4 +1,4 @@
-"""How fast a run goes by: as fast as possible, at a factor of real time, or a key per step."""
+"""The speed of a run: as fast as possible, a factor of real time, or one key press per step."""
 
 import gc
 import time
@@ -13,8 +13,8 @@ class Pace:
     """Waits before each step.
 
     Args:
-        speed: ``"max"``, simulated seconds per second, or 0: ``wait`` is called before each step.
-        wait: waits for the user; the default for Enter on standard input.
+        speed: ``"max"``, simulated seconds per second, or 0: call ``wait`` before each step.
+        wait: waits for the user; default: for Enter on standard input.
     """
 
     def __init__(self, speed: float | Literal["max"], wait: Callable[[], Any] | None = None):
@@ -26,7 +26,7 @@ class Pace:
         self._start: tuple[float, float] | None = None
 
     def wait(self, time_s: float) -> None:
-        """Wait until the step that begins at a simulated time [s] may be taken."""
+        """Wait until the step at a simulated time [s] may begin."""
         if self.speed == "max":
             return
         if self.speed == 0:
@@ -42,9 +42,9 @@ class Pace:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Let Python look for cyclic garbage less often: what robots remember looks like it, and each look costs.
+    """Collect cyclic garbage less often: each collection is slow, because it visits all that robots remember.
 
-    A step makes and drops the same number of objects, so this changes no memory; garbage in cycles is still found.
+    A step makes and drops the same number of objects, so memory use does not change; cyclic garbage is still found.
     """
     often = gc.get_threshold()
     if often[0]:

@@ -10,7 +10,7 @@ from covey.results.frame import Frame
 
 
 class Stop(Record):
-    """The run ends when one of these holds; without a goal it also ends when every controller is done."""
+    """The run ends when one of these conditions holds; without a goal it also ends when every controller is done."""
 
     explored: float | None = Field(
         default=None, gt=0, le=1, description="Goal: this share of what can be explored is explored (0 to 1)."
@@ -29,12 +29,12 @@ class Stop(Record):
 
     @property
     def goal(self) -> dict[str, Any]:
-        """What ends the run, for the manifest."""
+        """The goal of the run, for the manifest."""
         of = {"explored_share": self.explored, "of": self.of, "timeout_s": self.timeout_s}
         return of if self.covered is None else of | {"covered_share": self.covered}
 
     def reached(self, frame: Frame, all_done: bool) -> bool:
-        """Return whether a goal is reached: a share, or without one, that all controllers are done."""
+        """Return whether the goal is reached: a share or, without one, that all controllers are done."""
         if self.covered is not None and frame.mission["covered_share"] >= self.covered:
             return True
         if self.explored is None:
@@ -42,7 +42,7 @@ class Stop(Record):
         return self.share(frame) >= self.explored or (self.done and all_done)
 
     def share(self, frame: Frame) -> float:
-        """Return the explored share that counts; a robot without a map counts with what its own beams have crossed."""
+        """Return the explored share that counts; for a robot without a map, the share that its beams have crossed."""
         union, each, known = (frame.mission[name] for name in ("explored_share_union", "explored_share", "known_share"))
         if self.of == "union":
             return float(union)

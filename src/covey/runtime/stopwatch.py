@@ -1,10 +1,10 @@
-"""Where the wall time of a run went."""
+"""The wall time of a run, by phase."""
 
 import time
 
 
 class Stopwatch:
-    """Adds up wall time by phase; the phases together are the time since it was made."""
+    """Adds up wall time by phase; the sum of the phases is the time since its creation."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -12,11 +12,11 @@ class Stopwatch:
 
     @property
     def elapsed_s(self) -> float:
-        """Wall time from when it was made to the last lap [s]."""
+        """Wall time from its creation to the last lap [s]."""
         return self._last - self._first
 
     def lap(self, phase: str) -> None:
-        """Book the time since the last lap under ``phase``."""
+        """Add the time since the last lap to ``phase``."""
         now = time.perf_counter()
         self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._last
         self._last = now

@@ -1,4 +1,4 @@
-"""From what a user passes as ``robots`` to groups with start poses."""
+"""Conversion of a user's ``robots`` argument to groups with start poses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from covey.world.world import World
 
 
 def as_groups(robots: int | Sequence[Group], controller: Any, world: World, seed: int) -> list[Group]:
-    """Return the groups of a team; a number means so many generic discs, together near the middle of the world.
+    """Return the groups of a team; a number gives that many generic discs, together near the middle of the world.
 
     Raises:
-        InvalidValueError: no robots, or a controller for groups that have their own.
+        InvalidValueError: there are no robots, or ``controller`` is given for groups that have their own.
     """
     program = controller if controller is None or isinstance(controller, Program) else Program(controller)
     if isinstance(robots, int):

@@ -1,4 +1,4 @@
-"""What is known of a controller that failed."""
+"""Texts about controllers that failed."""
 
 import sysconfig
 import traceback
@@ -11,15 +11,15 @@ from types import TracebackType
 from covey.errors import printable
 
 _LIBRARIES = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"))
-_MOST = 300  # characters of what an error says
-_SHOWN, _LOOKED_AT = 5, 1000  # the last frames of a traceback, which may have millions
+_MOST = 300  # characters of an error's message
+_SHOWN, _LOOKED_AT = 5, 1000  # last frames of a traceback, which may have millions
 _LONGEST = 2000  # characters of one entry of a traceback
 _NAMED = 5  # robots
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A controller that failed: which robots stop, what was raised, and whether wall time decided it."""
+    """A controller that failed: the robots that stop, the exception, and whether wall time decided it."""
 
     robots: tuple[int, ...]
     error: BaseException
@@ -28,9 +28,9 @@ class Failure:
 
 
 def text_of(error: BaseException) -> str:
-    """Return what is said of an error, the same in whichever process: a line, and the last of the traceback.
+    """Return the text for an error, the same in every process: one line, and the end of the traceback.
 
-    The line has file, line and function, of the controller's own code if it was there, and the error.
+    The line holds the error and its file, line and function, in the controller's own code if possible.
     """
     below = _last(error.__traceback__.tb_next if error.__traceback__ is not None else None)
     said = "".join(traceback.format_exception_only(type(error), error)).strip().partition("\n")[0]
@@ -41,10 +41,10 @@ def text_of(error: BaseException) -> str:
 
 
 def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
-    """Return a line about each error that stopped robots, with the time of the first.
+    """Return one line per error that stopped robots, with the time of the first.
 
     Args:
-        failures: robot, time [s], and text of each; see `text_of`.
+        failures: robot, time [s] and text of each failure; see `text_of`.
 
     Examples:
         >>> stopped([("a", 0.1, "mine.py:3 in go: ValueError: no"), ("b", 0.2, "mine.py:3 in go: ValueError: no")])
@@ -57,7 +57,7 @@ def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
 
 
 def failed_at_the_end(name: str, text: str) -> str:
-    """Return what is said of an error in a ``finally`` block of a robot's, or a group's, controller."""
+    """Return the text for an error in a ``finally`` block of the controller of a robot or a group."""
     return f"the controller of {name} failed while it was being closed: {text.splitlines()[0]}"
 
 
@@ -77,13 +77,13 @@ def _last(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """Return file, line and function of the last frame that is no library's, or else of the last."""
+    """Return file, line and function of the last frame outside libraries, or else of the last frame."""
     walked = ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
     return place([(code.co_filename, line, code.co_name) for code, line in walked])
 
 
 def place(frames: Sequence[tuple[str, object, str]]) -> str:
-    """Return file, line and function as the begin of a line: of the last of some frames that is no library's."""
+    """Return file, line and function of the last frame outside libraries, as the beginning of a line."""
     own = [frame for frame in frames if not _is_library(frame[0])]
     if not frames:
         return ""

@@ -1,4 +1,4 @@
-"""`LocalHost`: controllers in the simulation's own process; mailboxes, notice board and beliefs are shared."""
+"""`LocalHost`: controllers in the simulation's process, which share mailboxes, notice board and beliefs with it."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from covey.runtime.local.watchdog import StepBudgetError, Watchdog, failed
 
 
 class LocalHost(Host):
-    """Controllers in the simulation's own process.
+    """Controllers in the simulation's process.
 
     Attributes:
         onboard: the software of each robot with a controller of its own, by team index.
@@ -39,7 +39,7 @@ class LocalHost(Host):
         self._process = os.getpid()
 
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
-        """Let the robots act, one after another; one that fails or takes too long does not hold up the others."""
+        """Let the robots act, one after another; one that fails or takes too long does not stop the others."""
         watchdog, n, k = self.watchdog, len(inputs), 0
         calls, answers, began = [self._steps[i] for i in robots], [StepOutput()] * n, [0.0] * n
         watchdog.ready()
@@ -55,7 +55,7 @@ class LocalHost(Host):
             except BaseException as error:
                 watchdog.rest()
                 overdue = watchdog.overdue if isinstance(error, StepBudgetError) else None
-                at = began.index(overdue) if overdue in began and overdue else k  # it may come a little later
+                at = began.index(overdue) if overdue in began and overdue else k  # it may come a little late
                 answers[at] = self.onboard[robots[at]].failed(failed(error, watchdog), answers[at])
                 k = max(k, at + 1)
         return zip(robots, answers, strict=True)
@@ -80,7 +80,7 @@ class LocalHost(Host):
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
         """End the step."""
-        if os.getpid() != self._process:  # a controller that forked goes on in one process only
+        if os.getpid() != self._process:  # a controller that forked continues in one process only
             os._exit(0)
         return NONE
 
@@ -89,7 +89,7 @@ class LocalHost(Host):
         return self.onboard[robot].robot
 
     def close(self) -> None:
-        """End every controller; what its ``finally`` blocks raise is a warning."""
+        """End every controller; exceptions in ``finally`` blocks become warnings."""
         for onboard in self.onboard.values():
             try:
                 with self.watchdog:

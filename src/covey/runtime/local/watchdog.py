@@ -1,4 +1,4 @@
-"""The watchdog: a controller that does not come back, or takes all memory, is interrupted."""
+"""The watchdog: interrupts a controller that does not return, or that takes too much memory."""
 
 import ctypes
 import signal
@@ -15,9 +15,9 @@ from covey.onboard.step import Failed
 from covey.runtime.local.failures import text_of
 
 MOST_BYTES = 2**30
-"""How much memory a controller may take in one step [bytes]; looked at when a step takes long."""
+"""Memory that a controller may take in one step [bytes]; checked when a step takes long."""
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
-_TRIES = 3  # interruptions after which it is said that there is no interrupting it
+_TRIES = 3  # interruptions before a message that it cannot be interrupted
 
 
 class StepBudgetError(ControllerError):
@@ -38,16 +38,16 @@ class StepMemoryError(StepBudgetError):
 
 
 class Watchdog:
-    """Raises `StepBudgetError` inside the watched thread when one call lasts longer than ``budget_s`` of wall time.
+    """Raises `StepBudgetError` inside the watched thread if one call lasts longer than ``budget_s`` of wall time.
 
-    It can stop any Python code, also a loop that never yields, and in the main thread what waits for the system: a
-    sleep, a lock, a file. A call into compiled code is stopped when it returns. The time that numba takes to compile a
-    kernel on its first call does not count. ``with watchdog:`` watches one call; who makes many sets ``started`` before
-    each, and calls `rest` after the last, where an interruption that comes late is still expected.
+    It can stop any Python code, even a loop that never yields. In the main thread it also stops calls that wait for the
+    system: a sleep, a lock, a file. A call into compiled code stops when it returns. The time that numba takes to
+    compile a kernel on its first call does not count. ``with watchdog:`` watches one call. To watch many calls, set
+    ``started`` before each, and call `rest` after the last; a late interruption can still arrive there.
 
     Attributes:
-        started: when the call began that is watched, by `time.monotonic` [s]; None when there is none.
-        overdue: the ``started`` of the call that was interrupted last.
+        started: start of the watched call, by `time.monotonic` [s]; None if there is none.
+        overdue: the ``started`` of the last interrupted call.
     """
 
     def __init__(self, budget_s: float):
@@ -83,19 +83,19 @@ class Watchdog:
             self._thread.start()
             main = threading.current_thread() is threading.main_thread()
             if main and hasattr(signal, "SIGURG"):
-                self._wakes_sleepers = _only_wakes(signal.SIGURG)  # ends what waits for the system
-                for alarm, timer in _TIMERS.items():  # one that a controller sets would end the program
+                self._wakes_sleepers = _only_wakes(signal.SIGURG)  # ends calls that wait for the system
+                for alarm, timer in _TIMERS.items():  # an alarm that a controller sets would end the program
                     if not any(signal.getitimer(getattr(signal, timer))):
                         _only_wakes(getattr(signal, alarm))
         self._thread_id = threading.get_ident()
 
     def rest(self) -> None:
-        """Watch nothing, and interrupt nothing any more, not even what took too long until now."""
+        """Stop watching; interrupt nothing any more, not even a call that is overdue."""
         while True:
             try:
                 with self._lock:
                     self.started = None
-                    if self._interrupted:  # it came too late; a call for nothing would leave Python looking for it
+                    if self._interrupted:  # too late: withdraw it; a needless call would make Python check for it
                         self._interrupted = False
                         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)
                 return
@@ -104,7 +104,7 @@ class Watchdog:
 
     @property
     def is_compiling(self) -> bool:
-        """Whether numba compiles a kernel now."""
+        """Whether numba is compiling a kernel."""
         return self._listener._depth > 0
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         while not self._wake.wait(min(0.25, self.budget_s / 4)):
-            with suppress(MemoryError):  # the controller has it all, and will get the same error
+            with suppress(MemoryError):  # the controller holds all memory, and will get the same error
                 self._look()
 
     def _look(self) -> None:
@@ -132,7 +132,7 @@ class Watchdog:
                 self._interrupt(StepMemoryError)
 
     def _resident(self) -> int:
-        """Return the memory that this process holds [bytes]; 0 where a controller has closed the system's files."""
+        """Return the memory of this process [bytes]; 0 if a controller has closed the system's files."""
         try:
             return self._process.memory_info().rss
         except (OSError, psutil.Error):
@@ -142,7 +142,7 @@ class Watchdog:
         self._tries = self._tries + 1 if self.started == self._again else 1
         if self._tries == 1:
             self.overdue = self.started
-        self.started = self._again = self._call = time.monotonic()  # a controller that catches it is interrupted again
+        self.started = self._again = self._call = time.monotonic()  # interrupt again a controller that catches it
         self._interrupted = True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
         if self._wakes_sleepers:
@@ -159,14 +159,14 @@ class Watchdog:
 
 
 def _only_wakes(number: int) -> bool:
-    """Let a signal do nothing but wake, unless the program has a use for it; return whether it does."""
+    """Let a signal only wake sleeping calls, unless the program uses it; return whether it only wakes."""
     if signal.getsignal(number) is signal.SIG_DFL:
         signal.signal(number, _look_up)
     return signal.getsignal(number) is _look_up
 
 
 def failed(error: BaseException, watchdog: Watchdog) -> Failed:
-    """Return how a controller failed; of an error whose own code cannot say what it is, its type alone."""
+    """Return how a controller failed; only the type of the error if its own code cannot give its text."""
     try:
         with watchdog:
             text = text_of(error)
@@ -179,11 +179,11 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
 
 
 def _look_up(*_: object) -> None:
-    """Do nothing: that a signal came is enough for Python to raise the interruption that waits."""
+    """Do nothing: a signal is enough for Python to raise a pending interruption."""
 
 
 class _Restarter(event.Listener):
-    """Gives the watched call its whole budget again after each compilation, and endless time during one."""
+    """Gives the watched call its full budget again after each compilation, and unlimited time during one."""
 
     def __init__(self, watchdog: Watchdog):
         self.watchdog = watchdog

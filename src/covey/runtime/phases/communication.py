@@ -1,4 +1,4 @@
-"""Communication: the messages of the last step are delivered, tags are left and read, the notice board turns."""
+"""Communication: deliver the messages of the last step, leave and read tags, update the notice board."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,15 +17,15 @@ from covey.world.state import AnyWorld
 
 
 class Communication:
-    """What the robots of a team say to one another.
+    """The communication of a team.
 
     Attributes:
         network: carries the messages.
-        tags: what has been left in the environment.
-        board: what stands on the notice board.
-        sample: what there is to record about the radio in this step; None at most steps.
-        tags_in_reach: of robots that read tags, by team index.
-        events: tags that were left in this step: robot, x, y [m] and content.
+        tags: the tags in the environment.
+        board: the notice board.
+        sample: radio data to record in this step; None in most steps.
+        tags_in_reach: tags in reach of each robot that reads tags, by team index.
+        events: tags left in this step: robot, x, y [m] and content.
     """
 
     def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, every_s: float, log: Log):
@@ -46,15 +46,15 @@ class Communication:
         alive: np.ndarray,
         time_s: float,
     ) -> None:
-        """Deliver what was sent and left in the last step.
+        """Deliver the messages and tags of the last step.
 
         Args:
             world: its walls hide tags, and weaken the radio.
             state: the true poses.
-            left: tags that were left: robot, content, and lifetime [s]; they are taken out.
+            left: new tags: robot, content, and lifetime [s]; the list is emptied.
             readers: team indices of the robots that read tags.
-            alive: whose radio works, bool (n,).
-            time_s: the time now [s].
+            alive: robots whose radio works, bool (n,).
+            time_s: the present time [s].
         """
         self.network.deliver(world, state.pose, alive, time_s)
         self.sample = None

@@ -1,4 +1,4 @@
-"""Computing: how long the computer of each robot is busy, what it misses meanwhile, and when its commands come."""
+"""Computing: how long the computer of each robot is busy, what it misses meanwhile, and when its commands act."""
 
 import math
 import time
@@ -17,27 +17,27 @@ from covey.robots.computer import Computer, Costs
 
 Compute = Literal["modelled", "measured"]
 POLL_S = 5.0
-"""How often the use of processors and memory is looked at [s], as in Yan et al. 2017."""
+"""Period at which the use of processors and memory is sampled [s], as in Yan et al. 2017."""
 _EPS = 1e-9
 _ALONE = ("truth", "odometry")
-"""Kinds of localization that match no scans."""
+"""Kinds of localization that do not match scans."""
 
 
 @dataclass
 class Machine:
-    """The computer of one robot at work.
+    """The state of one robot's computer.
 
     Attributes:
         robot: team index.
-        computer: what it is.
+        computer: its record.
         matches: whether its robot localizes by matching scans.
-        period_s: the control period of its robot [s].
-        idle: whether it was free at the begin of this step.
-        free_s: simulated time at which it is done with all that it has been given [s].
-        command: the twist in force, and ``since_s`` since when [s].
+        period_s: control period of its robot [s].
+        idle: whether it was free at the beginning of this step.
+        free_s: simulated time at which it finishes all its work [s].
+        command: the twist in force; ``since_s``: since when [s].
         coming: the twist that comes into force at ``comes`` (a control step).
         touched: whether the robot touched something since its controller last acted.
-        ram_mib: memory that its software takes [MiB]; ``reported`` when a monitor told it.
+        ram_mib: memory of its software [MiB]; ``reported``: whether a monitor measured it.
     """
 
     robot: int
@@ -54,7 +54,7 @@ class Machine:
     ram_mib: float = 0.0
     reported: bool = False
     rate: float = 0.0  # processors in use until `free_s`
-    used_s: float = 0.0  # processor time since the last sample, beyond its end if `free_s` is
+    used_s: float = 0.0  # processor time since the last sample; work up to `free_s` is included
     scans: int = 0
     dropped: int = 0
     decisions: int = 0
@@ -63,16 +63,16 @@ class Machine:
 
     @property
     def is_full(self) -> bool:
-        """Whether its software takes more memory than there is."""
+        """Whether its software takes more memory than it has."""
         return self.ram_mib > self.computer.ram_mib
 
     def add(self, now_s: float, seconds: float, duration_s: float) -> None:
-        """Give it work, from now on or after what it is busy with.
+        """Add work, to start now or after its present work.
 
         Args:
             now_s: simulated time [s].
             seconds: processor time [s].
-            duration_s: how long it takes when nothing else is to be done [s].
+            duration_s: duration if there is no other work [s].
         """
         begin = max(self.free_s, now_s)
         self.free_s = begin + duration_s
@@ -82,21 +82,21 @@ class Machine:
 
 
 class Computing:
-    """The computers of a team; robots that have none are not in it.
+    """The computers of a team; robots without a computer are not included.
 
     In each step: `begin`; `takes_scans` and `mapped` for the robots that could map; `acted` for each controller;
     `command` for each robot; `sample` at the end.
 
     Args:
         groups: the team.
-        clock: of the simulation.
-        compute: ``modelled``: work takes what ``costs`` say; ``measured``: what it really takes of processor time.
-        costs: by kind of work.
+        clock: clock of the simulation.
+        compute: ``modelled``: work takes the time in ``costs``; ``measured``: the processor time that it really takes.
+        costs: cost by kind of work.
 
     Attributes:
-        machines: by team index.
-        measures: whether real time decides.
-        told: whether processes tell what the software of robots takes, instead of it being measured here.
+        machines: computers by team index.
+        measures: whether measured time is used.
+        told: whether processes report the time of the robots' software, so that it is not measured here.
     """
 
     def __init__(
@@ -115,12 +115,12 @@ class Computing:
         self.told = False
         self._poll_steps = max(1, round(POLL_S / clock.step_s))
         self._sampled = 0
-        self._since_s = 0.0  # how long ago what is charged began
+        self._since_s = 0.0  # how long ago the charged work began
 
-    # -- what the phases of a step ask --------------------------------------------------------------------------------
+    # -- called by the phases of a step -------------------------------------------------------------------------------
 
     def begin(self, belief_of: dict[int, Any]) -> None:
-        """Begin a step; every `POLL_S` the memory is looked at, that of the beliefs by team index among it."""
+        """Begin a step; every `POLL_S` sample the memory, including that of the beliefs (by team index)."""
         now, polls = self.clock.time_s, self.clock.step % self._poll_steps == 0
         for machine in self.machines.values():
             machine.idle = machine.free_s <= now + _EPS
@@ -131,12 +131,12 @@ class Computing:
                 machine.ram_mib = self.costs.base_mib + self.costs.cell_bytes * cells / 2**20
 
     def takes_scans(self, robots: np.ndarray, wanted: np.ndarray, since_s: float = 0.0) -> np.ndarray:
-        """Return which robots take a scan; one that is wanted while the computer is busy is dropped.
+        """Return which robots take a scan; a scan is dropped while the computer is busy.
 
         Args:
             robots: team indices, int (m,).
             wanted: which of them could use a scan, bool (m,).
-            since_s: for how long it has been there [s]; 0 for the newest one.
+            since_s: age of the scan [s]; 0 for the newest one.
         """
         if not self.machines:
             return wanted
@@ -152,12 +152,12 @@ class Computing:
         return taken
 
     def map(self, robots: np.ndarray, update: Callable[[slice], Any], since_s: float = 0.0) -> None:
-        """Let robots map, and charge it.
+        """Let robots map, and charge the work.
 
         Args:
             robots: team indices, int (m,).
-            update: takes in the scans of some of them: those that a slice selects.
-            since_s: for how long these scans have been there [s].
+            update: processes the scans of the robots that a slice selects.
+            since_s: age of these scans [s].
         """
         self._since_s = since_s
         if not self.measures or self.told:
@@ -179,7 +179,7 @@ class Computing:
         """Return whether the computer of a robot is free for its controller.
 
         Raises:
-            ControllerError: the controller has been killed for want of memory.
+            ControllerError: the controller was killed because the computer ran out of memory.
         """
         machine = self.machines[robot]
         if machine.is_full and machine.computer.when_ram_full == "kill":
@@ -190,12 +190,12 @@ class Computing:
         return machine.idle
 
     def acted(self, robot: int, twist: Twist, work: Mapping[str, float], cpu_s: float) -> None:
-        """Charge what the controller of a robot took for its answer; its command comes when that is done.
+        """Charge the work of a robot's controller for its answer; its command acts when that work is done.
 
         Args:
             robot: team index.
-            twist: what it commands.
-            work: what its software did, in units by kind.
+            twist: its command.
+            work: work of its software, in units by kind.
             cpu_s: processor time that it really took [s].
         """
         machine = self.machines[robot]
@@ -218,7 +218,7 @@ class Computing:
         return machine.touched
 
     def command(self, robot: int) -> Twist:
-        """Return the twist in force: the newest that has come, while it holds."""
+        """Return the twist in force: the newest that has arrived, while it holds."""
         machine, now = self.machines[robot], self.clock.time_s
         self._release(machine)
         held = now - machine.since_s <= machine.period_s + machine.computer.hold_s - _EPS
@@ -228,13 +228,13 @@ class Computing:
         if machine.coming is not None and self.clock.step >= machine.comes:
             machine.command, machine.coming, machine.since_s = machine.coming, None, self.clock.time_s
 
-    # -- what is charged ----------------------------------------------------------------------------------------------
+    # -- charges ------------------------------------------------------------------------------------------------------
 
     def charge(self, robot: int, seconds: float) -> None:
-        """Charge real processor time [s] to a robot: on its computer it takes that over the computer's speed.
+        """Charge real processor time [s] to a robot: its computer takes this time divided by its speed.
 
-        For `measured`; a process that runs a robot's software tells it what it took. Covey's own software uses one
-        processor, so their number does not matter.
+        For `measured`; a process that runs a robot's software reports its time here. Covey's own software uses one
+        processor, so the number of processors does not matter.
         """
         machine = self.machines.get(robot)
         if machine is not None:
@@ -254,7 +254,7 @@ class Computing:
         machine.add(self.clock.time_s - self._since_s, seconds, duration * self._swaps(machine))
 
     def report_ram(self, robot: int, mib: float) -> None:
-        """Tell the memory [MiB] that a robot's software really takes; from then on its declared memory is not used."""
+        """Report the memory [MiB] that a robot's software really takes; it then replaces the declared memory."""
         machine = self.machines.get(robot)
         if machine is not None:
             machine.ram_mib, machine.reported = mib, True
@@ -262,12 +262,12 @@ class Computing:
     def _swaps(self, machine: Machine) -> float:
         return self.costs.swap_factor if machine.is_full else 1.0
 
-    # -- what is measured ---------------------------------------------------------------------------------------------
+    # -- samples ------------------------------------------------------------------------------------------------------
 
     def sample(self, last: bool = False) -> list[ComputerSample]:
-        """Return what the computers did since the last sample, one for each; every `POLL_S` and at the end, else none.
+        """Return the activity of each computer since the last sample, every `POLL_S` and at the end; else nothing.
 
-        To be called after the clock has moved on.
+        Call it after the clock has advanced.
         """
         steps = self.clock.step - self._sampled
         if not self.machines or not steps or (not last and self.clock.step % self._poll_steps):

@@ -1,6 +1,6 @@
-"""Deciding: each robot is shown a `StepInput` and answers; a group controller sees arrays.
+"""Deciding: each robot gets a `StepInput` and answers; a group controller gets arrays.
 
-The loop is the same wherever controllers run; a `Host` shows robots their inputs and brings the answers.
+The loop is the same wherever controllers run; a `Host` carries the inputs and the answers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -28,13 +28,13 @@ from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
-_pose = partial(tuple.__new__, Pose)  # of a list; half the time of Pose(*list)
+_pose = partial(tuple.__new__, Pose)  # from a list; half the time of Pose(*list)
 _input = partial(tuple.__new__, StepInput)
 
 
 @dataclass
 class Requested:
-    """What robots have asked for, in the order in which they asked; who grants it takes it out.
+    """The requests of robots, in order; the phase that grants a request removes it.
 
     Attributes:
         notes: robot and text.
@@ -53,12 +53,12 @@ class Deciding:
     """The controllers of a team.
 
     Attributes:
-        host: where they run.
+        host: runs them.
         failed: robots whose controller has failed.
-        down: robots that do not act now, and ``lost`` those of them that never will again.
-        requested: what robots ask for besides their motion.
-        shown: what each robot with a controller of its own was shown last, by team index.
-        answered: and what it answered last.
+        down: robots that do not act now; ``lost``: those of them that never will again.
+        requested: requests of robots other than their motion.
+        shown: last input of each robot with a controller of its own, by team index.
+        answered: last output of each of them.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Deciding:
             name: [[] for _ in banks] for name, banks in self._banks_of.items()
         }
         self._collided = np.zeros(int(self.starts[-1]), bool)
-        self._missed: dict[int, StepInput] = {}  # what came while the computer of a robot was busy
+        self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
         self._finished: set[int] = set()
         specs: dict[int, RobotSpec] = {}
         programs: dict[str, list[Group]] = {}
@@ -145,18 +145,18 @@ class Deciding:
 
     @property
     def all_done(self) -> bool:
-        """True when there is a controller and every one is done, rests, has failed, or is lost."""
+        """True if there is a controller and each is done, rests, has failed, or is lost."""
         gone = self.failed | self.lost
         answers = self.answered.items()
         return bool(answers) and all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
 
     @property
     def all_failed(self) -> bool:
-        """True when the controllers of all robots that have one of their own have failed."""
+        """True if the controllers of all robots with a controller of their own have failed."""
         return self.failed >= self.answered.keys()
 
     def views(self, time_s: float, collided: np.ndarray) -> list[GroupView]:
-        """Return what the controllers of groups, and of the team, see."""
+        """Return the inputs of group and team controllers."""
         return [
             GroupView(*self._of_group(group, time_s, collided))
             for group in self.groups
@@ -197,17 +197,17 @@ class Deciding:
                 commands[i] = self.computing.command(i)
 
     def record_into(self, recorder: Recorder) -> None:
-        """Say where to record more about the controllers than what they do."""
+        """Set the recorder for additional data about the controllers."""
         self.host.record_into(recorder)
 
     def close(self) -> None:
-        """End every controller; what its ``finally`` blocks raise is a warning."""
+        """End every controller; exceptions in ``finally`` blocks become warnings."""
         self.host.close()
 
-    # -- what robots are shown -----------------------------------------------------------------------------------------
+    # -- inputs --------------------------------------------------------------------------------------------------------
 
     def _gather(self, collided: np.ndarray) -> np.ndarray:
-        """Keep what has come in this step for groups that do not act in it; return who collided since they last did."""
+        """Keep new data for groups that do not act in this step; return who collided since they last acted."""
         for name, banks in self._banks_of.items():
             for come, bank in zip(self._come[name], banks, strict=True):
                 come += bank.samples
@@ -217,7 +217,7 @@ class Deciding:
     def _ask_each(
         self, group: Group, members: range, time_s: float, collided: np.ndarray, commands: np.ndarray
     ) -> Answers:
-        """Show the robots of a group what there is, but for those that do not act."""
+        """Give the robots of a group their inputs, except those that do not act."""
         robots, inputs = members, self._inputs(group, members, time_s, collided)
         still, busy = self.failed | self.down, self.host.busy
         if still or busy or self._finished or self.computing.machines:
@@ -238,7 +238,7 @@ class Deciding:
         return self.host.ask(robots, inputs)
 
     def _inputs(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> list[StepInput]:
-        """Return what each robot of a group is shown."""
+        """Return the input of each robot of a group."""
         come, n = self._come[group.name], len(members)
         newest, older = self._newest(group, members)
         times = tuple(tuple(s.substep * self.sensing.clock.substep_s for s in samples) for samples in come)
@@ -251,7 +251,7 @@ class Deciding:
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
         """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.
 
-        The robots of a group stand together in a bank.
+        The robots of a group are consecutive in a bank.
         """
         banks, come, shown, n = self._banks_of[group.name], self._come[group.name], self.shown, len(members)
         if not any(come):
@@ -271,7 +271,7 @@ class Deciding:
         return newest, zip(*older, strict=True)
 
     def _computed(self, i: int, shown: StepInput, commands: np.ndarray) -> StepInput | None:
-        """Return what a robot with a computer is shown; None while that is busy, and what comes is kept for later."""
+        """Return the input of a robot with a computer; while that is busy, keep it for later and return None."""
         if i not in self.computing.machines:
             return shown
         shown = shown._replace(collided=self.computing.touched(i, shown.collided))
@@ -292,7 +292,7 @@ class Deciding:
         return shown
 
     def _of_group(self, group: Group, time_s: float, collided: np.ndarray) -> GroupInput:
-        """Return what a controller of a group, or of the team, is shown of a group."""
+        """Return the data of a group for a controller of a group, or of the team."""
         members = self._members[group.name]
         fields = self._fields((group.program and group.program.sees) or (), members, collided)
         samples, second = {}, self.sensing.clock.substep_s
@@ -316,16 +316,16 @@ class Deciding:
             return known
         return {name: known[name] for name in sees if name in known}
 
-    # -- what they answer ----------------------------------------------------------------------------------------------
+    # -- answers -------------------------------------------------------------------------------------------------------
 
     def _take(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
-        """Take in what robots, and controllers of several, have answered."""
+        """Process the answers of robots, and of controllers of several robots."""
         answers, machines = list(answers), self.computing.machines
         if answers:
             commands[[i for i, _ in answers]] = [answer[0] for _, answer in answers]
             self.answered.update(answers)
             for i, answer in answers:
-                _, status, requests = answer  # by place: this is done for every robot in every step
+                _, status, requests = answer  # by position, because this runs for every robot in every step
                 if requests is not None:
                     self._request(i, requests)
                 if status == "done":
@@ -343,7 +343,7 @@ class Deciding:
                 self._fail(tuple(robots), answer.failure)
 
     def _request(self, i: int, asked: Requests) -> None:
-        """Note what a robot asks for."""
+        """Record the requests of a robot."""
         requested = self.requested
         requested.notes += [(i, note) for note in asked.notes]
         requested.tags += [(i, content, lifetime_s) for content, lifetime_s in asked.tags]
@@ -361,13 +361,13 @@ class Deciding:
 
 
 def _rows(bank: SensorBank, members: range) -> slice:
-    """Return the rows of a bank of the robots of a group, who stand together in it."""
+    """Return the rows of a bank that belong to the robots of a group; they are consecutive."""
     first = bank.row_of[members[0]]
     return slice(first, first + len(members))
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:
-    """Return a copy that cannot be written by mistake."""
+    """Return a read-only copy."""
     values = values.copy()
     values.flags.writeable = False
     return values

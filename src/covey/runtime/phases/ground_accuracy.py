@@ -1,4 +1,4 @@
-"""How well what robots believe of the ground agrees with it, and who has noticed that it changed."""
+"""The accuracy of the robots' beliefs about the ground, and which robots have noticed its changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ from covey.world.ground import GroundEdit
 from covey.world.state import GroundState
 
 COLUMNS = ("belief_rmse_m", "belief_max_error_m", "belief_interval_coverage", "measured_share")
-"""Columns of ``team.parquet``: means over the robots that map the ground, of the largest error the largest."""
+"""Columns of ``team.parquet``: means over the robots that map the ground; the maximum for the largest error."""
 EVERY_S = 1.0
-"""How often they are computed [s]; in between, the last value holds."""
+"""Period at which they are computed [s]; in between, the last value holds."""
 LEAST_M = 0.1
-"""A vertex counts as changed when it moved by at least this [m]."""
+"""A vertex counts as changed if it moved by at least this [m]."""
 
 
 @dataclass
 class Watched:
-    """An edit, and what it did to vertices that a robot knew: which ones, and who has noticed it."""
+    """An edit, the known vertices that it changed for each robot, and the robots that have noticed it."""
 
     change: Change
     known: dict[int, np.ndarray]
@@ -35,12 +35,12 @@ class GroundAccuracy:
 
     Args:
         ground: the truth, which edits change in place; None: there is nothing to compare.
-        beliefs: what each robot that maps the ground believes, by team index.
-        clock: of the simulation.
+        beliefs: belief of each robot that maps the ground, by team index.
+        clock: clock of the simulation.
 
     Attributes:
-        columns: `COLUMNS`, or none.
-        values: by column.
+        columns: `COLUMNS`, or empty.
+        values: values by column.
     """
 
     def __init__(self, ground: GroundState | None, beliefs: dict[int, ElevationBelief], clock: Clock):
@@ -52,7 +52,7 @@ class GroundAccuracy:
         self._truth: dict[float, np.ndarray] = {}  # by the spacing of the beliefs
 
     def edited(self, step: int, edit: GroundEdit) -> None:
-        """Take in that the ground was edited at the begin of a step."""
+        """Register an edit of the ground at the beginning of a step."""
         self._truth = {}
         change = Change(step, edit.row, edit.column, edit.before, edit.after)
         known = {}
@@ -62,7 +62,7 @@ class GroundAccuracy:
         self._watched.append(Watched(change, known))
 
     def measure(self) -> Iterator[tuple[int, str, np.ndarray, str]]:
-        """Take in the beliefs of a step; yield who has noticed a change: robot, which, where, and how much of it."""
+        """Compare the beliefs of a step; yield robots that have noticed a change: robot, change, place, and text."""
         for number, watched in enumerate(self._watched):
             for robot, vertices in watched.known.items():
                 if robot in watched.noticed or not len(vertices):
@@ -84,7 +84,7 @@ class GroundAccuracy:
             }
 
     def landscape(self, names: Sequence[str]) -> Landscape | None:
-        """Return the ground, its changes and the beliefs as they are now; None without ground."""
+        """Return the present ground, its changes and the beliefs; None without ground."""
         if self._ground is None:
             return None
         spacing = next((belief.grid.resolution for belief in self._beliefs.values()), self._ground.spacing_m)
@@ -110,7 +110,7 @@ class GroundAccuracy:
         return compare(belief, self._truth[spacing])
 
     def _touched(self, change: Change, belief: ElevationBelief) -> np.ndarray:
-        """Return the vertices of a belief where an edit moved the ground by enough, int64 (k, 2)."""
+        """Return the vertices of a belief where an edit changed the ground, int64 (k, 2)."""
         assert self._ground is not None
         moved = np.argwhere(np.abs(change.after - change.before) >= LEAST_M) + np.array((change.row, change.column))
         x0, y0, spacing = self._ground.frame.tolist()

@@ -1,4 +1,4 @@
-"""Localizing and mapping: each robot's estimate of its pose, and the belief that its lidar fills at that estimate."""
+"""Localization and mapping: each robot's pose estimate, and the belief that its lidar fills at that estimate."""
 
 import math
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ from covey.world.world import FREE, UNKNOWN, WALL
 
 SOLID = (WALL, UNKNOWN)
 TEAM_MATE_MARGIN_M = 0.15
-"""Returns within the largest body's radius plus this of a neighbour's centre are taken for the neighbour [m]."""
+"""Returns within the largest body's radius plus this of a neighbour's centre belong to the neighbour [m]."""
 
 
 @dataclass(frozen=True)
 class MappedTeam:
-    """The robots that map with equal grids, and so can merge.
+    """The robots that map with equal grids and can merge their maps.
 
     Attributes:
         members: team indices, shape (m,); belief k is that of robot ``members[k]``.
@@ -51,8 +51,8 @@ class LocalizationAndMapping:
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
         carried: the estimates at the end of the last step, shape (n, 3).
-        jumps: what the estimate of a robot whose localization failed is moved by, in the world frame.
-        frames: poses of the frames that the robots think in, shape (n, 3): each one's start; None: the world's.
+        jumps: offset of the estimate of a robot whose localization has jumped, in the world frame.
+        frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class LocalizationAndMapping:
     def _beliefs(
         self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: AnyMapping, rule: Rule
     ) -> Beliefs | Elevations:
-        """Return empty beliefs that hold the world, wherever in it the robots started if they do not know that."""
+        """Return empty beliefs that hold the world, from every start if the robots do not know their start poses."""
         if isinstance(record, ElevationMapping):
             return self._elevations(names, record)
         if self.frames is None:
@@ -132,11 +132,11 @@ class LocalizationAndMapping:
         return Elevations.covering(ground, names, record)
 
     def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
-        """Return poses in the world frame, shape (m, 3), as some robots (a slice or indices) think of them."""
+        """Convert poses in the world frame, shape (m, 3), to the frames of some robots (a slice or indices)."""
         return pose if self.frames is None else compose(inverse(self.frames[robots]), pose)
 
     def place(self, robot: int) -> Grid:
-        """Return where the map of a robot truly lies: a grid in the world frame; its cells are those of the map."""
+        """Return the map of a robot at its true place: a grid in the world frame with the cells of the map."""
         belief = self.belief_of[robot]
         if self.frames is None:
             return belief.grid
@@ -144,7 +144,7 @@ class LocalizationAndMapping:
         return Grid(belief.occupancy(), belief.grid.resolution, origin)
 
     def _know(self, groups: list[Group], world: Grid) -> None:
-        """Let the robots that know the map start with it; ``world``: its cells as in `World.grid`."""
+        """Give the map to the robots that start with it; ``world``: its cells as in `World.grid`."""
         informed = [group.known_map for group in groups for _ in group.start]
         for team in self.teams:
             known = [k for k, i in enumerate(team.members) if informed[i]]
@@ -156,7 +156,7 @@ class LocalizationAndMapping:
                 team.beliefs.know(np.array(known), occupancy)
 
     def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
-        """Let robots know the ground below them as far as a sensor that they map with cannot see it from there."""
+        """Let robots know the ground below them that their mapping sensor cannot see from there."""
         _, _, robots, _, members = _scans_of(self._sensing, bank, team)
         ground, places = self._sensing.world.ground, self.pose[members, :2]
         if not len(robots) or ground is None or not isinstance(team.beliefs, Elevations):
@@ -165,7 +165,7 @@ class LocalizationAndMapping:
         team.beliefs.stand(robots, places, ground.altitude_at(places), reach)
 
     def localize(self) -> None:
-        """Update every estimate from what was sensed."""
+        """Update every estimate from the sensors."""
         for members, localizer, odometry, rows in self._localizers:
             motion = np.zeros((len(members), 3))
             for k, sample in enumerate([] if odometry is None else odometry.samples):
@@ -176,15 +176,15 @@ class LocalizationAndMapping:
             self.pose[robot] = jump @ self.pose[robot]
 
     def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
-        """Return the estimates, shape (n, 3), carried over the motion since ``pose_before``, the true poses then.
+        """Return the estimates, shape (n, 3), moved by the motion since ``pose_before``, the true poses then.
 
-        The estimate is made at the begin of a step, records are taken at its end; odometry bridges the step exactly.
+        Estimates are made at the beginning of a step, records at its end; odometry bridges the step exactly.
         """
         carry(self.pose, pose_before, self.state.pose, self.carried)
         return self.carried
 
     def map(self, computing: Computing) -> None:
-        """Let each belief take in its robot's new scans, each at the estimated pose of the moment it was taken.
+        """Add each robot's new scans to its belief, each at the estimated pose at its time.
 
         A robot whose computer is busy loses the scan.
         """
@@ -202,9 +202,9 @@ class LocalizationAndMapping:
         members: Any,
         computing: Computing,
     ) -> None:
-        """Let beliefs take in one sample of a bank; its computer had the older ones of a step when they were taken."""
+        """Add one sample of a bank to beliefs; older samples reached the computer at their own times."""
         pose = self.pose[members]
-        if sample.substep != self.clock.now:  # odometry bridges the time since exactly
+        if sample.substep != self.clock.now:  # odometry bridges the time since then exactly
             pose = compose(pose, compose(inverse(self.state.pose[members]), sample.pose[members]))
         pose = self.in_own_frames(members, pose)
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
@@ -217,7 +217,7 @@ class LocalizationAndMapping:
     def _taking(
         self, bank: SensorBank, sample: BankSample, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any
     ) -> Any:
-        """Return what lets those of some robots that a slice selects take in their readings, at these poses (m, 3)."""
+        """Return a function that adds the readings of the robots that a slice selects, at these poses (m, 3)."""
         scan, step = sample.readings, self.clock.step
         if isinstance(beliefs, Elevations):
             return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
@@ -247,7 +247,7 @@ class LocalizationAndMapping:
 
 
 def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
-    """Return whether the robots of a group map: they have a mapping, and a sensor for it."""
+    """Return whether the robots of a group map: whether they have a mapping and a sensor for it."""
     mapping = group.robot.mapping
     return mapping is not None and any(sensing.first_of(members, kind) for kind in mapping.uses)
 
@@ -255,7 +255,7 @@ def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
 def _scans_of(
     sensing: Sensing, bank: SensorBank, team: MappedTeam
 ) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which beliefs of a team a bank feeds: beliefs, rows of the readings, and team indices."""
+    """Return the beliefs of a team that a bank feeds: beliefs, rows of the readings, and team indices."""
     kind = bank.record.kind
     robots = np.array(
         [
@@ -269,7 +269,7 @@ def _scans_of(
 
 
 def blind_m(sensor: Any) -> float:
-    """Return how far around it a robot that turns on the spot cannot see level ground with a sensor [m]."""
+    """Return the radius in which a robot that turns on the spot cannot see level ground with a sensor [m]."""
     range_m, height_m, _, lowest = sensor.view
     if not -0.5 * math.pi < lowest < 0.0:
         return 0.0
@@ -278,7 +278,7 @@ def blind_m(sensor: Any) -> float:
 
 @kernel
 def carry(estimate, before, after, out):
-    """Write into ``out`` the estimates moved by what the true poses moved from ``before`` to ``after``, all (n, 3)."""
+    """Write into ``out`` the estimates moved by the true motion from ``before`` to ``after``, all (n, 3)."""
     for i in range(estimate.shape[0]):
         dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
         turned = estimate[i, 2] - before[i, 2]

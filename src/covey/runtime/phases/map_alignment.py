@@ -1,8 +1,8 @@
-"""Alignment of maps: robots that do not know where the others started find out from their maps, and then merge them.
+"""Map alignment: robots that do not know the others' start poses find them from their maps, and then merge the maps.
 
-What arrives of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Every so
-often each robot looks where those frames lie in its own (`covey.mapping.alignment.unknown_starts`); the evidence of
-those that it has found is turned into its own frame and goes into its map like any other robot's.
+Evidence of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Periodically,
+each robot searches the poses of those frames in its own frame (`covey.mapping.alignment.unknown_starts`). The evidence
+of robots whose frame it has found is transformed into its own frame and merged into its map.
 """
 
 import math
@@ -23,13 +23,13 @@ from covey.physics.clock import Clock, exact
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a robot's looking for the frame of another.
+    """The result of a robot's search for the frame of another.
 
     Attributes:
         robot, other: team indices.
         verdict: accepted, revised, refused or withdrawn.
-        alignment: what was found.
-        T_true: the true pose of the frame; the robot does not know it.
+        alignment: the alignment found.
+        T_true: the true pose of the frame, unknown to the robot.
     """
 
     robot: int
@@ -40,7 +40,7 @@ class Attempt:
 
     @property
     def text(self) -> str:
-        """The verdict, what was found as ``name=number``, and after a semicolon why it was refused."""
+        """The verdict, the result as ``name=number``, and after a semicolon the reason for a refusal."""
         found, T = self.alignment, self.alignment.T_a_b
         words: list[str] = [self.verdict]
         if T is not None:
@@ -52,19 +52,19 @@ class Attempt:
 
 
 class MapAlignment:
-    """The frames of robots that map alike, and what each takes into its map from the others; indices as in `maps`.
+    """The frames of robots with equal mapping, and the evidence that each merges from the others; indices as in `maps`.
 
     Args:
         members: team indices of the robots.
         maps: their beliefs, each in the frame of its robot's start.
-        T_world_start: the true starts, float64 (n, 3); only for telling how well the robots find them.
-        every_s: how often a robot looks for the frames of the others [s].
-        clock: of the simulation.
+        T_world_start: the true start poses, float64 (n, 3); used only to measure the error of the alignments.
+        every_s: period at which a robot searches for the frames of the others [s].
+        clock: clock of the simulation.
 
     Attributes:
-        by_origin: what the robots exchange.
-        robots: what each holds of the others' frames.
-        attempts: what came of looking in the last step.
+        by_origin: the evidence that the robots exchange.
+        robots: the frames of others that each robot has found.
+        attempts: the results of the searches in the last step.
     """
 
     def __init__(self, members: np.ndarray, maps: Beliefs, T_world_start: np.ndarray, every_s: float, clock: Clock):
@@ -75,12 +75,12 @@ class MapAlignment:
         self.attempts: list[Attempt] = []
         self._starts = [Pose(*start) for start in T_world_start.tolist()]
         self._every = max(1, round(exact(every_s) / exact(clock.step_s)))
-        self._taken = np.zeros((n, n, tiles), np.int32)  # the versions that are in the maps
-        self._placed: dict[tuple[int, int], Pose] = {}  # and the frames that they were turned from
+        self._taken = np.zeros((n, n, tiles), np.int32)  # versions of the tiles in the maps
+        self._placed: dict[tuple[int, int], Pose] = {}  # frames from which they were transformed
         self._turned = 0
 
     def step(self, able: np.ndarray) -> None:
-        """Let those robots that can, bool (n,), look for frames when it is time, and take what has arrived."""
+        """Let the ``able`` robots, bool (n,), search for frames when it is time, and merge new evidence."""
         self.attempts = []
         looks = self.clock.step % self._every == 0
         for robot in np.flatnonzero(able).tolist():
@@ -93,7 +93,7 @@ class MapAlignment:
                     self._take(robot, origin)
 
     def _look(self, robot: int) -> None:
-        """Let a robot look for the frames of all that it has heard of."""
+        """Let a robot search for the frames of all robots whose evidence it holds."""
         holder, heard = self.robots[robot], []
         for origin, name in enumerate(self.maps.names):
             evidence, versions = self.by_origin.held(robot, origin)
@@ -112,7 +112,7 @@ class MapAlignment:
                 self.attempts.append(Attempt(i, j, verdict, holder.alignments[name], T_true))
 
     def _take(self, robot: int, origin: int) -> None:
-        """Bring what a robot's map has of another's evidence up to date."""
+        """Update another robot's evidence in a robot's map."""
         T, before = self.robots[robot].T_own_other.get(self.maps.names[origin]), self._placed.get((robot, origin))
         if origin == robot or T is before is None:
             return
@@ -135,14 +135,14 @@ class MapAlignment:
             self.maps.take(received, [self.maps.tell(origin, tiles[changed], now[changed], self._turned)])
 
     def _centres(self, tiles: np.ndarray) -> np.ndarray:
-        """Return the centres of the cells of some tiles, float64 (k, 1024, 2) [m]."""
+        """Return the centres of the cells of tiles, float64 (k, 1024, 2) [m]."""
         rows, columns = np.divmod(np.arange(TILE * TILE), TILE)
         top, left = np.divmod(tiles, self.maps.grid.shape[1] // TILE)
         at = np.stack((top[:, None] * TILE + rows, left[:, None] * TILE + columns), axis=-1)
         return self.maps.grid.to_world(at)
 
     def _under(self, tiles: np.ndarray, T_own_origin: Pose) -> np.ndarray:
-        """Return the tiles of a map on which some tiles of another frame may lie."""
+        """Return the tiles of a map that tiles of another frame may overlap."""
         grid, per_row = self.maps.grid, self.maps.grid.shape[1] // TILE
         coarse = Grid(grid.cells, TILE * grid.resolution, grid.origin)
         every = coarse.to_world(np.column_stack(np.divmod(np.arange(self._taken.shape[2]), per_row)))

@@ -1,8 +1,8 @@
-"""Sharing maps by radio: a robot says what it holds (a digest), and who hears it and holds newer tiles sends those.
+"""Map sharing by radio: a robot broadcasts what it holds (a digest), and robots that hold newer tiles send them.
 
-A digest is small: for each robot the newest publication of which the asking one holds all, and whom it hears. Tiles
-that several lack are broadcast once. Nothing is repeated before the answer can have arrived, and what gets lost is
-asked for again with the next digest.
+A digest is small: for each robot the newest publication that the asking robot holds completely, and the robots that it
+hears. Tiles that several robots lack are broadcast once. Nothing is repeated before the answer can have arrived; the
+next digest asks again for what was lost.
 """
 
 from collections.abc import Mapping
@@ -26,18 +26,18 @@ from covey.world.state import AnyWorld
 DIGEST, TILES = "map digest", "map tiles"
 """Kinds of messages."""
 HEARD_S = 2.0
-"""Whom a robot has heard within this time, and within two periods of the policy, it says that it hears [s]."""
+"""A robot hears the robots from which it received something within this time and two periods of the policy [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """What a robot says of what it holds.
+    """What a robot holds.
 
     Attributes:
-        clock: int64 (n,), for each robot the newest publication of which it holds all.
-        reach: bool (n,), which robots it hears.
-        asks: who holds something newer is to send it.
-        offers: who lacks something is to ask for it.
+        clock: int64 (n,), for each robot the newest publication that it holds completely.
+        reach: bool (n,), the robots that it hears.
+        asks: whether robots that hold newer tiles are to send them.
+        offers: whether robots that lack tiles are to ask for them.
     """
 
     clock: np.ndarray
@@ -47,7 +47,7 @@ class Digest:
 
     @property
     def size_bytes(self) -> int:
-        """Size on the air: a robot's number and publication are 2 and 4 bytes."""
+        """Size of the message [bytes]: a robot's number takes 2 bytes, a publication 4."""
         return HEADER_BYTES + 5 + 6 * int(np.count_nonzero(self.clock)) + 2 * int(np.count_nonzero(self.reach))
 
 
@@ -55,15 +55,15 @@ class MapExchange:
     """The exchange of maps of a team.
 
     Args:
-        teams: the robots that map alike; only those can merge.
+        teams: the robots with equal mapping; only these can merge their maps.
         shares: which robots take part, bool (n,).
         network: carries the messages.
-        record: when to exchange; None: only when controllers say so.
-        clock: of the simulation.
-        frames: the true starts, float64 (n, 3), when the robots do not know those of the others; else None.
+        record: when to exchange; None: only when controllers ask for it.
+        clock: clock of the simulation.
+        frames: the true start poses, float64 (n, 3), if the robots do not know those of the others; else None.
 
     Attributes:
-        aligning: what finds out where they started, one for each of the teams; none when they know.
+        aligning: the search for start poses, one for each of the teams; empty if they are known.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class MapExchange:
                 self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
 
     def exchange(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
-        """Take what has arrived, and send what is due.
+        """Process what has arrived, and send what is due.
 
         Args:
             world: its walls weaken the radio.
             pose: true poses, float64 (n, 3).
-            alive: whose radio works, bool (n,).
-            wishes: of controllers, by team index, see `covey.onboard.step.Requests`; they are taken out.
+            alive: robots whose radio works, bool (n,).
+            wishes: requests of controllers, by team index, see `covey.onboard.step.Requests`; the dict is emptied.
         """
         for exchange in self.exchanges:
             exchange.step(world, pose, alive, wishes)
@@ -103,7 +103,7 @@ class MapExchange:
             aligning.step(exchange.shares & alive[exchange.members])
 
     def frames_of(self, robot: int, name: str) -> Mapping[str, Pose]:
-        """Return where a robot has found the frames of others, by name; it changes as it finds more."""
+        """Return the poses of the frames of others that a robot has found, by name; updated as it finds more."""
         for aligning in self.aligning:
             for k in np.flatnonzero(aligning.members == robot):
                 return aligning.robots[k].T_own_other
@@ -111,7 +111,7 @@ class MapExchange:
 
 
 class Exchange:
-    """The exchange among robots that map alike; indices are those of their beliefs."""
+    """The exchange among robots with equal mapping; indices are those of their beliefs."""
 
     def __init__(
         self, team: MappedTeam, shares: np.ndarray, network: Network, record: ShareMaps, clock: Clock, number: int
@@ -131,15 +131,15 @@ class Exchange:
         self._row[team.members] = np.arange(n)
         self._every = max(1, round(exact(record.every_s) / exact(clock.step_s)))
         self._patience_s = HEARD_S if record.policy != "every" else max(HEARD_S, 2.0 * record.every_s)
-        self._heard_s = np.full((n, n), -np.inf)  # when row heard column last
+        self._heard_s = np.full((n, n), -np.inf)  # time at which row last heard column
         self._linked_s = np.full((n, n), -np.inf)
-        self._answered_s = np.full((n, n), -np.inf)  # when row answered column last
+        self._answered_s = np.full((n, n), -np.inf)  # time at which row last answered column
         self._asked_s = np.full(n, -np.inf)
         self._said = np.zeros((n, n), np.int64)  # the clock of the last digest of each robot
-        self._published_s = [[0.0] for _ in range(n)]  # when each robot made each of its publications
+        self._published_s = [[0.0] for _ in range(n)]  # time of each publication of each robot
 
     def step(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
-        """Take what has arrived, answer, and ask."""
+        """Process what has arrived, answer, and ask."""
         able = self.shares & alive[self.members]
         self._take_tiles(able)
         late = self._answer(able)
@@ -156,19 +156,19 @@ class Exchange:
         self._say(asks & able, offers & able)
 
     def _publish(self, rows: np.ndarray) -> None:
-        """Publish what robots have changed."""
+        """Publish the changes of robots."""
         self.beliefs.publish(rows)
         for row in rows.tolist():
             while self.beliefs.clock[row, row] >= len(times := self._published_s[row]):
                 times.append(self.clock.time_s)
 
     def _wishes(self, wishes: dict[int, set[str]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return whose controllers asked for maps, and whose offered their own, bool (n,) each."""
+        """Return the robots whose controllers asked for maps, and whose controllers offered them, bool (n,) each."""
         own = [wishes.pop(i, ()) for i in self.members.tolist()] if wishes else [()] * len(self.members)
         return np.array(["request" in words for words in own]), np.array(["share" in words for words in own])
 
     def _meetings(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
-        """Return which robots have come into the reach of one that they did not hear for long, bool (n,)."""
+        """Return the robots that have come into reach of one that they did not hear for long, bool (n,)."""
         hears = self.network.links(world, pose, alive)[np.ix_(self.members, self.members)]
         now = self.clock.time_s
         met = hears & (now - self._linked_s >= self.record.apart_s)
@@ -176,7 +176,7 @@ class Exchange:
         return np.any(met, axis=1)
 
     def _say(self, asks: np.ndarray, offers: np.ndarray) -> None:
-        """Let robots that ask or offer, bool (n,) each, broadcast their digests."""
+        """Broadcast the digests of robots that ask or offer, bool (n,) each."""
         rows = np.flatnonzero(asks | offers)
         if not len(rows):
             return
@@ -190,7 +190,7 @@ class Exchange:
         self._send(rows, np.full(len(rows), -1), 0, digests, [d.size_bytes for d in digests])
 
     def _take_tiles(self, able: np.ndarray) -> None:
-        """Let robots take the tiles that have arrived."""
+        """Merge the tiles that have arrived."""
         receiver, sender, payloads, _ = self._arrived(1, able)
         if len(payloads):
             which, news = _distinct(payloads)
@@ -203,7 +203,7 @@ class Exchange:
             self._heard_s[receiver, sender] = self.clock.time_s
 
     def _answer(self, able: np.ndarray) -> np.ndarray:
-        """Answer the digests that have arrived; return who has learnt of news that it should ask for, bool (n,)."""
+        """Answer the digests that have arrived; return the robots that should ask for new tiles, bool (n,)."""
         n, now, beliefs = len(self.members), self.clock.time_s, self.beliefs
         receiver, sender, payloads, sent_s = self._arrived(0, able)
         if not len(payloads):
@@ -232,14 +232,14 @@ class Exchange:
         return lacks
 
     def _busy(self) -> np.ndarray:
-        """Return whose last tiles still wait to be transmitted, bool (n,)."""
+        """Return the robots whose last tiles are still waiting for transmission, bool (n,)."""
         busy, kind = np.zeros(len(self.members), bool), self.network.traffic.kind(self._kinds[1])
         for lane in self.network.lanes:
             busy[self._row[lane.pending.source[lane.pending.kind == kind]]] = True
         return busy
 
     def _arrived(self, kind: int, able: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
-        """Return what robots that take part have received: receivers, senders, payloads, and when it was sent [s]."""
+        """Return the messages that able robots received: receivers, senders, payloads, and times of sending [s]."""
         receiver, sender, payloads, sent_s = self._claims[kind].take()
         receiver, sender = self._row[receiver], self._row[sender]
         ours = np.flatnonzero((receiver >= 0) & able[receiver])
@@ -253,7 +253,7 @@ class Exchange:
 
 
 def _distinct(payloads: list[Any]) -> tuple[np.ndarray, list[Any]]:
-    """Return which of the distinct payloads each is, int64 (m,), and those."""
+    """Return the index of each payload among the distinct ones, int64 (m,), and the distinct payloads."""
     index: dict[Any, int] = {}
     which = [index.setdefault(payload, len(index)) for payload in payloads]
     return np.array(which, np.int64), list(index)

@@ -1,4 +1,4 @@
-"""Observing: what observers get to see after each step."""
+"""Observing: the frame that observers get after each step."""
 
 import math
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ class Observing:
         self._order = np.arange(len(sim.names))
 
     def frame(self, pose_before: np.ndarray) -> Frame:
-        """Return the frame of the step that was just taken; its arrays belong to the simulation.
+        """Return the frame of the last step; its arrays belong to the simulation.
 
         Args:
-            pose_before: true poses at the begin of the step, shape (n, 3).
+            pose_before: true poses at the beginning of the step, shape (n, 3).
         """
         sim = self.sim
         scoring, state = sim.scoring, sim.state
@@ -54,9 +54,9 @@ def min_separation(state: TeamState) -> float:
 
 @kernel
 def closest(pose, order):
-    """Return the smallest distance of two positions, float64 (n, 2 or more); NaN when there are not two.
+    """Return the smallest distance between two positions, float64 (n, 2 or more); NaN if there are fewer than two.
 
-    Sweep along x; ``order`` keeps them sorted by x from one call to the next.
+    It sweeps along x; ``order`` keeps the positions sorted by x from one call to the next.
     """
     if pose.shape[0] < 2:
         return math.nan

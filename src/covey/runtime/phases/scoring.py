@@ -1,4 +1,4 @@
-"""Scoring: what the missions measure of the truth, and which contacts there were."""
+"""Scoring: the measurements of the missions on the truth, and the contacts."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from covey.world.world import OPEN
 
 
 class Scoring:
-    """The truth about what a team has achieved.
+    """The true achievements of a team.
 
     Attributes:
-        exploration, coverage: what has been explored and covered, in every run.
-        tracker: what scores the mission of the run; it may be one of these.
+        exploration, coverage: trackers of the explored and the covered area, in every run.
+        tracker: the tracker of the run's mission; it may be one of these.
         trackers: all of them.
-        columns, robot_columns: what the mission adds to the columns of every run.
-        collisions_robot, collisions_wall: contacts that began, int64 (n,); between robots they count for both.
+        columns, robot_columns: columns that the mission adds to those of every run.
+        collisions_robot, collisions_wall: number of contacts, int64 (n,); contacts between robots count for both.
     """
 
     def __init__(self, context: MissionContext, mission: Mission):
@@ -46,11 +46,11 @@ class Scoring:
         self._inside = np.ones(n, bool)
 
     def wanted(self, substeps: int) -> np.ndarray:
-        """Return after which substeps of a step a mission wants the poses, uint8 (substeps,)."""
+        """Return the substeps of a step after which a mission needs the poses, uint8 (substeps,)."""
         return np.bitwise_or.reduce([tracker.wanted(substeps) for tracker in self.trackers])
 
     def score(self) -> list[tuple[int, str]]:
-        """Measure what was achieved in this step, and return what happened; see `Tracker.measure`."""
+        """Measure the achievements of this step, and return the events; see `Tracker.measure`."""
         now, pose = self.clock.time_s, self.state.pose
         return [event for tracker in self.trackers for event in tracker.measure(now, pose, ~self.state.halted)]
 
@@ -70,7 +70,7 @@ class Scoring:
         return self._idle_power_w * self.clock.time_s + self._drive_energy_j_m * self.state.distance_m
 
     def count(self, contacts: Contacts) -> None:
-        """Count the contacts that began."""
+        """Count the new contacts."""
         if not len(contacts):
             return
         between = contacts.kind == ROBOT_CONTACT
@@ -90,7 +90,7 @@ class Scoring:
         return left
 
     def maps(self, changed: np.ndarray) -> Maps:
-        """Return what was explored and believed, for the run folder; ``changed`` as in `Maps`."""
+        """Return the explored area and the beliefs for the run folder; ``changed`` as in `Maps`."""
         places = [
             self.localization.place(i) if i in self.localization.belief_of else None
             for i in range(len(self.state.pose))

@@ -1,4 +1,4 @@
-"""Sensing: which samples fell due, from which pose, evaluated for all robots with equal sensor records at once."""
+"""Sensing: the due samples and their poses, evaluated at once for all robots with equal sensor records."""
 
 import math
 from collections import deque
@@ -23,9 +23,9 @@ class BankSample:
     """One sample of a bank.
 
     Attributes:
-        substep: when it was taken.
+        substep: time of the sample.
         pose: true poses of the whole team then, shape (n, 3).
-        readings: batched over the members of the bank; None where only the scoring wants to know.
+        readings: batched over the members of the bank; None if only the scoring needs it.
     """
 
     substep: int
@@ -35,18 +35,18 @@ class BankSample:
 
 @dataclass
 class SensorBank:
-    """All sensors of the team with one and the same record.
+    """All sensors of the team with the same record.
 
     Attributes:
-        record: the sensor record they share.
+        record: the shared sensor record.
         members: team indices of the robots that carry it, shape (m,).
-        samples: what has come since the last control step, oldest first.
-        newest: the newest sample that has come; None before the first one.
-        late: samples that have been taken and will come, oldest first.
-        pose: true poses of the whole team at the newest sample that was taken, shape (n, 3).
-        substep: when that was.
-        degraded: what makes readings of single robots worse; each is applied to every new sample.
-        unread: nobody but the scoring wants its readings; they are not taken then, but for what is degraded.
+        samples: samples that arrived since the last control step, oldest first.
+        newest: the newest sample that has arrived; None before the first one.
+        late: samples that have been taken but have not arrived yet, oldest first.
+        pose: true poses of the whole team at the newest sample taken, shape (n, 3).
+        substep: time of that sample.
+        degraded: degradations of single robots' readings; each is applied to every new sample.
+        unread: whether only the scoring needs its readings; then only degraded ones are computed.
     """
 
     record: Any
@@ -67,14 +67,14 @@ class SensorBank:
         return None if self.newest is None else self.newest.readings
 
     def nearest(self, substep: int) -> Any:
-        """Return the readings that were taken nearest to a substep, of those that came last; None if none has come."""
+        """Return the readings taken nearest to a substep, of those that arrived last; None if none has arrived."""
         if not self.samples:
             return self.readings
         return min(self.samples, key=lambda sample: abs(sample.substep - substep)).readings
 
 
 class Sensing:
-    """The sensors of a team; `take` evaluates all samples that fell due since the last control step.
+    """The sensors of a team; `take` evaluates all samples due since the last control step.
 
     Raises:
         InvalidValueError: a sensor has more than one sample per substep.
@@ -105,16 +105,16 @@ class Sensing:
         for rate_hz in self._rates:
             samples_per_substep(rate_hz, clock.substep_s)
         self._identity = np.arange(len(names))
-        self._before = -1  # the last substep whose samples were taken
+        self._before = -1  # the last substep with samples taken
         self._felt = np.empty((0, 3))
 
     def take(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
-        """Take all due samples of each bank, at the poses the robots had then.
+        """Take all due samples of each bank, at the robots' poses at those times.
 
         Args:
-            state: the team now.
+            state: the present state of the team.
             trace: poses and attitudes after each substep of the last step, shape (substeps, 2, n, 3).
-            felt: what touched robots in that step, see `covey.physics.protocol.Contacts`.
+            felt: contacts of robots in that step, see `covey.physics.protocol.Contacts`.
         """
         now, first = self.clock.now, self.clock.now - len(trace) + 1
         known = self._felt[self._felt[:, 0] > min((bank.substep for bank in self.banks), default=now)]
@@ -134,7 +134,7 @@ class Sensing:
         self._before = now
 
     def _due(self, rate_hz: float, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield number and substep of the samples that fall on the substeps from ``first`` on and before ``end``."""
+        """Yield number and substep of the samples due from substep ``first`` on and before ``end``."""
         oldest, newest, _ = due(rate_hz, self.clock.substep_s, first, end)
         for sample in range(oldest, newest + 1):
             yield sample, substep_of(rate_hz, self.clock.substep_s, sample)
@@ -170,7 +170,7 @@ class Sensing:
         )
 
     def wanted(self, substeps: int) -> np.ndarray:
-        """Return at which of the coming substeps the next `take` will want the poses, uint8 (substeps,)."""
+        """Return the coming substeps at which the next `take` needs the poses, uint8 (substeps,)."""
         now = self.clock.now
         wanted = np.zeros(substeps, np.uint8)
         for rate_hz in self._rates:
@@ -187,12 +187,12 @@ class Sensing:
         return [bank for bank in self.banks if bank.record.kind == kind]
 
     def first_of(self, members: np.ndarray, kind: str) -> SensorBank | None:
-        """Return the bank of the first sensor of a kind that a group of equal robots carries."""
+        """Return the bank of the first sensor of a kind on a group of equal robots."""
         return next((b for b in self.of_kind(kind) if len(members) and int(members[0]) in b.row_of), None)
 
 
 def _reads(group: Group, record: Any) -> bool:
-    """Return whether robots of a group, or what estimates for them, may look at a sensor that they carry."""
+    """Return whether robots of a group, or their localization, may read one of their sensors."""
     if record.kind != "lidar" or record.sees_robots or group.robot.mapping is not None or group.program is None:
         return True
     return group.program.reads(record.kind, record.name)

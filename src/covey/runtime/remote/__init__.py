@@ -1,1 +1,1 @@
-"""Every controller, with its mapping and planning, in an operating-system process of its own."""
+"""Controllers with their mapping and planning, each in its own operating-system process."""

@@ -1,6 +1,6 @@
-"""The software of a robot, or of a controller of several, where it shares no memory with the simulation.
+"""The software of a robot, or a controller of several robots, that shares no memory with the simulation.
 
-It owns its belief, its mailbox, its notice board and its navigator, and knows what the records of a step say.
+It owns its belief, its mailbox, its notice board and its navigator, and updates them from the records of a step.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ class RobotAgent:
         self.onboard = spec.software(self._mailbox, self._board, belief, self._frames)
 
     def map(self, scan: ScanInput) -> OwnTiles | None:
-        """Take in a scan; return what it changed of the robot's own evidence."""
+        """Process a scan; return the changes of the robot's own evidence."""
         self._take_tiles(scan.tiles)
         assert self._belief is not None
         assert self._map is not None
@@ -52,7 +52,7 @@ class RobotAgent:
         return self._belief.see(scan.pose, scan.ranges, fan.angles, fan.mount, fan.range_m, scan.step)
 
     def step(self, shown: StepInput) -> StepOutput:
-        """Let the controller act; return all that it answers."""
+        """Let the controller act; return its output."""
         if shown.news is not None:
             self._hear(shown.news)
         inbox, outbox, pending = self._mailbox.inbox, self._mailbox.outbox, self._board.pending
@@ -104,7 +104,7 @@ class GroupAgent:
         self._call: Any = None
 
     def step(self, shown: Sequence[GroupInput]) -> GroupOutput:
-        """Let the controller act on what its robots see."""
+        """Let the controller act on the input of its robots."""
         views = {given.name: GroupView(*given) for given in shown}
         view = views if self._program.scope == "team" else next(iter(views.values()))
         try:
@@ -129,7 +129,7 @@ def belief_of(place: MapOf) -> OwnBelief:
 
 
 def rehearse(spawn: RobotSpawn) -> None:
-    """Load all that a robot's software usually runs, so that what it takes later is its own, and nothing is late."""
+    """Load the code that a robot usually runs, so that later steps are not late and measure only themselves."""
     shape, cell = (64, 64), 0.1
     place = None
     if spawn.map is not None:

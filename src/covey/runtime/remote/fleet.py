@@ -1,4 +1,4 @@
-"""`Fleet`: the processes of a team: started, let in, told who they are, and ended."""
+"""`Fleet`: the processes of a team: starts, connects, initializes and ends them."""
 
 import secrets
 import time
@@ -19,7 +19,7 @@ from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Transport, TransportError
 
 START_S = 120.0
-"""How long the simulator waits for a process that it has started to come in [s of wall time]."""
+"""Time that the simulator waits for a started process to connect [s of wall time]."""
 _FAREWELL_S = 2.0
 _LOOK_S = 0.2
 
@@ -32,9 +32,9 @@ class Fleet:
         channels: one for each process.
 
     Attributes:
-        channels: by name.
-        address: where the processes come in: host and port.
-        authkey: what they must know.
+        channels: channels by name.
+        address: host and port to which the processes connect.
+        authkey: the key that they must present.
     """
 
     def __init__(self, record: Processes, channels: list[Channel]):
@@ -45,7 +45,7 @@ class Fleet:
         self._door = Door(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
-        self._end = weakref.finalize(self, _end, self._door, channels)  # also when nobody closes it
+        self._end = weakref.finalize(self, _end, self._door, channels)  # even if nobody closes it
         try:
             self._start(channels)
         except BaseException:
@@ -64,20 +64,20 @@ class Fleet:
             start_on_cluster(record.nodes, list(self.channels), record.robots_per_node, self.address, self.authkey)
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> TransportLine:
-        """Return the line to the process of a channel; ``banks``: of the sensors that it reads."""
+        """Return the line to the process of a channel; ``banks``: the sensors that it reads."""
         return TransportLine(channel, banks)
 
     def open(self, birth_of: Callable[[Channel], Any]) -> bool:
-        """Wait until all processes have come in, and tell each who it is.
+        """Wait until all processes have connected, and send each its specification.
 
         Args:
             birth_of: returns what a process is told.
 
         Returns:
-            False when that has been done before.
+            False if the fleet is open already.
 
         Raises:
-            ControllerError: a process did not come in, or cannot load its controller.
+            ControllerError: a process did not connect, or cannot load its controller.
         """
         if self._is_open:
             return False
@@ -87,7 +87,7 @@ class Fleet:
             self._let_in()
             self._door.close()
             channels = list(self.channels.values())
-            alone = 0 if is_compiled(dynamic_window) else 1  # one compiles what all need
+            alone = 0 if is_compiled(dynamic_window) else 1  # one process compiles for all
             for some in (channels[:alone], channels[alone:]):
                 for channel in some:
                     _wire(channel).send(SET_UP, (None, births[channel.name], None))
@@ -143,7 +143,7 @@ def _wait_until_ready(channel: Channel) -> None:
 
 
 def _end(door: Door, channels: list[Channel]) -> None:
-    """Let nobody in any more, and end all processes."""
+    """Stop listening, and end all processes."""
     door.close()
     for channel in channels:
         channel.farewell()

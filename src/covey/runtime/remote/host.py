@@ -1,4 +1,4 @@
-"""`RemoteHost`: controllers that share no memory with the simulation; all that they are shown travels as records."""
+"""`RemoteHost`: controllers that share no memory with the simulation; their inputs and outputs travel as records."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +27,10 @@ from covey.runtime.transport.channel import Channel
 
 
 class Lines(Protocol):
-    """The lines of a team.
+    """The lines to the controllers of a team.
 
     Attributes:
-        channels: by name.
+        channels: channels by name.
         record: where controllers run.
     """
 
@@ -38,26 +38,26 @@ class Lines(Protocol):
     record: Processes
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> Line:
-        """Return the line of a channel; ``banks``: of the sensors that it reads."""
+        """Return the line of a channel; ``banks``: the sensors that it reads."""
         ...
 
     def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
-        """Begin; return False when that has been done before."""
+        """Open the lines; return False if they are open already."""
         ...
 
     def close(self) -> None:
-        """End."""
+        """Close the lines."""
         ...
 
 
 @dataclass
 class Apart:
-    """What there is to know of a robot that shares no memory with the simulation.
+    """The simulation's record of a robot that shares no memory with it.
 
     Attributes:
-        sent: of the messages in the inbox here, and of those that it lost, how many the robot has been sent.
-        notices: what has gone up on the notice board since it was told last.
-        frames: where it knows the frames of others to be.
+        sent: number of messages sent to the robot, of those in its inbox here and those that it lost.
+        notices: new entries on the notice board since its last input.
+        frames: poses of the frames of others that it knows.
     """
 
     spec: RobotSpec
@@ -107,18 +107,18 @@ class RemoteHost(Host):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the manifest says of where controllers ran."""
+        """What the manifest says about where controllers ran."""
         channels, record = self.fleet.channels.values(), self.fleet.record
         hosts, memory = {s.name: s.host for s in channels}, {s.name: s.memory for s in channels if s.memory}
         return {"processes": {"pace": record.pace, "nodes": record.nodes, "hosts": hosts, "memory_limited_by": memory}}
 
     @property
     def busy(self) -> set[int]:
-        """Robots that have not answered yet what they were asked in an earlier step."""
+        """Robots that have not yet answered an earlier step."""
         return {i for i, apart in self._apart.items() if apart.line.channel.is_deciding}
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
-        """Begin a step; return the answers to earlier ones that have come since."""
+        """Begin a step; return late answers to earlier steps."""
         self.ready()
         self._pace.begin()
         self._step, self._time_s = step, time_s
@@ -128,7 +128,7 @@ class RemoteHost(Host):
         return self._come()
 
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
-        """Send each of the robots what it is shown."""
+        """Send each robot its input."""
         for i, shown in zip(robots, inputs, strict=True):
             line = self._apart[i].line
             if line.step(shown._replace(news=self._news(i)), partial(self._answered, i, self._step)):
@@ -136,7 +136,7 @@ class RemoteHost(Host):
         return ()
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
-        """Send a controller of several robots what it sees."""
+        """Send a controller of several robots its input."""
         line, names = self._groups[key], [shown.name for shown in inputs]
         if line.channel.is_deciding:
             line.channel.misses.dropped_readings += 1
@@ -157,21 +157,21 @@ class RemoteHost(Host):
         return self._come()
 
     def drop(self, robot: int, samples: int) -> None:
-        """Note that a robot that was busy has lost so many readings."""
+        """Count readings that a busy robot has lost."""
         self._apart[robot].line.channel.misses.dropped_readings += samples
 
     def kill(self, robot: int) -> None:
-        """Let a controller end that has been killed for want of memory."""
+        """End a controller that was killed because its computer ran out of memory."""
         if self._measures:
             self._apart[robot].line.channel.end(0.0)
 
     def post(self, key: str, value: Any) -> None:
-        """Tell all robots what the simulation has put on the notice board."""
+        """Send an entry of the simulation on the notice board to all robots."""
         for apart in self._apart.values():
             apart.notices.append((key, value))
 
     def handle(self, robot: int) -> Any:
-        """Refuse: the handle is in another process.
+        """Raise an error: the handle is in another process.
 
         Raises:
             InvalidValueError: always.
@@ -183,7 +183,7 @@ class RemoteHost(Host):
         )
 
     def record_into(self, recorder: Recorder) -> None:
-        """Say where to record what the processes take, and their traffic."""
+        """Set the recorder for the resources and the traffic of the processes."""
         self._noting.recorder = recorder
 
     def close(self) -> None:
@@ -195,15 +195,15 @@ class RemoteHost(Host):
         clock = self._team.computing.clock
         self._noting.take(self.fleet.channels.values(), clock.step, clock.time_s, last=True)
 
-    # -- what a mirror asks --------------------------------------------------------------------------------------------
+    # -- called by a mirror --------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
-        """Make sure that the processes have come in."""
+        """Make sure that the processes have connected."""
         if self.fleet.open(self._birth):
             self._noting.start(self.fleet.channels.values())
 
     def maps_until(self) -> float | None:
-        """Return until when answers to scans are waited for."""
+        """Return the deadline for answers to scans."""
         return self._pace.maps_until()
 
     def took(self, channel: Channel, cpu_s: float) -> None:
@@ -212,10 +212,10 @@ class RemoteHost(Host):
             for i in channel.robots:
                 self._team.computing.charge(i, cpu_s)
 
-    # -- what goes out, and what comes in ------------------------------------------------------------------------------
+    # -- sending and receiving -----------------------------------------------------------------------------------------
 
     def _news(self, i: int) -> TeamNews | None:
-        """Return what a robot has heard since it was asked last; None for nothing."""
+        """Return the news for a robot since its last input; None for nothing."""
         apart, box = self._apart[i], self._team.communication.mailboxes[i]
         mirror, row = self._mirrors.get(i, (None, 0))
         tiles = None if mirror is None else mirror.waiting(row)
@@ -231,7 +231,7 @@ class RemoteHost(Host):
         return TeamNews(messages, notices, frames, tiles)
 
     def _answered(self, i: int, step: int, answer: StepOutput, cpu_s: float) -> None:
-        """Take in what a robot answers; what it says to others goes to its mailbox and the notice board."""
+        """Process the answer of a robot; its messages and notices go to its mailbox and the notice board."""
         apart = self._apart[i]
         apart.line.channel.misses.late_commands += step != self._step
         self.cpu_s[i] = cpu_s
@@ -255,17 +255,17 @@ class RemoteHost(Host):
     def _answered_group(
         self, channel: Channel, names: Sequence[str], step: int, answer: GroupOutput, _cpu_s: float
     ) -> None:
-        """Take in what a controller of several robots answers."""
+        """Process the answer of a controller of several robots."""
         channel.misses.late_commands += step != self._step
         self._answers[1].append((names, answer))
 
     def _come(self) -> tuple[Answers, GroupAnswers]:
-        """Return the answers that have come."""
+        """Return the answers that have arrived."""
         come, self._answers = self._answers, ([], [])
         return come
 
     def _report_lost(self) -> None:
-        """Answer for the processes that are gone that their controllers failed."""
+        """Report the controllers of lost processes as failed."""
         for channel in self.fleet.channels.values():
             if not channel.gone or channel.name in self._reported:
                 continue
@@ -284,10 +284,10 @@ class RemoteHost(Host):
                     self._team.computing.report_ram(i, Use(*channel.uses[-1]).software_mib)
         self._noting.take(self.fleet.channels.values(), self._step, self._time_s)
 
-    # -- how it begins -------------------------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------------------------------
 
     def _birth(self, channel: Channel) -> RobotSpawn | GroupSpawn:
-        """Return what the process of a channel is told."""
+        """Return the specification for the process of a channel."""
         if channel.name in self._groups:
             program = self._team.programs[channel.name][0].program
             assert program is not None

@@ -1,4 +1,4 @@
-"""Starting the processes of robots on the machine that this runs on."""
+"""Start of the processes of robots on this machine."""
 
 import os
 import subprocess
@@ -14,16 +14,16 @@ from covey.registry import import_path
 
 _CODE = "from covey.runtime.remote.serving import main; main()"
 KEY_VARIABLE = "COVEY_AUTHKEY"
-"""Environment variable with the key that the simulator and the processes share, in hexadecimal digits."""
+"""Environment variable with the key shared by the simulator and the processes, in hexadecimal digits."""
 
 
 def start_process(
     address: tuple[str, int], authkey: bytes, name: str, trace: IO[bytes] | None = None
 ) -> "subprocess.Popen[bytes]":
-    """Start the process of a robot, and return it; it comes in at an address.
+    """Start the process of a robot, and return it; it connects to an address.
 
     Args:
-        trace: file where the process writes where it is when a signal ends it, or asks for it.
+        trace: file to which the process writes its stack when a signal ends it or asks for it.
     """
     environment = os.environ | {"PYTHONPATH": import_path(), KEY_VARIABLE: authkey.hex()}
     files = () if trace is None else (trace.fileno(),)
@@ -32,7 +32,7 @@ def start_process(
 
 
 def end_forks(address: tuple[str, int]) -> None:
-    """End what the processes that came in at an address, and are gone, have forked."""
+    """End the forks of processes that connected to an address and are gone."""
     begin = ["-P", "-c", _CODE, *_place(address)]
     for process in psutil.process_iter(["cmdline"]):
         if (process.info["cmdline"] or [])[1 : len(begin) + 1] == begin:
@@ -45,15 +45,15 @@ def _place(address: tuple[str, int]) -> list[str]:
 
 
 def deploy(address: tuple[str, int], authkey: bytes, names: Sequence[str]) -> list[int]:
-    """Start the processes of some robots, and return their ids; they end with the simulator that they come in at."""
+    """Start the processes of robots, and return their ids; they end with the simulator to which they connect."""
     return [start_process(address, authkey, name).pid for name in names]
 
 
 def given_key() -> bytes:
-    """Return the key that the user shares with processes that are started by hand.
+    """Return the key from the environment, for processes that the user starts.
 
     Raises:
-        InvalidValueError: there is none.
+        InvalidValueError: there is no key.
     """
     try:
         key = bytes.fromhex(os.environ.get(KEY_VARIABLE, ""))

@@ -1,4 +1,4 @@
-"""`Line`: what carries the records of a step to one robot, or to a controller of several, and the answers back."""
+"""`Line`: carries the records of a step to one robot, or to a controller of several robots, and the answers back."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,10 +13,9 @@ from covey.runtime.transport.transport import DECIDE, MAP
 
 
 class Line(Protocol):
-    """What carries records there and back.
+    """Carries records there and back.
 
-    Each method returns whether there is somebody to ask; ``then`` gets the answer, and the processor time that it took
-    [s].
+    Each method returns whether the other end is there; ``then`` is called with the answer and its processor time [s].
     """
 
     channel: Channel
@@ -26,7 +25,7 @@ class Line(Protocol):
         ...
 
     def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot take in a scan."""
+        """Let a robot process a scan."""
         ...
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
@@ -47,7 +46,7 @@ class TransportLine:
         )
 
     def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot take in a scan."""
+        """Let a robot process a scan."""
         letter = codec.encoded_scan(scan)
         return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(codec.decoded_own(parts), cpu_s))
 

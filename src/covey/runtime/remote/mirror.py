@@ -1,4 +1,4 @@
-"""`Mirror`: the beliefs of a team whose processes map, for all in the simulation that looks at beliefs."""
+"""`Mirror`: the simulation's copy of the beliefs of a team whose processes map."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,23 +13,23 @@ from covey.runtime.transport.channel import Channel
 
 
 class Host(Protocol):
-    """What a mirror asks of who has the processes."""
+    """What a mirror needs from the owner of the processes."""
 
     def ready(self) -> None:
-        """Make sure that the processes have come in."""
+        """Make sure that the processes have connected."""
         ...
 
     def maps_until(self) -> float | None:
-        """Return until when answers are waited for, see `Channel.settle`."""
+        """Return the deadline for answers, see `Channel.settle`."""
         ...
 
     def took(self, channel: Channel, cpu_s: float) -> None:
-        """Note that a scan has taken processor time [s]."""
+        """Charge the processor time of a scan [s]."""
         ...
 
 
 class Mirror(MirroredBeliefs):
-    """Beliefs whose scans go to the processes of the robots; robots without one of their own map here."""
+    """Beliefs whose scans go to the robots' processes; robots without a process map here."""
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
@@ -40,7 +40,7 @@ class Mirror(MirroredBeliefs):
         self.informed: set[int] = set()
 
     def attach(self, lines: dict[int, Line], host: Host) -> None:
-        """Say which robots keep their maps elsewhere, by row, and who has them."""
+        """Set the robots that keep their maps elsewhere, by row, and their host."""
         self._lines, self._host = lines, host
 
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
@@ -58,7 +58,7 @@ class Mirror(MirroredBeliefs):
         range_m: float,
         step: int,
     ) -> int:
-        """Let the robots' processes take in a scan each, and take in what that changed; one that is busy loses it."""
+        """Send each robot's process a scan, and apply the changes; a busy process loses its scan."""
         here = np.array([int(row) not in self._lines for row in robots], bool)
         used = 0
         if here.any():
@@ -79,7 +79,7 @@ class Mirror(MirroredBeliefs):
         return used + len(asked)
 
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
-        """Let robots take the tiles that they received, and keep them for their processes."""
+        """Merge received tiles, and keep them for the robots' processes."""
         for row in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
             if row in self._lines:
                 others = self.lacking(row, [news[k] for k in np.flatnonzero(received[row]).tolist()])
@@ -88,11 +88,11 @@ class Mirror(MirroredBeliefs):
         return super().take(received, news)
 
     def waiting(self, row: int) -> OthersTiles | None:
-        """Take what a robot's process has still to be told."""
+        """Return, once, the tiles that a robot's process has not received yet."""
         return self._waiting.pop(row, None)
 
     def _put(self, row: int, pose: np.ndarray) -> Callable[[OwnTiles | None, float], None]:
-        """Return what takes in the answer to a scan from a pose (3,)."""
+        """Return the function that processes the answer to a scan from a pose (3,)."""
 
         def then(own: OwnTiles | None, cpu_s: float) -> None:
             if own is not None:

@@ -1,4 +1,4 @@
-"""`Noting`: what is recorded about the processes of a run."""
+"""`Noting`: records data about the processes of a run."""
 
 import time
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.transport import CLASSES, Transport
 
 TRAFFIC_S = 5.0
-"""How often traffic is recorded [s of simulated time]."""
+"""Period at which traffic is recorded [s of simulated time]."""
 
 
 class Noting:
@@ -25,12 +25,12 @@ class Noting:
         self._wires: dict[str, Transport] = {}
 
     def start(self, channels: Iterable[Channel]) -> None:
-        """Begin, as soon as all processes have come in."""
+        """Begin, once all processes have connected."""
         self._started = time.monotonic()
         self._wires = {channel.name: channel.wire for channel in channels if channel.wire is not None}
 
     def take(self, channels: Iterable[Channel], step: int, time_s: float, last: bool = False) -> None:
-        """Record what there is after a step."""
+        """Record the data after a step."""
         if self.recorder is None:
             return
         rows = [self._host(channel, Use(*use), step, time_s) for channel in channels for use in channel.uses]

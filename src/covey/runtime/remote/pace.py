@@ -1,10 +1,10 @@
-"""How long the simulator waits for its controllers: as long as they take, or until the step is over."""
+"""How long the simulator waits for its controllers: without limit, or until the end of the step."""
 
 import time
 
 
 class LockStep:
-    """Every step waits for every controller; the run repeats."""
+    """Every step waits for every controller; the run is repeatable."""
 
     repeatable = True
 
@@ -12,21 +12,21 @@ class LockStep:
         """Begin a step."""
 
     def end(self) -> None:
-        """End it."""
+        """End a step."""
 
     def maps_until(self) -> float | None:
-        """Return until when (`time.monotonic`) the answers to scans are waited for; None: as long as they take."""
+        """Return the deadline (`time.monotonic`) for answers to scans; None: no deadline."""
         return None
 
     def commands_until(self) -> float | None:
-        """Return the same of commands."""
+        """Return the deadline for commands."""
         return None
 
 
 class RealTime:
-    """A step lasts ``step_s`` of wall time, what the simulator itself needs for it included.
+    """A step lasts ``step_s`` of wall time, including the simulator's own work.
 
-    Who has not answered by then is left behind, and the answer counts when it comes.
+    The simulator does not wait longer; a late answer counts when it arrives.
     """
 
     repeatable = False
@@ -34,7 +34,7 @@ class RealTime:
     def __init__(self, step_s: float):
         self._step_s = step_s
         self._begun = self._ended = -1.0
-        self._own_s = 0.0  # what the simulator needs between two steps
+        self._own_s = 0.0  # the simulator's own time between two steps
 
     def begin(self) -> None:
         """Wait until the step may begin."""
@@ -46,13 +46,13 @@ class RealTime:
         self._begun = time.monotonic()
 
     def end(self) -> None:
-        """End it."""
+        """End a step."""
         self._ended = time.monotonic()
 
     def maps_until(self) -> float:
-        """Return now: what has not come yet is taken later."""
+        """Return the present time: late answers are processed later."""
         return time.monotonic()
 
     def commands_until(self) -> float:
-        """Return the end of the step, less what the simulator itself needs."""
+        """Return the end of the step minus the simulator's own time."""
         return self._begun + self._step_s - self._own_s

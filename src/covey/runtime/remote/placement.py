@@ -1,4 +1,4 @@
-"""Which processes run where: robots are put on the nodes of a cluster one after another, and their processes started.
+"""Placement of processes: fill the nodes of a cluster one after another with robots, and start their processes.
 
 References:
     Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
@@ -13,7 +13,7 @@ from covey.runtime.remote.launch import deploy
 
 
 def placed(names: Sequence[str], robots_per_node: int) -> list[list[str]]:
-    """Return the robots of each node: greedily, each node is filled before the next is taken.
+    """Return the robots of each node: each node is filled before the next one.
 
     Examples:
         >>> placed(["a", "b", "c"], 2)
@@ -29,10 +29,10 @@ def start_on_cluster(
 
     Args:
         scheduler: address of the Dask scheduler.
-        names: of the processes.
-        robots_per_node: processes on each worker, at most.
-        address: where the simulator listens.
-        authkey: what they must know.
+        names: names of the processes.
+        robots_per_node: largest number of processes on each worker.
+        address: address on which the simulator listens.
+        authkey: the key that they must present.
 
     Raises:
         InvalidValueError: there is no such scheduler, it has too few workers, or Dask is not installed.

@@ -1,4 +1,4 @@
-"""`Processes`: how the controllers of a run are put into processes of their own."""
+"""`Processes`: settings for controllers in processes of their own."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from covey.records import Record
 
 
 class Processes(Record):
-    """Each controller runs in an operating-system process of its own, with its mapping and planning."""
+    """Each controller runs in its own operating-system process, with its mapping and planning."""
 
     pace: Literal["lock_step", "real_time"] = Field(
         default="lock_step",

@@ -1,4 +1,4 @@
-"""`serve`: the life of one process of a robot: it comes in, is told who it is, and answers letters until the end."""
+"""`serve`: one process of a robot: it connects, gets its specification, and answers letters until the end."""
 
 import faulthandler
 import os
@@ -39,21 +39,21 @@ from covey.runtime.transport.transport import (
 )
 
 Answers = dict[int, Callable[[Parts], Any]]
-"""What answers letters, by their kind."""
+"""Functions that answer letters, by kind."""
 
 _LOOK_S = 0.5
 
 
 def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
-    """Be the process of a robot, or of a controller of several, until the simulator ends the run.
+    """Run one robot, or a controller of several robots, in this process until the simulator ends the run.
 
     Args:
-        address: host and port where the simulator listens.
-        authkey: the key that it and this process share.
-        name: of the robot, or of the group.
+        address: host and port on which the simulator listens.
+        authkey: the key that the simulator and this process share.
+        name: name of the robot, or of the group.
 
     Raises:
-        TransportError: nobody listens there, the key is another one, or the simulator died.
+        TransportError: no simulator listens there, the key is wrong, or the simulator died.
     """
     wire = connect(address, authkey)
     try:
@@ -75,7 +75,7 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
 
 
 def _born(wire: Transport, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
-    """Return what answers letters, the watchdog over it, and what tells what it takes."""
+    """Return the functions that answer letters, their watchdog, and the monitor of resources."""
     try:
         spawn = unpacked(data)
         computer = None
@@ -99,7 +99,7 @@ def _born(wire: Transport, data: dict[str, Any]) -> tuple[Answers, Watchdog, Own
 
 
 def _of_robot(agent: RobotAgent, sensors: Sequence[str]) -> Answers:
-    """Return what answers letters to a robot."""
+    """Return the functions that answer letters to a robot."""
     end = RobotEnd(sensors)
     return {
         MAP: lambda parts: codec.encoded_own(agent.map(codec.decoded_scan(parts))),
@@ -109,7 +109,7 @@ def _of_robot(agent: RobotAgent, sensors: Sequence[str]) -> Answers:
 
 
 def _of_group(agent: GroupAgent) -> Answers:
-    """Return what answers letters to a controller of several robots."""
+    """Return the functions that answer letters to a controller of several robots."""
     return {
         DECIDE: lambda parts: codec.encoded_twists(agent.step(codec.decoded_groups(parts))),
         END: lambda _: agent.close(),
@@ -117,7 +117,7 @@ def _of_group(agent: GroupAgent) -> Answers:
 
 
 def _answer(wire: Transport, answers: Answers) -> str:
-    """Answer letters until the end; return what went wrong when the controller was ended, empty for nothing."""
+    """Answer letters until the end; return the error at the end of the controller, empty if there was none."""
     process = os.getpid()
     while True:
         letter = wire.receive()
@@ -127,7 +127,7 @@ def _answer(wire: Transport, answers: Answers) -> str:
         before = time.process_time()
         try:
             answer = answers[letter.kind](letter.parts)
-            if os.getpid() != process:  # a controller that forked goes on in one process only
+            if os.getpid() != process:  # a controller that forked continues in one process only
                 os._exit(0)
             if not wire.is_open:
                 _leave(CLOSED)
@@ -151,9 +151,9 @@ def _ended(close: Callable[[Parts], Any], parts: Parts) -> str:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process here with all that its controller has started: threads and processes."""
+    """End this process with all threads and processes that its controller has started."""
     end_children(os.getpid())
-    with suppress(Exception):  # a controller may have closed them
+    with suppress(Exception):  # a controller may have closed the streams
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
@@ -165,7 +165,7 @@ def _tell(wire: Transport, use: Any) -> None:
 
 
 class _Lookout(threading.Thread):
-    """Tells that a long silence is a compilation, and what the process takes; ends it when the simulator has died."""
+    """Reports long compilations and the use of resources; ends the process if the simulator has died."""
 
     def __init__(self, wire: Transport, watchdog: Watchdog, use: OwnUse):
         super().__init__(name="covey-lookout", daemon=True)
@@ -184,28 +184,28 @@ class _Lookout(threading.Thread):
                 was_over = is_over
             except TransportError:
                 _leave(1 if self._wire.is_open else CLOSED)
-            except MemoryError:  # the controller has it all, and will get the same error
+            except MemoryError:  # the controller holds all memory, and will get the same error
                 continue
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop reporting."""
         self._over.set()
         self.join()
 
 
 def be_robot(address: tuple[str, int], name: str) -> None:
-    """Be the process of a robot that nothing else runs in; the key is in the environment.
+    """Run one robot in this process, which runs nothing else; the key is in the environment.
 
     Raises:
-        InvalidValueError: it is not.
+        InvalidValueError: the environment holds no key.
         TransportError: see `serve`.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the simulator ends the run, and with it this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the simulator ends the run and this process
     serve(address, given_key(), name)
 
 
 def main() -> None:
-    """Be the process of a robot; arguments: host, port, name, and where to write where it is, see `start_process`."""
+    """Run one robot; arguments: host, port, name, and the trace file, see `start_process`."""
     host, port, name, *files = sys.argv[1:]
     sys.argv = ["covey robot"]
     for file in map(int, files):
@@ -219,5 +219,5 @@ def main() -> None:
         with suppress(OSError, ValueError):
             print(f"{name}: {error}", file=sys.stderr)
     except BaseException:
-        pass  # it has been told, and the simulator tells it
+        pass  # the simulator knows the error and reports it
     _leave(code)

@@ -1,4 +1,4 @@
-"""What a process is told at the start: which robot it is, or which team, and the program that it runs."""
+"""The specification that a process gets at the start: its robot or team, and its program."""
 
 import pickle
 import sys
@@ -20,11 +20,11 @@ from covey.registry import load_file, loaded_files
 
 @dataclass(frozen=True, eq=False)
 class MapOf:
-    """The map that a robot is to keep; see `covey.mapping.occupancy.belief.Beliefs`.
+    """The map that a robot keeps; see `covey.mapping.occupancy.belief.Beliefs`.
 
     Attributes:
-        row: number of the robot among ``names``, those that map alike.
-        angles, mount, range_m: of the lidar that it maps with.
+        row: index of the robot among ``names``, the robots with equal mapping.
+        angles, mount, range_m: of its mapping lidar.
         known: int8, the map that it starts with; None for none.
     """
 
@@ -42,16 +42,16 @@ class MapOf:
 
 @dataclass(frozen=True, eq=False)
 class RobotSpawn:
-    """What the process of one robot is told.
+    """The specification for the process of one robot.
 
     Attributes:
         spec: the robot and its program.
         team: names of all robots.
-        radios: names of those that carry messages.
-        own_frames: whether the robots do not know where the others started.
-        limits_memory: whether the process gets no more memory than the robot's computer has.
+        radios: names of the radios that carry messages.
+        own_frames: whether the robots do not know each other's start poses.
+        limits_memory: whether the memory of the process is limited to that of the robot's computer.
         memory_mib: see `Processes`.
-        notices: what stands on the notice board.
+        notices: entries on the notice board.
     """
 
     spec: RobotSpec
@@ -72,7 +72,7 @@ class RobotSpawn:
 
 @dataclass(frozen=True, eq=False)
 class GroupSpawn:
-    """What the process of a controller of a group or of the team is told."""
+    """The specification for the process of a controller of a group, or of the team."""
 
     name: str
     program: Program
@@ -82,10 +82,10 @@ class GroupSpawn:
 
 
 def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
-    """Return a birth as plain data that another process can unpack, though it has loaded nothing yet.
+    """Return a specification as plain data that another process can unpack before it has loaded anything.
 
     Raises:
-        InvalidValueError: the controller cannot be named, and so not be loaded anywhere else.
+        InvalidValueError: the controller has no importable name, so another process cannot load it.
     """
     files = sorted(map(str, loaded_files()))
     try:
@@ -99,7 +99,7 @@ def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
 
 
 def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
-    """Return what `packed` made plain data of; loads the files and the script that it names.
+    """Return the specification in data from `packed`; loads the files and the script that it names.
 
     Raises:
         InvalidValueError: they cannot be loaded here.
@@ -108,7 +108,7 @@ def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
     for file in data["files"]:
         try:
             load_file(Path(file))
-        except Exception as error:  # which matters only if the controller needs it: it may have been of another run
+        except Exception as error:  # it matters only if the controller needs the file, which may belong to another run
             unloaded = error
     try:
         if data["main"]:
@@ -124,7 +124,7 @@ def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
 
 
 class _importing:
-    """While it lasts, a script is imported in the process of a robot for what it defines."""
+    """Marks the time in which the process of a robot imports a script for its definitions."""
 
     now = False
 
@@ -136,7 +136,7 @@ class _importing:
 
 
 def refuse_within_import() -> None:
-    """Raise `InvalidValueError` when a script that is only imported for its controllers begins a simulation."""
+    """Raise `InvalidValueError` if a script that is imported only for its controllers starts a simulation."""
     if _importing.now:
         raise InvalidValueError(
             "the script simulates as soon as it is imported, and the process of a robot has to import it; put what it "
@@ -145,7 +145,7 @@ def refuse_within_import() -> None:
 
 
 def _main() -> dict[str, Any]:
-    """Return how another process gets the script that is being run, as `multiprocessing.spawn` does."""
+    """Return how another process can load the running script, as `multiprocessing.spawn` does."""
     main: types.ModuleType = sys.modules["__main__"]
     if main.__spec__ is not None:
         return {"init_main_from_name": main.__spec__.name}

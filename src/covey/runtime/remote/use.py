@@ -1,4 +1,4 @@
-"""What the process of a robot takes of its machine, as psutil and the wire see it, and how its memory is limited."""
+"""Resources that the process of a robot uses, measured by psutil and its transport, and the limit of its memory."""
 
 import os
 import resource
@@ -12,21 +12,21 @@ from covey.robots.computer import Computer
 from covey.runtime.transport.transport import Transport
 
 EVERY_S = 5.0
-"""How often a process tells [s of wall time] (Yan et al. 2017, section 3.2)."""
+"""Period of the reports of a process [s of wall time] (Yan et al. 2017, section 3.2)."""
 _MIB = 2**20
 CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Use(NamedTuple):
-    """What a process has taken of its machine since it told last.
+    """Resources that a process has used since its last report.
 
     Attributes:
-        wall_s: how long that is [s].
+        wall_s: time since then [s].
         cpu_percent: user and system processor time [%]; 100 is one processor.
-        ram_percent: memory of its software over that of its robot's computer; without one, of the process over that of
-            the machine [%].
-        rss_mib: resident memory [MiB]; ``software_mib``: what of it is more than the bare process takes.
-        kbytes_received, kbytes_sent: over its wire [KB/s].
+        ram_percent: memory of its software over that of its robot's computer [%]; without a computer, memory of the
+            process over that of the machine.
+        rss_mib: resident memory [MiB]; ``software_mib``: its part above that of the bare process.
+        kbytes_received, kbytes_sent: data from and to the simulator [KB/s].
     """
 
     wall_s: float
@@ -39,11 +39,11 @@ class Use(NamedTuple):
 
 
 class OwnUse:
-    """Watches the process that it is in.
+    """Measures its own process.
 
     Args:
-        wire: to the simulator.
-        computer: of the robot; None for none.
+        wire: the connection to the simulator.
+        computer: the robot's computer; None for none.
     """
 
     def __init__(self, wire: Transport, computer: Computer | None):
@@ -52,7 +52,7 @@ class OwnUse:
         self._last = self._now()
 
     def look(self, least_s: float = EVERY_S) -> Use | None:
-        """Return what was taken since it was told last; None when that is less than so long [s] ago."""
+        """Return the resources used since the last report; None if that is less than ``least_s`` ago."""
         if time.monotonic() - self._last[0] < least_s:
             return None
         now = self._now()
@@ -66,15 +66,15 @@ class OwnUse:
 
     @property
     def is_over(self) -> bool:
-        """Whether its software takes more memory than its robot's computer has."""
+        """Whether its software uses more memory than its robot's computer has."""
         if self._computer is None:
             return False
         return self._process.memory_info().rss / _MIB - self._bare_mib > self._computer.ram_mib
 
     def bound(self, memory_mib: float) -> None:
-        """Let the process take only so much more memory [MiB]; what asks for more gets a `MemoryError`."""
+        """Limit the additional memory of the process [MiB]; a request for more gets a `MemoryError`."""
         held = getattr(self._process.memory_info(), "data", None)
-        if held is None:  # no Linux
+        if held is None:  # not on Linux
             return
         most_mib = max(memory_mib, 2 * self._computer.ram_mib if self._computer else 0.0)
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -85,8 +85,8 @@ class OwnUse:
         """Limit the memory of the process to that of its robot's computer.
 
         Returns:
-            By what: the path of a cgroup, where a memory controller of version 2 may be written; else ``psutil``: the
-            simulator is told what the process takes, and slows it down or ends it; empty without a computer.
+            How it is limited: the path of a cgroup, if a memory controller of version 2 is writable; else ``psutil``:
+            the process reports its memory, and the simulator slows it down or ends it; empty without a computer.
         """
         if self._computer is None:
             return ""
@@ -106,16 +106,16 @@ class OwnUse:
 
 
 def limited_by_cgroup(root: Path, pid: int, name: str, most: int) -> Path | None:
-    """Put a process into a cgroup of its own beside the one it is in, with a limit of its memory [bytes].
+    """Move a process into its own cgroup beside the present one, with a memory limit [bytes].
 
     Args:
-        root: where cgroups of version 2 are mounted.
+        root: mount point of cgroups version 2.
         pid: the process.
-        name: ``memory.high``: more is taken from it again (it swaps), or ``memory.max``: it is killed.
-        most: the limit.
+        name: ``memory.high``: above the limit it swaps; ``memory.max``: it is killed.
+        most: the limit [bytes].
 
     Returns:
-        The cgroup; None where that cannot be done, and then nothing has changed.
+        The cgroup; None if this is not possible, and then nothing has changed.
     """
     try:
         lines = (Path("/proc") / str(pid) / "cgroup").read_text().splitlines()

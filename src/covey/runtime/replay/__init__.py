@@ -1,1 +1,1 @@
-"""Recording what one robot is shown and answers, and stepping its software against that, alone."""
+"""Recording the inputs and outputs of one robot, and replaying them with its software alone."""

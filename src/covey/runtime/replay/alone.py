@@ -1,4 +1,4 @@
-"""Stepping the software of one robot against its recorded steps, alone: no world, no other robots, no physics."""
+"""Replay of the recorded steps of one robot with its software alone: no world, no other robots, no physics."""
 
 import json
 import os
@@ -19,12 +19,12 @@ _ENDLESS_S = 1e9  # in a debugger a step may take long
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a robot answers otherwise than it did.
+    """A step at which a robot answers differently than recorded.
 
     Attributes:
         step: number of the step, from 1.
         time_s: simulated time [s].
-        field: of `StepOutput` or `Requests`; ``map`` when what a scan changed differs.
+        field: field of `StepOutput` or `Requests`; ``map`` if the changes by a scan differ.
         recorded, now: both answers, as text.
     """
 
@@ -37,12 +37,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replayed:
-    """How the answers of a robot alone compare with those that it gave.
+    """The comparison of replayed and recorded answers.
 
     Attributes:
-        steps: how many there were.
-        differ: in how many of them it answered otherwise.
-        first: where first; None: nowhere.
+        steps: number of steps.
+        differ: number of steps with different answers.
+        first: the first difference; None if there is none.
         end_s: time of the last step [s].
     """
 
@@ -53,13 +53,13 @@ class Replayed:
 
 
 def replay(log: Log, break_at_s: float | None = None) -> Replayed:
-    """Step the software of a robot against its recorded steps, and compare what it answers.
+    """Give the recorded inputs to the software of a robot, and compare its answers.
 
-    Each step is as it was recorded, also after the robot has answered otherwise. A controller that fails ends it.
+    The inputs stay those recorded, even after a different answer. The replay ends if the controller fails.
 
     Args:
         log: the recorded steps.
-        break_at_s: before the first step at this time [s] the debugger stops in the controller.
+        break_at_s: stop in the debugger, inside the controller, at the first step at this time [s].
 
     Raises:
         InvalidValueError: the controller cannot be loaded.
@@ -91,23 +91,23 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
 
 
 def _by_field(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an encoded `StepOutput`, those of its requests among them."""
+    """Return the fields of an encoded `StepOutput`, including those of its requests."""
     fields = dict(answer["fields"])
     requests = fields.pop("requests") or encode(Requests())
     return fields | requests["fields"]
 
 
 def _difference(recorded: dict[str, Any], now: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the first field that differs, and what it was and is; None when all are the same."""
+    """Return the first field that differs, with its old and new value; None if all are the same."""
     for name, value in recorded.items():
-        was, becomes = json.dumps(value), json.dumps(now[name])  # as text, in which NaN is NaN
+        was, becomes = json.dumps(value), json.dumps(now[name])  # as text, so that NaN equals NaN
         if was != becomes:
             return name, _text(value), _text(now[name])
     return None
 
 
 def _text(value: Any, most: int = 200) -> str:
-    """Return encoded data as people read it."""
+    """Return encoded data as readable text."""
     if isinstance(value, dict) and value:
         what, inside = next(iter(value.items()))
         if what == "record":
@@ -125,7 +125,7 @@ def _text(value: Any, most: int = 200) -> str:
 
 
 class _InController(Pdb):
-    """A debugger that stops first in the controller, and not in the software around it."""
+    """A debugger that stops first in the controller, not in the software around it."""
 
     def __init__(self, module: str):
         super().__init__()
@@ -137,7 +137,7 @@ class _InController(Pdb):
 
 
 def _pause(module: str) -> None:
-    """Enter the debugger: `breakpoint` where somebody has chosen one."""
+    """Enter the debugger: by `breakpoint` if the user has configured one."""
     if sys.breakpointhook is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
         breakpoint()
     else:

@@ -1,4 +1,4 @@
-"""The steps of one robot in a file: JSON, a line for each scan and each step, compressed by gzip."""
+"""A file with the steps of one robot: JSON, one line per scan and step, compressed with gzip."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ FORMAT = "covey steps 1"
 
 
 class LogWriter:
-    """Writes the steps of one robot, and gives them their place when all are there."""
+    """Writes the steps of one robot to a temporary file, and renames it at the end."""
 
     def __init__(self, path: Path):
         self.path, self.steps = path, 0
@@ -28,23 +28,23 @@ class LogWriter:
         self._file = gzip.open(self._partial, "wt", compresslevel=3, encoding="utf-8")  # noqa: SIM115
 
     def begin(self, spawn: RobotSpawn) -> None:
-        """Write which robot it is, what it runs, and the files that this is in."""
+        """Write the robot, its program, and the files of the program."""
         files = {str(path): sha256(path) for path in loaded_files()}
         about = {"format": FORMAT, "covey": versions()["covey"], "robot": spawn.spec.name, "files": files}
         self._write(about | {"birth": encode(spawn)})
 
     def add(self, kind: str, shown: Any, answer: Any) -> None:
-        """Write a ``step`` or a ``scan``: what was shown, encoded, and what was answered."""
+        """Write a ``step`` or a ``scan``: its input, encoded, and the answer."""
         self.steps += kind == "step"
         self._write({kind: shown, "answer": encode(answer)})
 
     def close(self) -> None:
-        """Give the file its place."""
+        """Move the file to its final name."""
         self._file.close()
         self._partial.replace(self.path)
 
     def abandon(self) -> None:
-        """Leave nothing."""
+        """Remove the unfinished file."""
         self._file.close()
         self._partial.unlink(missing_ok=True)
 
@@ -59,7 +59,7 @@ class Entry:
     Attributes:
         kind: ``step`` or ``scan``.
         shown: `StepInput` or `ScanInput`.
-        answer: what was answered, encoded.
+        answer: the answer, encoded.
     """
 
     kind: str
@@ -68,14 +68,14 @@ class Entry:
 
 
 class Log:
-    """The steps of one robot, as a file holds them.
+    """The recorded steps of one robot, from a file.
 
     Attributes:
         robot: its name.
-        files: of the controller, with their SHA-256 when the steps were recorded.
+        files: files of the controller, with their SHA-256 at the time of the record.
 
     Raises:
-        RunFolderError: the file is no such file, or damaged.
+        RunFolderError: the file holds no steps, or is damaged.
     """
 
     def __init__(self, path: Path):
@@ -93,17 +93,17 @@ class Log:
 
     @property
     def changed_files(self) -> list[str]:
-        """Files of the controller that are others now."""
+        """Files of the controller that have changed."""
         return [file for file, digest in self.files.items() if _digest(Path(file)) != digest]
 
     def spawn(self) -> RobotSpawn:
-        """Return which robot it is, and its program; loads the files that this is in, as they are now."""
+        """Return the robot and its program; loads the present files of the program."""
         for file in self.files:
             load_file(Path(file))
         return decode(self._birth)
 
     def entries(self) -> Iterator[Entry]:
-        """Yield steps and scans, in the order in which they happened."""
+        """Yield steps and scans in their original order."""
         lines = self._lines()
         next(lines)
         for line in lines:

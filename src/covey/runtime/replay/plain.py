@@ -1,4 +1,4 @@
-"""Records, arrays and messages as JSON that says what they are, and back; numbers come back to the last bit."""
+"""Conversion of records, arrays and messages to JSON with type names, and back; numbers stay exact to the last bit."""
 
 import dataclasses
 import importlib
@@ -17,10 +17,10 @@ _PLAIN = (type(None), bool, int, float, str)
 
 
 def encode(value: Any) -> Any:
-    """Return a value as JSON can hold it.
+    """Return a value in a form that JSON can hold.
 
     Raises:
-        InvalidValueError: it is something else than what robots are shown and send.
+        InvalidValueError: its type does not occur in the inputs and outputs of robots.
 
     Examples:
         >>> encode((1.5, [True]))
@@ -50,7 +50,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, Path):
         return {"path": str(value)}
     name = value.__reduce__()
-    if isinstance(name, str):  # the one of its kind, under this name in its module
+    if isinstance(name, str):  # an object with this name in its module
         return {"code": f"{kind.__module__}:{name}"}
     raise InvalidValueError(f"a {kind.__name__} cannot be recorded in the steps of a robot")
 
@@ -59,10 +59,10 @@ _FUNCTIONS = (type(encode), type(len))
 
 
 def decode(data: Any) -> Any:
-    """Return the value that `encode` made JSON of; modules that it names are imported.
+    """Return the value that `encode` encoded; imports the modules that it names.
 
     Raises:
-        InvalidValueError: it is something else.
+        InvalidValueError: the data were not made by `encode`.
     """
     if isinstance(data, list):
         return [decode(item) for item in data]
@@ -107,7 +107,7 @@ def _found(name: str) -> Any:
 
 @cache
 def _fields_of(kind: type) -> tuple[str, ...] | None:
-    """Return the names of the fields of a record; None for what is none."""
+    """Return the names of the fields of a record; None if the type is not a record."""
     if issubclass(kind, tuple):
         return getattr(kind, "_fields", None)
     if issubclass(kind, BaseModel):

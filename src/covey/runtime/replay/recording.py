@@ -1,6 +1,6 @@
-"""`Recording`: a host whose controllers share no memory with the simulation, as remote ones, but need no process.
+"""`Recording`: a host whose controllers share no memory with the simulation, like remote ones, but run in its process.
 
-The steps of one robot are written down on their way.
+It records the steps of one robot.
 """
 
 import warnings
@@ -22,11 +22,11 @@ from covey.runtime.transport.channel import Channel
 
 
 class Recording:
-    """Says which robot's steps are written where; give it to a `Simulation` as its ``controllers``.
+    """Records the steps of one robot; pass it to a `Simulation` as ``controllers``.
 
     Args:
-        robot: its name.
-        path: of the file.
+        robot: name of the robot.
+        path: the file.
     """
 
     def __init__(self, robot: str, path: Path):
@@ -38,7 +38,7 @@ class Recording:
 
 
 class ShortLines:
-    """The lines of a team whose controllers are called directly."""
+    """Lines to controllers that are called directly."""
 
     def __init__(self, recording: Recording, record: Processes, channels: list[Channel]):
         self.record, self.channels = record, {channel.name: channel for channel in channels}
@@ -51,7 +51,7 @@ class ShortLines:
         return self._lines[channel.name]
 
     def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
-        """Let the software of all robots begin, the first time."""
+        """Start the software of all robots at the first call."""
         if self._watchdog is None:
             self._watchdog = Watchdog(next(iter(self.channels.values())).budget_s)
             for name, line in self._lines.items():
@@ -81,7 +81,7 @@ class ShortLines:
 
 
 class ShortLine:
-    """The line to software that is called directly."""
+    """A line to software that is called directly."""
 
     def __init__(self, channel: Channel):
         self.channel = channel
@@ -93,7 +93,7 @@ class ShortLine:
         return self._ask("step", self.agent.step, shown, then)
 
     def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot take in a scan."""
+        """Let a robot process a scan."""
         return self._ask("scan", self.agent.map, scan, then)
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
@@ -102,7 +102,7 @@ class ShortLine:
         return True
 
     def _ask(self, kind: str, call: Callable[[Any], Any], shown: Any, then: Callable[[Any, float], Any]) -> bool:
-        before = encode(shown) if self.log is not None else None  # a controller may write into what it is shown
+        before = encode(shown) if self.log is not None else None  # a controller may write into its input
         answer = call(shown)
         if self.log is not None:
             self.log.add(kind, before, without_error(answer))

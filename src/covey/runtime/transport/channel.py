@@ -1,4 +1,4 @@
-"""`Channel`: what the simulator knows of one process: the wire to it, what it has still to answer, and how it does."""
+"""`Channel`: the simulator's view of one process: the connection, the pending answers, and its state."""
 
 import re
 import signal
@@ -28,22 +28,22 @@ from covey.runtime.transport.transport import (
 )
 
 PATIENCE_S = 2.0
-"""How much longer than the controller's budget of wall time the simulator waits for an answer [s]."""
+"""Time that the simulator waits for an answer beyond the controller's budget of wall time [s]."""
 
 _FRAMES = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 
 Then = Callable[[Parts, float], Any]
-"""What is done with an answer: its parts, and the processor time that it took [s]."""
+"""Function called with an answer: its parts, and its processor time [s]."""
 
 
 @dataclass
 class Misses:
-    """What came too late in real time, since the start.
+    """Counts of late data in real time, since the start.
 
     Attributes:
-        missed_deadlines: steps at whose end a command was missing.
-        late_commands: commands that came in a later step than they were for.
-        dropped_readings: readings that a process did not get since it was still busy.
+        missed_deadlines: steps that ended without a command.
+        late_commands: commands that came after their step.
+        dropped_readings: readings that a process did not get because it was busy.
     """
 
     missed_deadlines: int = 0
@@ -56,17 +56,17 @@ class Channel:
     """The process of one robot, or of a controller of several.
 
     Attributes:
-        name: of the robot, or of the group.
-        robots: team indices of those that it steers.
+        name: name of the robot, or of the group.
+        robots: team indices of the robots that it commands.
         budget_s: wall time [s] that a controller may take for one step.
-        wire: to the process; None before it has come in, and after it is gone.
-        process: where the simulator started it itself.
+        wire: the connection to the process; None before it has connected, and after it is gone.
+        process: the process, if the simulator started it.
         pid, host: of the process; ``memory``: how its memory is limited.
-        uses: what it takes of its machine, as it told and nobody took yet, see `covey.runtime.remote.use`.
-        misses: what came too late.
-        trace: where it writes where it is, when the simulator started it itself; see `start_process`.
-        gone: why it is there no more; empty while it is.
-        last_words: what went wrong when its controller was ended.
+        uses: its reports of resources that were not read yet, see `covey.runtime.remote.use`.
+        misses: counts of late data.
+        trace: file for its stack, if the simulator started it; see `start_process`.
+        gone: why it is gone; empty while it is there.
+        last_words: error at the end of its controller.
     """
 
     name: str
@@ -87,11 +87,11 @@ class Channel:
 
     @property
     def is_deciding(self) -> bool:
-        """Whether it has not answered yet what to do in an earlier step."""
+        """Whether it has not yet answered an earlier step."""
         return any(kind == DECIDE for kind, _ in self._pending)
 
     def ask(self, kind: int, parts: Parts, then: Then) -> bool:
-        """Send a letter, and say what is done with its answer; return whether there is somebody to send it to."""
+        """Send a letter, and set the function for its answer; return whether the process is there."""
         if self.wire is None:
             return False
         try:
@@ -105,11 +105,11 @@ class Channel:
         return True
 
     def settle(self, until: float | None = None) -> None:
-        """Take in what it answers.
+        """Process its answers.
 
         Args:
-            until: `time.monotonic` after which what is missing is left for later; None: all is waited for. In any case
-                a process that is silent for longer than it may is given up.
+            until: deadline by `time.monotonic`, after which missing answers are left for later; None: wait for all. In
+                any case, a process that is silent for too long is given up.
         """
         while self._pending and self.wire is not None:
             silent_until = self._quiet_since + self.budget_s + PATIENCE_S
@@ -143,7 +143,7 @@ class Channel:
                 self.lose(self._cause(str(error)))
 
     def end(self, wait_s: float) -> None:
-        """End the process: wait until it has said goodbye, for so long [s], and kill it if it is still there."""
+        """End the process: wait for its goodbye, at most ``wait_s``, and kill it if it is still there."""
         if self.wire is not None:
             wire, self.wire = self.wire, None
             self._listen_to_the_end(wire, wait_s)
@@ -158,7 +158,7 @@ class Channel:
             if self.trace is not None:
                 self.trace.close()
             if "/" in self.memory:
-                with suppress(OSError):  # others may be in it
+                with suppress(OSError):  # it may hold other processes
                     Path(self.memory).rmdir()
 
     def _take(self, letter: Letter) -> None:
@@ -188,7 +188,7 @@ class Channel:
             return
 
     def _cause(self, otherwise: str) -> str:
-        """Return why the other end of the wire is gone."""
+        """Return why the other end of the connection is gone."""
         if self.process is None:
             return f"its process on {self.host} is gone: {otherwise}"
         try:
@@ -203,10 +203,10 @@ class Channel:
         return f"its process ended with exit code {code}"
 
     def _where(self, *, ask: bool = False) -> str:
-        """Return file, line and function where the process is, or was when a signal ended it, as far as is known.
+        """Return file, line and function where the process is, or was when a signal ended it, if known.
 
         Args:
-            ask: it is still there, and is asked.
+            ask: whether to ask a process that is still there.
         """
         if self.trace is None or self.process is None:
             return ""
@@ -222,7 +222,7 @@ class Channel:
 
 
 def end_children(pid: int) -> None:
-    """End what a process has started, and what that has."""
+    """End the children of a process, and their children."""
     with suppress(psutil.Error):
         for child in psutil.Process(pid).children(recursive=True):
             with suppress(psutil.Error):

@@ -1,6 +1,6 @@
-"""How the records of a step become the parts of letters and back: by field names, and only what is not the default.
+"""Conversion of the records of a step to the parts of letters, and back: by field names, without default values.
 
-Of a sensor's reading only what changes is sent again; a status only when it is another one.
+After the first reading of a sensor, only its variable fields are sent; a status is sent only if it has changed.
 """
 
 import dataclasses
@@ -25,9 +25,9 @@ from covey.runtime.transport.transport import Parts
 
 _MONITOR = ("notes", "status", "failure")
 _TEAM = ("maps", "messages", "notices", "taken")
-"""Fields of answers by class of traffic; the others go to the simulator."""
+"""Fields of answers by class of traffic; all others go to the simulator."""
 _OWN = ("mount",)
-"""Constant fields of readings of which each reading has a copy."""
+"""Constant fields of readings that each reading copies."""
 
 
 def changed(record: Any) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def decoded_scan(parts: Parts) -> ScanInput:
 
 
 def encoded_own(own: OwnTiles | None) -> Parts:
-    """Return the letter that holds what a scan changed."""
+    """Return the letter that holds the changes by a scan."""
     return None, _tuple_of(own), None
 
 
 def decoded_own(parts: Parts) -> OwnTiles | None:
-    """Return what a scan changed from the letter that holds it."""
+    """Return the changes by a scan from a letter."""
     return None if parts[1] is None else OwnTiles(*parts[1])
 
 
@@ -71,10 +71,10 @@ def _tuple_of(tiles: OwnTiles | OthersTiles | None) -> Any:
 
 
 class SimulatorEnd:
-    """Encodes what one robot is shown, and decodes what it answers.
+    """Encodes the inputs of one robot, and decodes its outputs.
 
     Args:
-        banks: of the sensors that its program reads, by name.
+        banks: banks of the sensors that its program reads, by name.
     """
 
     def __init__(self, banks: Mapping[str, SensorBank]):
@@ -82,7 +82,7 @@ class SimulatorEnd:
         self._status = StepOutput().status
 
     def encode(self, shown: StepInput) -> Parts:
-        """Return the letter that holds what a robot is shown."""
+        """Return the letter that holds a robot's input."""
         fields = changed(shown._replace(readings=(), times_s=(), older=(), news=None, pose=tuple(shown.pose)))
         come = [
             (name, taken_s, *self._reading(name, reading))
@@ -94,7 +94,7 @@ class SimulatorEnd:
         return fields, None, None if shown.news is None else _plain(changed(shown.news))
 
     def decode(self, parts: Parts) -> StepOutput:
-        """Return what a robot answers."""
+        """Return the robot's output."""
         fields: dict[str, Any] = {k: v for part in parts if part is not None for k, v in part.items()}
         self._status = fields.pop("status", self._status)
         twist = fields.pop("twist")
@@ -103,7 +103,7 @@ class SimulatorEnd:
         return StepOutput(twist, self._status, Requests(**fields) if fields else None)
 
     def _reading(self, name: str, reading: Any) -> tuple[bool, Any]:
-        """Return a reading whole the first time, later what changes of it."""
+        """Return the whole reading the first time, later only its variable fields."""
         if name not in self._told or not dataclasses.is_dataclass(reading):
             self._told.add(name)
             return True, reading
@@ -112,7 +112,7 @@ class SimulatorEnd:
 
 
 class RobotEnd:
-    """Decodes what one robot is shown, and encodes what it answers.
+    """Decodes the inputs of one robot, and encodes its outputs.
 
     Args:
         sensors: names of the sensors that its program reads.
@@ -125,7 +125,7 @@ class RobotEnd:
         self._status = StepOutput().status
 
     def decode(self, parts: Parts) -> StepInput:
-        """Return what the robot is shown."""
+        """Return the robot's input."""
         fields, n = parts[0], len(self._newest)
         times: list[list[float]] = [[] for _ in range(n)]
         come: list[list[Any]] = [[] for _ in range(n)]
@@ -145,7 +145,7 @@ class RobotEnd:
         )
 
     def encode(self, answer: StepOutput) -> Parts:
-        """Return the letter that holds what the robot answers."""
+        """Return the letter that holds the robot's output."""
         fields: dict[str, Any] = {"twist": answer.twist} | ({} if answer.requests is None else changed(answer.requests))
         if answer.status != self._status:
             self._status = fields["status"] = answer.status
@@ -165,23 +165,23 @@ class RobotEnd:
 
 
 def encoded_groups(shown: Sequence[GroupInput]) -> Parts:
-    """Return the letter that holds what a controller of several robots sees."""
+    """Return the letter that holds the input of a controller of several robots."""
     return [given._asdict() for given in shown], None, None
 
 
 def decoded_groups(parts: Parts) -> list[GroupInput]:
-    """Return what a controller of several robots sees."""
+    """Return the input of a controller of several robots."""
     return [GroupInput(**fields) for fields in parts[0]]
 
 
 def encoded_twists(answer: GroupOutput) -> Parts:
-    """Return the letter that holds what a controller of several robots answers."""
+    """Return the letter that holds the output of a controller of several robots."""
     failure = None if answer.failure is None else tuple(answer.failure._replace(error=None))
     return answer.twists or None, failure, None
 
 
 def decoded_twists(parts: Parts) -> GroupOutput:
-    """Return what a controller of several robots answers."""
+    """Return the output of a controller of several robots."""
     return GroupOutput(parts[0] or {}, None if parts[1] is None else Failed(*parts[1]))
 
 

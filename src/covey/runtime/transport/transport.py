@@ -1,8 +1,8 @@
-"""The wire between the simulator and the process of a robot: framed letters, every byte counted by traffic class.
+"""The connection between the simulator and the process of a robot: framed letters, with bytes counted by traffic class.
 
-A letter has a kind and up to three parts, one for each class of traffic (Yan et al. 2017, section 3.1): what goes
-between simulator and controller (readings, commands), between monitor and controller (maps, notes), and between
-controllers (messages, tiles of maps). Each part is pickled by itself.
+A letter has a kind and up to three parts, one for each class of traffic (Yan et al. 2017, section 3.1): between
+simulator and controller (readings, commands), between monitor and controller (maps, notes), and between controllers
+(messages, tiles of maps). Each part is pickled separately.
 """
 
 import os
@@ -24,38 +24,38 @@ import numpy as np
 from covey.errors import ControllerError
 
 CLASSES = ("simulator", "monitor", "team")
-"""Who is at the other end of a controller's traffic."""
+"""The classes of traffic of a controller, by the other end."""
 SIMULATOR, MONITOR, TEAM = range(3)
 
 HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, USE, REFUSED = range(9)
-"""Kinds of letters: the first from a process, what it is, that it is ready; what it is to do; and of its own accord,
-that it compiles, what it takes of its machine, and that it gives up."""
+"""Kinds of letters: a process says hello, gets its specification, and is ready; the requests; and its own reports: that
+it compiles, its use of resources, and that it gives up."""
 
 CLOSED = 90
-"""With what exit code a process ends whose controller has closed its wire."""
+"""Exit code of a process whose controller has closed its connection."""
 
 Parts = tuple[Any, Any, Any]
 NOTHING: Parts = (None, None, None)
-_ASKED = 100  # so many are asked for the key at a time
+_ASKED = 100  # largest number of connections that are asked for the key at a time
 _HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
 _UNCOUNTED = (BUSY, USE)
-_OVERHEAD = _HEAD.size + 4  # the connection puts the length of a letter before it
+_OVERHEAD = _HEAD.size + 4  # the connection sends the length before each letter
 
 
 LARGEST_BYTES = 256 * 2**20
-"""How large a letter of a process may be [bytes]: messages have at most 16 MiB, the tiles of one scan less."""
+"""Largest letter of a process [bytes]: messages have at most 16 MiB, the tiles of one scan less."""
 
 
 class LetterError(ControllerError):
-    """A letter cannot be sent; nothing of it was."""
+    """A letter cannot be sent; no part of it was sent."""
 
 
 class TransportError(ConnectionError):
-    """The other end is gone, or does not speak the same language."""
+    """The other end is gone, or sends data that cannot be read."""
 
 
 class Letter(NamedTuple):
-    """What came: its kind, the processor time that went into it [s], and its parts by class of traffic."""
+    """A received letter: its kind, the processor time spent on it [s], and its parts by class of traffic."""
 
     kind: int
     cpu_s: float
@@ -63,13 +63,13 @@ class Letter(NamedTuple):
 
 
 class Transport:
-    """One end of a wire.
+    """One end of a connection.
 
     Attributes:
-        sent, received: bytes so far by class of traffic, int64 (3,); the heads of letters are the simulator's.
-            Letters of the kinds ``BUSY`` and ``USE`` do not count: when they come depends on the machine.
-        letters_sent, letters_received: how many, with a part of that class, int64 (3,).
-        largest: of letters that are sent [bytes]; None for any.
+        sent, received: bytes so far by class of traffic, int64 (3,); headers count for the simulator. Letters of the
+            kinds ``BUSY`` and ``USE`` do not count, because their times depend on the machine.
+        letters_sent, letters_received: number of letters with a part of each class, int64 (3,).
+        largest: largest letter that may be sent [bytes]; None: unlimited.
     """
 
     largest: int | None = None
@@ -107,10 +107,10 @@ class Transport:
             _count(self.sent, self.letters_sent, [len(part) for part in data])
 
     def receive(self, timeout_s: float | None = None) -> Letter | None:
-        """Return the next letter; None when there is none within the time [s].
+        """Return the next letter; None if there is none within the time [s].
 
         Raises:
-            TransportError: the other end is gone, or what comes is no letter.
+            TransportError: the other end is gone, or the data are not a letter.
         """
         if timeout_s is not None and not self._selector.select(max(timeout_s, 0.0)):
             return None
@@ -131,7 +131,7 @@ class Transport:
         return Letter(kind, cpu_s, (parts[0], parts[1], parts[2]))
 
     def has_ended(self) -> bool:
-        """Return whether the other end is gone, without taking anything."""
+        """Return whether the other end is gone, without reading anything."""
         try:
             with _socket_of(self._connection) as end:
                 return end.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
@@ -142,7 +142,7 @@ class Transport:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is still this end's: nobody has closed it, or opened something else in its place."""
+        """Whether the connection is intact: nobody has closed it or reused its file descriptor."""
         try:
             return stat.S_ISSOCK(os.fstat(self._connection.fileno()).st_mode)
         except OSError:
@@ -155,11 +155,11 @@ class Transport:
 
 
 class Door:
-    """Where the processes of robots come in: a listening socket.
+    """The listening socket to which the processes of robots connect.
 
     Args:
-        host, port: where to listen; port 0 takes a free one.
-        authkey: what the others must know.
+        host, port: where to listen; port 0: any free port.
+        authkey: the key that the others must present.
     """
 
     def __init__(self, host: str, port: int, authkey: bytes):
@@ -171,14 +171,14 @@ class Door:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def welcome(self, timeout_s: float) -> Transport | None:
-        """Return the wire of who comes in within a time [s] and knows the key; None when nobody does."""
+        """Return the next connection with the right key; None if there is none within the time [s]."""
         try:
             return self._let_in.get(timeout=timeout_s)
         except queue.Empty:
             return None
 
     def _listen(self) -> None:
-        """Ask all who come for the key, each in a thread, so that nobody waits for one who says nothing."""
+        """Ask each new connection for the key in its own thread, so that a silent one does not block others."""
         while True:
             self._asked.acquire()
             try:
@@ -189,7 +189,7 @@ class Door:
 
     def _ask(self, end: socket.socket) -> None:
         end.settimeout(None)
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # who comes in must know the key
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))  # others must present the key
         connection = Connection(end.detach())
         try:
             if _challenge(connection, self._authkey):
@@ -202,17 +202,17 @@ class Door:
             self._asked.release()
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Stop listening."""
         with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # it wakes who listens
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the listening thread
         self._socket.close()
 
 
 def connect(address: tuple[str, int], authkey: bytes, timeout_s: float = 10.0) -> Transport:
-    """Return a wire to the simulator that listens at an address; it is tried again until the time [s] is over.
+    """Return a connection to the simulator at an address; retries until the time [s] is over.
 
     Raises:
-        WireError: nobody listens there, or the key is another one.
+        TransportError: no simulator listens there, or the key is wrong.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -245,5 +245,5 @@ def _count(counts: np.ndarray, letters: np.ndarray, lengths: list[int]) -> None:
 
 
 def _socket_of(connection: Connection) -> socket.socket:
-    """Return the socket of a connection, duplicated; to be closed."""
+    """Return a duplicate of the socket of a connection; the caller closes it."""
     return socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
