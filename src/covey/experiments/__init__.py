@@ -1,1 +1,1 @@
-"""Designs: declared sets of runs, and what runs them."""
+"""Designs: declared sets of runs, their execution and analysis."""

@@ -1,4 +1,4 @@
-"""Recording the steps of one robot of a run that a folder holds, by simulating it again."""
+"""Recording the steps of one robot of a recorded run, by simulating the run again."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,21 +24,21 @@ from covey.scenario.run import run_scenario
 
 
 def log_of(run: Path, robot: str) -> Path:
-    """Return where the steps of a robot of a run are kept."""
+    """Return the file for the steps of a robot of a run."""
     return run / STEPS / f"{robot}.jsonl.gz"
 
 
 def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] = ()) -> int:
-    """Simulate a run again, and write the steps of one of its robots into a file; return how many.
+    """Simulate a run again, and write the steps of one of its robots into a file; return their number.
 
     Args:
-        folder: of the run.
-        robot: its name.
-        path: of the file.
-        observers: get each frame.
+        folder: the run folder.
+        robot: name of the robot.
+        path: the file.
+        observers: called with each frame.
 
     Raises:
-        RunFolderError: the folder holds no run that can be simulated again, or another one comes out.
+        RunFolderError: the run cannot be simulated again, or its result differs.
         UnknownNameError: the run has no such robot.
         InvalidValueError: the robot has no controller of its own, or its run cannot be recorded.
     """
@@ -85,7 +85,7 @@ def _scenario(run: Run) -> Scenario:
     for folder in dict.fromkeys([parent for path in paths for parent in path.parents] or [Path.cwd()]):
         try:
             scenario = parse_scenario(text, file=str(run.folder), folder=folder)
-        except Exception:  # its files are not there
+        except Exception:  # its files are missing
             continue
         if {path.resolve() for path in inputs(scenario)} == {path.resolve() for path in paths}:
             return scenario
@@ -94,7 +94,7 @@ def _scenario(run: Run) -> Scenario:
 
 
 def _check(run: Run, scenario: Scenario, robot: str) -> None:
-    """Refuse what cannot be simulated again, or whose robot cannot be recorded."""
+    """Raise an error if the run cannot be simulated again, or the robot cannot be recorded."""
     manifest, now = run.manifest, versions()
     if robot not in manifest["robots"]:
         raise UnknownNameError("robot", robot, manifest["robots"])
@@ -121,7 +121,7 @@ def _check(run: Run, scenario: Scenario, robot: str) -> None:
 
 
 def _compare(run: Run, again: Run, robot: str) -> None:
-    """Refuse when a robot did something else in the run that was simulated again."""
+    """Raise an error if the robot behaved differently in the repeated simulation."""
     was, now = (one.measurements.filter(pl.col("robot") == robot) for one in (run, again))
     n = min(was.height, now.height)
     same = _same_rows(was[:n], now[:n])
@@ -135,7 +135,7 @@ def _compare(run: Run, again: Run, robot: str) -> None:
 
 
 def _same_rows(a: pl.DataFrame, b: pl.DataFrame) -> np.ndarray:
-    """Return in which rows all columns are equal, NaN being equal to NaN."""
+    """Return the rows in which all columns are equal; NaN equals NaN."""
     columns = [
         (x == y) | ((x != x) & (y != y)) for x, y in ((a[name].to_numpy(), b[name].to_numpy()) for name in a.columns)
     ]

@@ -1,4 +1,4 @@
-"""`run_design`: runs what a design asks for and has not been run yet, by whatever executor."""
+"""`run_design`: executes the runs of a design that have no result yet, with any executor."""
 
 import os
 import queue
@@ -50,14 +50,14 @@ _TABLE_S, _TABLE_SHARE = 3.0, 0.05
 
 @dataclass
 class Progress:
-    """How far a design has come.
+    """The progress of a design.
 
     Attributes:
-        total: runs to be done in all, by this shard.
-        before: of them, runs that had ended before this session.
+        total: number of runs of this shard.
+        before: number of them that had ended before this call.
         statuses: number of ended runs by status.
         row: the run that has just ended; None at the start.
-        remarks: what was found amiss in the folder, and what has been done about it.
+        remarks: problems found in the folder, and the actions taken.
     """
 
     total: int
@@ -68,30 +68,30 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Runs that have ended, however."""
+        """Number of runs that have ended, with or without a result."""
         return self.statuses.total()
 
     @property
     def failed(self) -> int:
-        """Runs that have no result."""
+        """Number of runs without a result."""
         return sum(self.statuses[status] for status in FAILURES)
 
 
 class Results:
-    """What a design has led to so far, from its folder.
+    """The results of a design so far, from its folder.
 
     Args:
         folder: the folder of the design.
-        rows: its rows where they are known already.
+        rows: its rows, if they are known already.
 
     Raises:
         RunFolderError: there is no design in the folder.
 
     Attributes:
-        rows: all that is known of each run that has ended, in the order of the table.
-        metrics: those that the design names.
+        rows: rows of the runs that have ended, in the order of the table.
+        metrics: metrics that the design names.
         planned: number of runs that the design asks for.
-        damaged: ids of runs whose folder is there without a whole row.
+        damaged: ids of runs with a folder but no complete row.
     """
 
     def __init__(self, folder: Path | str, rows: Sequence[Row] | None = None):
@@ -123,7 +123,7 @@ class Results:
 
 
 def design_folder(design: Design, root: Path | str = "runs") -> Path:
-    """Return where the results of a design go when nobody says where."""
+    """Return the default folder for the results of a design."""
     return Path(root) / folder_name(design.design)
 
 
@@ -137,21 +137,21 @@ def run_design(
     retry_failed: bool = False,
     observer: Callable[[Progress], Any] = lambda progress: None,
 ) -> Results:
-    """Run all that a design asks for and that its folder does not hold yet.
+    """Execute all runs of a design that its folder does not hold yet.
 
     Args:
         design: the design.
-        folder: where its results go; default ``runs/<name of the design>``. Workers elsewhere must see it, too.
-        jobs: runs at a time on this machine; default, one for each processor.
-        executor: has the runs executed elsewhere, by any implementation of `concurrent.futures.Executor`, such as
+        folder: folder for the results; default: ``runs/<name of the design>``. Remote workers must see it, too.
+        jobs: number of runs at a time on this machine; default: one for each processor.
+        executor: executes the runs elsewhere: any `concurrent.futures.Executor`, for example
             ``dask.distributed.Client(...).get_executor()``.
         shard: ``(i, n)``: only part i (from 1) of n equal parts.
-        retry_failed: run those again that had no result.
+        retry_failed: repeat the runs without a result.
         observer: called at the start and after each run.
 
     Raises:
-        CoveyError: the design is bad, the folder cannot be written, or a worker is not fit for it.
-        KeyboardInterrupt: nothing is kept of the runs in flight; the same call resumes.
+        CoveyError: the design is invalid, the folder cannot be written, or a worker has other software.
+        KeyboardInterrupt: runs in progress are lost; the same call resumes.
     """
     if jobs is not None and jobs < 1:
         raise InvalidValueError(f"jobs is {jobs}; it must be 1 or more")
@@ -176,7 +176,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     """Return the two numbers of ``i/n``.
 
     Raises:
-        InvalidValueError: it is something else.
+        InvalidValueError: the text has another form.
 
     Examples:
         >>> parse_shard("2/8")
@@ -192,12 +192,12 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Session:
-    """The rows so far, the runs to do, and the table that follows them."""
+    """The rows so far, the runs to do, and the resulting table."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class _Session:
         self._next_table = 0.0
 
     def _is_measured(self, one: PlannedRun) -> bool:
-        """Return whether a run holds what the design measures; one that failed has nothing to measure."""
+        """Return whether a run holds the design's measurements; a failed run needs none."""
         if self.rows[one.run_id]["status"] in FAILURES:
             return True
         try:
@@ -248,7 +248,7 @@ class _Session:
             raise unwritable(self.folder, error) from error
 
     def run(self, executor: Executor, design: Design) -> None:
-        """Have every run done that there is to do."""
+        """Execute all runs that are left."""
         ended: queue.SimpleQueue[tuple[Future[Row], PlannedRun]] = queue.SimpleQueue()
         pending: list[Future[Row]] = []
         try:
@@ -287,7 +287,7 @@ class _Session:
             self._write_table()
 
     def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
-        """Return the row of a run whose worker vanished so often that the executor gave it up."""
+        """Return the row of a run that the executor gave up because its worker vanished repeatedly."""
         if type(error).__name__ != "KilledWorker":
             why = (
                 "the scheduler has stopped" if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
@@ -299,10 +299,10 @@ class _Session:
         return read_row(place) or publish(row, work_folder(place), place)
 
     def finish(self) -> list[Row]:
-        """Return all rows, those of other shards too, and write the table when they are whole.
+        """Return all rows, including those of other shards, and write the table if they are complete.
 
         Raises:
-            DiskError: somebody has removed runs that had ended.
+            DiskError: finished runs have been removed.
         """
         gone = [run_id for run_id in self.rows if not (self.folder / RUNS / run_id / ROW).is_file()]
         if gone:
@@ -330,7 +330,7 @@ class _Session:
 
 
 def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[Future[Row], PlannedRun]:
-    """Return what ended next; Ctrl-C is noticed while waiting."""
+    """Return the next run that ends; waiting can be interrupted by Ctrl-C."""
     while True:
         try:
             return ended.get(timeout=0.5)
@@ -340,7 +340,7 @@ def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[F
 
 @contextmanager
 def _threads(jobs: int) -> Iterator[Executor]:
-    """Yield threads of this process with a keeper each; when there is an error, end what they are at."""
+    """Yield an executor with threads of this process, each with a supervisor; on an error, end their runs."""
     supervisors: list[Supervisor] = []
     executor = ThreadPoolExecutor(jobs, "supervisor", initializer=lambda: supervisors.append(this_supervisor()))
     try:

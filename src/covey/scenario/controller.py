@@ -1,4 +1,4 @@
-"""Which controller a group runs: a registered name, ``./file.py:Name``, or the object itself, with its parameters."""
+"""The controller of a group: a registered name, ``./file.py:Name``, or the object itself, with its parameters."""
 
 import inspect
 import typing
@@ -37,13 +37,13 @@ class ControllerReference(Record):
 
     @property
     def program(self) -> Program:
-        """The controller as a simulation takes it."""
+        """The controller in the form that a simulation takes."""
         if not self.reference:
             return Program(self.target, self.parameters)
         return Program(self.target, _checked_parameters(self.reference, self.target, self.parameters))
 
     def plain(self) -> Any:
-        """Return what stands in a file for it.
+        """Return the form in which a file names it.
 
         Raises:
             InvalidValueError: the controller is an object that no file can name.
@@ -70,7 +70,7 @@ def reference_of(target: Any) -> str:
 
 
 def _from_mapping(value: dict[str, Any], context: dict[str, Any], at: tuple[str, ...]) -> dict[str, Any]:
-    """Return the fields of a reference; what is wrong with the name is reported ``at`` this key below it."""
+    """Return the fields of a reference; problems of the name are reported ``at`` this key below it."""
     name, parameters = value.get("name"), {k: v for k, v in value.items() if k != "name"}
     if not isinstance(name, str):
         raise ValueError("'name' is missing: write {name: nearest_frontier, ...}")
@@ -82,12 +82,12 @@ def _from_mapping(value: dict[str, Any], context: dict[str, Any], at: tuple[str,
         raise located([(at, str(error), name)]) from None
     _checked_parameters(
         name, outline or target, parameters, at
-    )  # they stay as they were written: so they can be told without it
+    )  # kept as written, so that they can be shown without the code
     return {"target": target, "reference": name, "parameters": parameters}
 
 
 def _find(name: str, context: dict[str, Any]) -> tuple[Any, Any]:
-    """Return what a name stands for, and what of it can be checked: the same, an outline of it, or None."""
+    """Return the object with a name, and its checkable form: the same object, an outline of it, or None."""
     from covey.controllers import controllers
 
     if ".py:" not in name:
@@ -126,7 +126,7 @@ def _checked_parameters(
 
 
 def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
-    """Return the value of a parameter, checked by its annotation, else by the type of its default."""
+    """Return the value of a parameter, checked by its annotation, or by the type of its default."""
     default, hints = parameter.default, types_of(target, limits=True)
     expected = hints.get(parameter.name) or (type(default) if isinstance(default, (bool, int, float, str)) else Any)
     number = typing.get_args(expected)[0] if typing.get_origin(expected) is typing.Annotated else expected

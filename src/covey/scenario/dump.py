@@ -1,4 +1,4 @@
-"""Write a scenario as the text of a file, with registered names where there are any."""
+"""Write a scenario as the text of a file, with registered names where they exist."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ def to_yaml(scenario: "Scenario", *, full: bool = False) -> str:
     """Return the text of a file that loads into an equal scenario.
 
     Args:
-        full: write every field of every record, also those that have their default value.
+        full: write every field of every record, including those with default values.
 
     Raises:
         InvalidValueError: a controller is an object that no file can name.
@@ -35,7 +35,7 @@ def text_of(data: Any) -> str:
 
 
 def plain(value: Any, *, full: bool = False) -> Any:
-    """Return plain data (mappings, lists, numbers, words) for a record or anything in one."""
+    """Return plain data (mappings, lists, numbers, words) for a record or a value in one."""
     if isinstance(value, ControllerReference):
         return value.plain()
     if isinstance(value, RobotModel) and not full:
@@ -52,7 +52,7 @@ def plain(value: Any, *, full: bool = False) -> Any:
 
 
 def _robot(model: RobotModel) -> Any:
-    """Return the name of a robot of the catalogue, or ``{base: name, ...changes}``, or all of a model of one's own."""
+    """Return the name of a robot of the catalogue, or ``{base: name, ...changes}``, or all fields of another model."""
     if model.name not in catalogue.names():
         return _record(model, full=False)
     base = catalogue.get(model.name)()
@@ -70,11 +70,11 @@ def _record(record: BaseModel, full: bool) -> Any:
     return data["kind"] if list(data) == ["kind"] else data
 
 
-_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the same text, in a quarter of the time
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # gives the same text in a quarter of the time
 
 
 class _Dumper(_Base):
-    """Writes what the YAML 1.2 core schema reads back as the same value, and no anchors."""
+    """Writes YAML that the 1.2 core schema reads back as the same value, without anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

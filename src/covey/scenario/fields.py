@@ -1,4 +1,4 @@
-"""The table of all fields of scenario files in ``docs/scenario.md``. To renew it: python -m covey.scenario.fields"""
+"""The table of all fields of scenario files in ``docs/scenario.md``. To update it: python -m covey.scenario.fields"""
 
 import typing
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ def fields_table(record: type[BaseModel] = Scenario) -> str:
 
 
 def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of some fields (None: all) of a record; what all kinds of a field share is said once."""
+    """Yield the rows of some fields (None: all) of a record; fields that all kinds share are listed once."""
     for name in record.model_fields if names is None else names:
         field = record.model_fields[name]
         path = f"{prefix}{field.alias or name}"
@@ -77,7 +77,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def renew(page: str) -> str:
-    """Return the text of the page with the table as it is now."""
+    """Return the text of the page with an updated table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{fields_table()}\n{END}{after}"

@@ -1,4 +1,4 @@
-"""Where a run is written when nobody says where."""
+"""The default folder of a run."""
 
 import contextlib
 import datetime
@@ -13,12 +13,12 @@ from covey.results.lock import refuse_locked
 
 @contextlib.contextmanager
 def fresh_folder(name: str, root: Path | str = "runs") -> Iterator[Path]:
-    """Yield a folder ``root/<name>/<id>`` that this call has made; the id is the local date and time.
+    """Yield a new folder ``root/<name>/<id>``; the id is the local date and time.
 
-    It goes again at the end of the block if nothing has been written into it.
+    It is removed at the end of the block if it is empty.
 
     Raises:
-        RunFolderError: it cannot be made.
+        RunFolderError: the folder cannot be made.
     """
     parent = Path(root) / folder_name(name)
     folder = _made(parent)
@@ -26,12 +26,12 @@ def fresh_folder(name: str, root: Path | str = "runs") -> Iterator[Path]:
         yield folder
     finally:
         for empty in (folder, parent, Path(root)):
-            with contextlib.suppress(OSError):  # it holds something
+            with contextlib.suppress(OSError):  # it is not empty
                 empty.rmdir()
 
 
 def _made(parent: Path) -> Path:
-    """Return a new folder; whoever makes it has it alone, however many try at the same time."""
+    """Return a new folder that no other process gets, even if several try at the same time."""
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     number = 1
     while True:
@@ -43,7 +43,7 @@ def _made(parent: Path) -> Path:
             if not parent.is_dir():
                 raise RunFolderError(f"cannot write into {str(parent)!r}: a file is in the way") from None
             number += 1
-        except FileNotFoundError:  # another one has just removed its parent, which was empty
+        except FileNotFoundError:  # another process has just removed its empty parent
             continue
         except OSError as error:
             raise unwritable(f"the run folder {str(folder)!r}", error) from error
@@ -65,8 +65,8 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
     """Check, without changing anything, that a new run may be written into ``folder``.
 
     Raises:
-        RunFolderError: it is being written, holds a finished run (and ``overwrite`` is not set), other files, or is a
-            file.
+        RunFolderError: it is being written, holds other files, is a file, or holds a finished run and ``overwrite`` is
+            not set.
     """
     try:
         refuse_locked(folder)

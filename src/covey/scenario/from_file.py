@@ -1,4 +1,4 @@
-"""`FromFile`: what a scenario and a design have in common: they know the file that they were read from."""
+"""`FromFile`: base of scenario and design: a record that knows the file from which it was read."""
 
 import os
 from pathlib import Path
@@ -28,24 +28,24 @@ class FromFile(Record):
 
     @property
     def folder(self) -> Path:
-        """The folder that relative paths in it start from."""
+        """The base folder of relative paths in it."""
         return self._folder
 
     @property
     def document(self) -> Document:
-        """The file as it was read, with the places of its keys; without any when it was made in Python."""
+        """The file with the places of its keys; without places if the record was made in Python."""
         return self._document
 
 
 def read_file(path: Path, source: str | os.PathLike[str]) -> tuple[bytes, str]:
-    """Return the content of a file, and what error messages call it.
+    """Return the content of a file, and its name for error messages.
 
     Args:
-        path: of the file.
-        source: what was asked for: that path, or the name of something that ships.
+        path: path of the file.
+        source: the requested path, or the name of something that ships.
 
     Raises:
-        ScenarioError: it cannot be read.
+        ScenarioError: the file cannot be read.
     """
     file = str(source) if path == Path(source) else path.name
     try:

@@ -1,4 +1,4 @@
-"""From a file, or the name of a scenario that ships with Covey, to a `Scenario`."""
+"""Loading a `Scenario` from a file, or by the name of one that ships with Covey."""
 
 import os
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def load_scenario(
 
     Args:
         source: path of a ``.yaml`` file, or the name of a scenario of the library.
-        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 20}``.
+        overrides: values by dotted path that replace those of the file, for example ``{"robots.scout.count": 20}``.
         trusted_only: refuse a scenario that names code in a file, unless it ships with Covey.
 
     Raises:
@@ -50,9 +50,9 @@ def parse_scenario(
 
     Args:
         content: the text.
-        file: what error messages call the file.
-        folder: where the relative paths in it start.
-        name: name of the scenario when the text gives none.
+        file: name of the file in error messages.
+        folder: base of the relative paths in it.
+        name: name of the scenario if the text gives none.
         trusted_only: refuse a scenario that names code in a file.
 
     Raises:
@@ -94,10 +94,10 @@ def load(source: str | os.PathLike[str], overrides: Mapping[str, Any] | None = N
 
     Args:
         source: path of a ``.yaml`` file, or a name such as ``maze``.
-        overrides: values by dotted path that replace those of the file, as in ``{"robots.scout.count": 12}``.
+        overrides: values by dotted path that replace those of the file, for example ``{"robots.scout.count": 12}``.
 
     Raises:
-        CoveyError: the scenario or a file that it names is bad, or the robots do not fit.
+        CoveyError: the scenario or a file that it names is invalid, or the robots do not fit.
     """
     from covey.scenario.build import build
 

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a record, said with the place in the file and the nearest valid name."""
+"""Conversion of pydantic's errors to problems with the place in the file and the nearest valid name."""
 
 import types
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_re
 
 
 def problems_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
-    """Return one problem for each thing that is wrong, in the order of the file."""
+    """Return one problem for each error, in the order of the file."""
     found, all_found = [], error.errors(include_url=False, include_context=False, include_input=False)
     for branches in _by_value(error, document).values():
         for details in _best_branch(branches):
@@ -29,11 +29,11 @@ Located = tuple[Path, str, Any]
 
 
 def located(errors: list[Located], unknown_keys: list[Located] | None = None) -> ValidationError:
-    """Return the error for a validator to raise when it knows what is wrong where below it.
+    """Return the error for a validator to raise if it knows the places of the problems below it.
 
     Args:
-        errors: path, message, and value given, of each wrong value.
-        unknown_keys: the same for keys that should not be there.
+        errors: path, message and given value of each invalid value.
+        unknown_keys: the same for unknown keys.
     """
     lines = [
         InitErrorDetails(
@@ -48,7 +48,7 @@ def located(errors: list[Located], unknown_keys: list[Located] | None = None) ->
 
 
 def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem where text or true/false stands in the file and the record took it for a number."""
+    """Yield a problem where the file has text or true/false and the record accepted it as a number."""
     if isinstance(record, Named) and isinstance(data, dict) and len(data) == 1:
         (name, data), *_ = data.items()
         path = (*path, name)
@@ -83,7 +83,7 @@ def _keys(record: type[BaseModel]) -> dict[str, Any]:
 
 
 def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
-    """Return the tagged types that a value under key or index ``item`` of a value of type ``annotation`` may have."""
+    """Return the tagged types of the value at key or index ``item`` of a value of type ``annotation``."""
     if _is_record(annotation):
         keys = _keys(annotation)
         return list(members(keys[item])) if item in keys else []
@@ -96,7 +96,7 @@ def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
 
 
 def members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Yield the types, each with the tag of its branch, that a union, optional or annotated type stands for."""
+    """Yield the types in a union, optional or annotated type, each with the tag of its branch."""
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         tags = [m.tag for m in metadata if isinstance(m, Tag)]
@@ -109,7 +109,7 @@ def members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
 
 
 def _literal_tag(annotation: Any) -> Any:
-    """Return the one value that a key of a record can have, by which unions of records are told apart, or the name."""
+    """Return the single value of a record's key that distinguishes it in a union, or the record's name."""
     if not _is_record(annotation):
         return None
     for field in annotation.model_fields.values():
@@ -123,7 +123,7 @@ def _is_record(annotation: Any) -> bool:
 
 
 def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:
-    """Group the errors by the value whose union they come from (itself, if none), then by branch of the union."""
+    """Group the errors by the value with the union that they come from (else their own value), then by its branch."""
     groups: dict[Path, dict[Any, list[Any]]] = {}
     for number, details in enumerate(error.errors(include_url=False)):
         path: Path = ()
@@ -142,12 +142,12 @@ def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any
 
 
 def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
-    """Return whether ``item``, though there is a key of that name, is the tag of a branch: what follows is beside."""
+    """Return whether ``item`` is the tag of a branch, although a key has that name: the next item is not below it."""
     return (*path, following) in document.values and (*path, item, following) not in document.values
 
 
 def _lies_below(other: Any, details: Any) -> bool:
-    """Return whether another error is inside the value of this one, whose items therefore were not counted."""
+    """Return whether another error is inside the value of this one; then the items of this value were not counted."""
     return len(other["loc"]) > len(details["loc"]) and other["loc"][: len(details["loc"])] == details["loc"]
 
 
@@ -156,7 +156,7 @@ def _names_a_key(details: Any) -> bool:
 
 
 def _best_branch(branches: dict[Any, list[Any]]) -> list[Any]:
-    """Return the errors of the branch that was meant: the one whose own shape is right."""
+    """Return the errors of the intended branch: the one whose own shape is right."""
     if len(branches) == 1:
         return next(iter(branches.values()))
     root = min(len(d["path"]) for errors in branches.values() for d in errors)
@@ -211,7 +211,7 @@ def _wanted(details: Any) -> str:
 
 
 def _dotted(path: Path) -> str:
-    """Return the path as people type it, with a colon behind it.
+    """Return the path as users type it, with a colon behind it.
 
     Examples:
         >>> _dotted(("robots", 0, "count"))

@@ -1,4 +1,4 @@
-"""What a file says of a controller without being run: whether it is a function or a class, and what it takes."""
+"""The outline of a controller in a file that is not run: whether it is a function or a class, and its parameters."""
 
 import ast
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def outline_of(path: Path, name: str) -> Any:
-    """Return a function or class that takes what the one in the file takes, and does nothing; or a plain value.
+    """Return an empty function or class with the parameters of the one in the file, or a plain value.
 
-    Its methods are empty, its defaults are those that are written as literals; no expression of the file is evaluated.
+    Its methods are empty, its defaults are the literals in the file; no expression of the file is evaluated.
 
     Returns:
-        None when it cannot be told: bound more than once, decorated, derived from something else.
+        None if it cannot be determined: the name is bound more than once, or its object is decorated or derived.
     """
     tree = ast.parse(path.read_bytes(), path.name)
     found = [node for node in tree.body if name in names_bound([node])]
@@ -32,7 +32,7 @@ def outline_of(path: Path, name: str) -> Any:
 
 
 def _is_plain(node: _Function | ast.ClassDef) -> bool:
-    """Return whether nothing but its own body decides what it takes."""
+    """Return whether its parameters depend only on its own body."""
     decorators = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
     if any(ast.unparse(d) not in ("covey.controller", "controller", "controllers.controller") for d in decorators):
         return False
@@ -65,14 +65,14 @@ def _empty_function(node: Any, keeps: tuple[str, ...]) -> Any:
 
 
 def _default(argument: ast.arg, value: ast.expr | None) -> ast.expr | None:
-    """Return a default that says as much of the type as is known: that of a literal, where no annotation says more."""
+    """Return a default that shows the type as far as known: a literal's, unless an annotation tells more."""
     if value is None or (argument.annotation is None and _is_literal(value)):
         return value
     return ast.Constant(None)
 
 
 def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of a body, but not those of functions and classes within it."""
+    """Yield the nodes of a body, except those of functions and classes within it."""
     queue: list[ast.AST] = list(body)
     while queue:
         node = queue.pop()

@@ -23,7 +23,7 @@ def override(scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: 
     """Return a copy of ``scenario`` with the value at each dotted path replaced.
 
     Raises:
-        ScenarioError: every path that leads nowhere and every value that is not allowed.
+        ScenarioError: every path that does not exist and every value that is not allowed.
     """
     context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
     editor = _Editor({tuple(path.split(".")): path for path in changes}, context)
@@ -53,14 +53,14 @@ def parse_override(text: str) -> tuple[str, Any]:
 
 
 class _Editor:
-    """Rebuilds the records along the changed paths from the leaves up, and gathers what is wrong."""
+    """Rebuilds the records along the changed paths from the leaves up, and collects the problems."""
 
     def __init__(self, labels: dict[tuple[str, ...], str], context: dict[str, Any]):
         self.labels, self.context = labels, context
         self.problems: list[Problem] = []
 
     def edit(self, node: Any, changes: Changes, path: tuple[str, ...]) -> Any:
-        """Return ``node``, which stands at ``path``, with ``changes`` (by path below it) made."""
+        """Return ``node``, which is at ``path``, with ``changes`` (by path below it)."""
         if () in changes:
             return changes[()]
         children: dict[str, Changes] = {}
@@ -117,7 +117,7 @@ class _Editor:
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         labels = {key: self._label((*path, key)) for key in values}
         order = sorted(set(labels.values()))
-        places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # a line for each label
+        places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # one line per label
         document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
         try:
             record = type(node).model_validate(values, context=self.context)
@@ -134,7 +134,7 @@ class _Editor:
         return record
 
     def _label(self, path: tuple[str, ...]) -> str:
-        """Return the change that comes nearest to ``path``, as it was typed."""
+        """Return the change nearest to ``path``, as typed."""
 
         def shared(label: tuple[str, ...]) -> int:
             return next((i for i, (a, b) in enumerate(zip(label, path, strict=False)) if a != b), len(label))

@@ -1,4 +1,4 @@
-"""The records of a scenario: the world, the team, the radio and when the run ends."""
+"""The records of a scenario: the world, the team, the radio and the end of the run."""
 
 import io
 from collections import Counter
@@ -37,7 +37,7 @@ MOST_SUBSTEPS = 10_000
 
 
 def _from_kind(value: Any) -> Any:
-    """Let a bare word stand for the record of that kind."""
+    """Accept a single word for the record of that kind."""
     return {"kind": value} if isinstance(value, str) else value
 
 
@@ -46,7 +46,7 @@ def _mission(value: Any, info: ValidationInfo) -> Mission:
 
 
 class RobotGroup(Record):
-    """Robots of one kind that run the same controller; their names are the group's name and a number."""
+    """Robots of one model with the same controller; their names are the group's name and a number."""
 
     name: str = Field(
         default="robot",
@@ -98,7 +98,7 @@ class RobotGroup(Record):
 
 
 class DeclaredDoor(Record):
-    """A door that the world itself does not have; where it is, there is floor while it is open."""
+    """A door in addition to those of the world; while it is open, its place is floor."""
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Name of the door, for events.")
     box_m: tuple[float, float, float, float] = Field(description="West, south, east and north edge [m].")
@@ -280,11 +280,11 @@ class Scenario(FromFile):
         """Return a copy with one value changed.
 
         Args:
-            path: keys joined by dots; groups and sensors go by name, as in ``robots.scout.count``.
-            value: the new value, as it would stand in the file, or an object.
+            path: keys joined by dots; groups and sensors are named, for example ``robots.scout.count``.
+            value: the new value, as in a file, or an object.
 
         Raises:
-            ScenarioError: there is nothing of that name, or the value is not allowed.
+            ScenarioError: the path does not exist, or the value is not allowed.
         """
         from covey.scenario.overrides import override
 
@@ -308,7 +308,7 @@ class Scenario(FromFile):
             overwrite: replace a finished run in ``folder``.
 
         Raises:
-            CoveyError: the map file is bad, or the robots do not fit.
+            CoveyError: the map file is invalid, or the robots do not fit.
         """
         from covey.scenario.build import build
 

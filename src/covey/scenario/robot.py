@@ -1,4 +1,4 @@
-"""Which robot a group is made of: a catalogue name, ``./file.py:function``, a model, or a model with changes."""
+"""The robot model of a group: a catalogue name, ``./file.py:function``, a model, or a model with changes."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from covey.scenario.messages import located
 
 
 def resolve_robot(value: Any, info: ValidationInfo) -> Any:
-    """Turn a name into a model, and ``{base: name, ...changes}`` into the values of one; leave the rest as it is.
+    """Turn a name into a model, and ``{base: name, ...changes}`` into the values of one; return other values unchanged.
 
     Raises:
         ValueError: a name is unknown, or the code that it names fails.

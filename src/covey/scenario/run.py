@@ -29,19 +29,19 @@ def run_scenario(
         folder: the run folder; None for a temporary one.
         speed: ``max``, simulated seconds per second, or 0 to wait for a key at each step.
         overwrite: replace a finished run in ``folder``.
-        observers: get each frame.
-        before_step: gets the simulation before each step, and may send something in (`Simulation.do`).
+        observers: called with each frame.
+        before_step: called with the simulation before each step; it may call `Simulation.do`.
         until_s: stop at this simulated time [s] in any case.
-        controllers: where they run, instead of where the scenario says, see `Simulation`.
+        controllers: where controllers run; replaces the setting of the scenario, see `Simulation`.
 
     Raises:
-        CoveyError: the map file is bad, the robots do not fit, or the folder cannot be written. Nothing is written
+        CoveyError: the map file is invalid, the robots do not fit, or the folder cannot be written. Nothing is written
             before everything has been checked.
     """
     from covey.scenario.build import build, set_up
     from covey.scenario.warmup import compiling, is_cold
 
-    # What is wrong is said before anything is compiled.
+    # Report problems before compiling anything.
     with compiling(check=lambda: set_up(scenario)) if is_cold() else nullcontext():
         simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers, controllers=controllers)
     return simulation.run(speed=speed, before_step=before_step, until_s=until_s)

@@ -1,4 +1,4 @@
-"""What a scenario can name: scenarios, robots, sensors and controllers, each with a line about it."""
+"""The names for use in scenarios: scenarios, robots, sensors and controllers, each with a one-line summary."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ def names(kind: str) -> list[str]:
 
 
 def summaries(kind: str) -> dict[str, str]:
-    """Return the names of one of `KINDS`, each with one line about it."""
+    """Return the names of one of `KINDS`, each with a one-line summary."""
     if kind == "scenarios":
         return {name: _first_comment(path.read_text(encoding="utf-8")) for name, path in library().items()}
     found = {}
@@ -33,10 +33,10 @@ def summaries(kind: str) -> dict[str, str]:
 
 
 def describe(name: str, *, trusted_only: bool = False) -> str:
-    """Return all there is to know about a scenario (also by its path), robot, sensor or controller.
+    """Return a full description of a scenario (also by its path), robot, sensor or controller.
 
     Raises:
-        ScenarioError: the scenario is bad.
+        ScenarioError: the scenario is invalid.
         UnknownNameError: nothing has this name.
     """
     records = {kind: partial(_record, kind) for kind in ("sensors", "links", "protocols")}
@@ -50,7 +50,7 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
         with looking() as seen:
             scenario = load_scenario(name, trusted_only=trusted_only)
             text = path.read_text(encoding="utf-8").rstrip()
-            if not seen.stand_ins:  # what nobody knows without running it cannot be told in full
+            if not seen.stand_ins:  # code that was not run cannot be described in full
                 full = to_yaml(scenario, full=True).rstrip().replace("\n", "\n# ")
                 text += f"\n\n# Every setting, also those that the file leaves as they are:\n#\n# {full}"
         parts.insert(0, f"# scenario {name} ({path})\n{text}")
@@ -60,7 +60,7 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
 
 
 def paper_of(item: Any) -> str:
-    """Return authors and year of the first paper that the docstring of an object refers to; empty if there is none."""
+    """Return authors and year of the first paper in an object's docstring; empty if there is none."""
     block = re.search(r"^References:\n(.*?)(?:\n\n|\Z)", _doc(item), re.MULTILINE | re.DOTALL)
     found = block and re.match(r"\s*([^:()\d]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
     if not found:

@@ -1,4 +1,4 @@
-"""The scenarios that ship with Covey, and where a scenario file is found."""
+"""The scenarios that ship with Covey, and the search for a scenario file."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from covey.errors import Problem, ScenarioError, did_you_mean
 
 
 def find_scenario(source: str | os.PathLike[str]) -> Path:
-    """Return the path of a scenario file, given the path or the name of one of the library.
+    """Return the path of a scenario file, given its path or the name of a shipped scenario.
 
     Raises:
         ScenarioError: there is no such file and no such name.

@@ -51,7 +51,7 @@ def write_starter(name: str, folder: Path) -> tuple[Path, Path]:
     """Write ``name.yaml`` and ``name.py`` into ``folder`` and return their paths.
 
     Raises:
-        InvalidValueError: the name cannot be a file name, a file is there already, or the folder cannot be written.
+        InvalidValueError: the name cannot be a file name, a file exists already, or the folder cannot be written.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,60}", name):
         raise InvalidValueError(f"name {name!r}: use a letter, then letters, digits, - and _ (at most 61)")

@@ -1,4 +1,4 @@
-"""Compiling with a cold cache: two processes rehearse two halves of a run, so that its first step comes sooner."""
+"""Compilation with a cold cache: two processes run two halves of a trial run, so that the first step comes sooner."""
 
 import gc
 import os
@@ -19,13 +19,13 @@ _HALF = "import gc; gc.disable(); from covey.scenario.warmup import think_for_pa
 
 @contextmanager
 def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
-    """Compile the kernels of a usual run into the cache; at the end of the block all are there.
+    """Compile the kernels of a usual run into the cache; all are compiled at the end of the block.
 
-    A second process compiles those of maps, routes and driving where there is a second processor. Should it fail, they
-    are compiled when they are needed. Looking for cyclic garbage would take an eighth of the time.
+    If there is a second processor, a second process compiles the kernels of maps, routes and driving. If it fails, they
+    are compiled when needed. Garbage collection is off, because it would take an eighth of the time.
 
     Args:
-        check: called first, while the second process starts; what it raises ends both.
+        check: called first, while the second process starts; its exceptions end both.
     """
     from covey.kernel import HASTENED, cache_root
 
@@ -41,7 +41,7 @@ def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
     gc.disable()
     try:
         check()
-        meet()  # comes first: the second process needs some of it
+        meet()  # first, because the second process needs part of it
         move()
         if helper is None:
             think()
@@ -57,13 +57,13 @@ def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
 
 
 def compile_all() -> None:
-    """Do `compiling` at once."""
+    """Run `compiling` with an empty block."""
     with compiling():
         pass
 
 
 def think_for_parent() -> None:
-    """Do `think` in a process that ends when its parent does: the parent holds the other end of stdin."""
+    """Run `think` in a process that ends with its parent, which holds the other end of stdin."""
 
     def end_with_parent() -> None:
         os.read(0, 1)
@@ -74,7 +74,7 @@ def think_for_parent() -> None:
 
 
 def move() -> None:
-    """Compile what senses, moves and scores: two Pioneers without a map take two steps in a small room."""
+    """Compile sensing, motion and scoring: two Pioneers without a map take two steps in a small room."""
     from covey.onboard.controller import Program
     from covey.onboard.group import Group
     from covey.robots.catalogue import pioneer3dx
@@ -94,7 +94,7 @@ def move() -> None:
 
 
 def meet() -> None:
-    """Compile what robots with maps need that see, hear and pass each other, and what looks at their maps."""
+    """Compile the code for robots with maps that see, hear and pass each other, and for the analysis of their maps."""
     from covey.geometry.grid import Grid
     from covey.mapping.exchange.providers import providers
     from covey.mapping.occupancy.belief import Beliefs
@@ -119,7 +119,7 @@ def meet() -> None:
 
 
 def think() -> None:
-    """Compile what maps, plans and drives: a robot with a map and a sight of another one goes to its frontier."""
+    """Compile mapping, planning and driving: a robot with a map and another robot in sight goes to its frontier."""
     from covey.comms.blackboard import Blackboard
     from covey.comms.mailbox import Mailbox
     from covey.controllers.exploration.nearest_frontier import nearest_frontier
@@ -157,7 +157,7 @@ async def _ahead(robot) -> None:
 
 
 def is_cold() -> bool:
-    """Return whether the kernels of a usual run have still to be compiled."""
+    """Return whether the kernels of a usual run still have to be compiled."""
     from covey.kernel import is_compiled
     from covey.physics.planar.crowd import advance
     from covey.planning.dynamic_window import dynamic_window

@@ -1,7 +1,7 @@
 """YAML 1.2 core schema as plain data, with the line and column of every key and value.
 
-Only mappings, sequences and scalars: no tags that build objects, no merge keys. Absurd input (too long, too deep,
-anchors that multiply) is refused before it can cost memory.
+It supports only mappings, sequences and scalars: no tags that build objects, no merge keys. Excessive input (too
+long, too deep, multiplying anchors) is refused before it can use much memory.
 
 References:
     YAML Ain't Markup Language, version 1.2.2, section 10.3 (core schema). 2021.
@@ -49,7 +49,7 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def problem(self, message: str, path: Path, *, at_key: bool = False) -> Problem:
-        """Return a problem at the nearest place that ``path`` has in the text."""
+        """Return a problem at the nearest place of ``path`` in the text."""
         for length in range(len(path), -1, -1):
             places = (self.keys, self.values) if at_key else (self.values, self.keys)
             place = next((p[path[:length]] for p in places if path[:length] in p), None)
@@ -73,7 +73,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def parse_yaml(source: bytes | str, file: str = "") -> Document:
-    """Parse one YAML document; duplicate keys and the like are gathered in ``problems``.
+    """Parse one YAML document; duplicate keys and similar problems are collected in ``problems``.
 
     Raises:
         ScenarioError: the text is not YAML, not UTF-8, or beyond the limits of length, depth and number of nodes.
@@ -98,7 +98,7 @@ def parse_yaml(source: bytes | str, file: str = "") -> Document:
 
 
 class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """The composer of PyYAML without its YAML 1.1 ideas of what a plain scalar means."""
+    """The composer of PyYAML without its YAML 1.1 rules for plain scalars."""
 
     def __init__(self, text: str, file: str):
         self._file, self._depth, self._nodes = file, 0, 0
@@ -109,7 +109,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         BaseResolver.__init__(self)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Return the next node, unless the text is absurd by now: then the rest of it is not even looked at."""
+        """Return the next node; raise an error as soon as the text exceeds a limit, without reading the rest."""
         event: Any = self.peek_event()
         mark = event.start_mark
         self._depth, self._nodes = self._depth + 1, self._nodes + 1
@@ -123,18 +123,18 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         return node
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
-        """Return the tag of a node that has none: empty for a plain scalar, whose value `parse_scalar` finds."""
+        """Return the tag of a node without one: empty for a plain scalar, which `parse_scalar` converts."""
         return "" if kind is ScalarNode and implicit[0] else _STRING_TAG if kind is ScalarNode else ""
 
 
 class _Builder:
-    """Turns nodes into data, and notes where each key and value stands."""
+    """Turns nodes into data, and records the place of each key and value."""
 
     def __init__(self, document: Document):
         self.document, self.nodes = document, 0
 
     def build(self, node: Node, path: Path, parents: tuple[int, ...]) -> Any:
-        """Return the data of ``node``, which stands at ``path`` within ``parents`` (identities of nodes)."""
+        """Return the data of ``node``, which is at ``path`` within ``parents`` (identities of nodes)."""
         place = node.start_mark.line + 1, node.start_mark.column + 1
         self.document.values[path] = place
         self.nodes += 1

@@ -1,1 +1,1 @@
-"""What the rows of a design say: tables, tests, comparisons."""
+"""Analysis of the rows of a design: tables, tests, comparisons."""

@@ -1,4 +1,4 @@
-"""What a table of results says, as sheets: summaries, tests, ranks, profiles, fleets. Level and families are stated."""
+"""Analysis of a table of results, as sheets: summaries, tests, ranks, profiles, fleets, with level and families."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 """Level of every family of tests."""
 MOST_COMPARED = 8
-"""Up to so many values of a parameter are compared, each with each."""
+"""Largest number of values of a parameter that are compared, each with each."""
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 5.0)
-"""At which performance profiles are told."""
+"""Factors at which performance profiles are given."""
 
 EFFECT = ("shift", "shift_low", "shift_high")
-"""By how much A lies above B, in the unit of the metric, and its interval."""
+"""Columns: the difference A - B in the unit of the metric, and its interval."""
 TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
 """Columns of a comparison that are printed."""
 _TOGETHER = ("a", "b", "n_a", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
@@ -32,7 +32,7 @@ EXPLAINED = (
     "interval by the same test, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
     "P(A > B) - P(A < B), whatever the size of the difference."
 )
-"""What the columns of a comparison are."""
+"""Explanation of the columns of a comparison."""
 
 _IN_PRINT = {
     "a": "A",
@@ -62,7 +62,7 @@ def all_of(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
 
 
 def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
-    """Return how the metric is distributed in each setting."""
+    """Return the distribution of the metric in each setting."""
     found = statistics.summarize(table, metric, axes.varying or "vector")
     until = found["until_s"].drop_nulls().unique().to_list()
     mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
@@ -74,7 +74,7 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
 
 
 def together(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
-    """Yield one test for each two values over all settings, where it could have shown something."""
+    """Yield one test for every two values over all settings, if it could have been significant."""
     between = _between(table, axes)
     apart = [name for name in axes.varying if name != between]
     if between is not None and apart:
@@ -84,9 +84,9 @@ def together(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
 def stratified(
     table: "pl.DataFrame", metric: str, between: str, apart: Sequence[str], alpha: float, *, only_shown: bool = False
 ) -> Iterator[Sheet]:
-    """Yield one test for each two values over all settings: what few seeds in many settings say together.
+    """Yield one test for every two values over all settings, which pools few seeds in many settings.
 
-    None where runs have no partners: without pairs it would mix the settings.
+    There is none if runs have no partners, because without pairs it would mix the settings.
     """
     found = statistics.compare(table, metric, between, pair_on=[*apart, "seed"], alpha=alpha)
     if not len(found) or "Mann-Whitney U" in found["test"] or (only_shown and not found["shown"].any()):
@@ -102,7 +102,7 @@ def stratified(
 
 
 def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> Iterator[Sheet]:
-    """Yield the comparisons of a metric that could have shown something; none when there are none."""
+    """Yield the comparisons of a metric that could have been significant."""
     found = compared(table, metric, axes, test)
     if found is None or not found["shown"].any():
         return
@@ -120,7 +120,7 @@ def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "ran
 
 
 def hidden(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[str]:
-    """Yield a sentence for each kind of test about the comparisons that are not shown."""
+    """Yield one sentence per kind of test about the comparisons that are not shown."""
     for test in ("rank", "log-rank") if is_time_to_goal(metric) else ("rank",):
         found = compared(table, metric, axes, test)
         missing = 0 if found is None else len(found) - int(found["shown"].sum())
@@ -137,7 +137,7 @@ def _names(found: "pl.DataFrame") -> str:
 
 
 def compared(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> "pl.DataFrame | None":
-    """Return all comparisons between the values of one parameter, setting by setting; None where none is meant."""
+    """Return all comparisons between the values of one parameter, setting by setting; None if there are none."""
     between = _between(table, axes)
     if between is None:
         return None
@@ -147,7 +147,7 @@ def compared(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank")
 
 
 def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
-    """Yield how three or more strategies rank over all other settings, and how often each is near the best."""
+    """Yield the ranks of three or more strategies over all other settings, and how often each is near the best."""
     between = axes.line
     over = [name for name in axes.varying if name != between]
     if between is None or not over or table[between].n_unique() < 3 or table.select(over).n_unique() < 2:
@@ -155,7 +155,7 @@ def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
     better = metric in LARGER_IS_BETTER
     try:
         found, test = statistics.average_ranks(table, metric, between, over, larger_is_better=better, alpha=ALPHA)
-    except InvalidValueError:  # some setting lacks a strategy
+    except InvalidValueError:  # a setting lacks a strategy
         return
     nemenyi = f"; ranks further apart than {test.critical_difference:.2f} differ (Nemenyi)" if test.p < ALPHA else ""
     caption = f"Medians of each of {test.blocks} settings, ranked; 1 is best. Friedman: p = {test.p:.3g}{nemenyi}."
@@ -171,7 +171,7 @@ def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
 
 
 def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
-    """Return the tables about fleet size, of designs that vary it: the best fleets, speed-up and efficiency."""
+    """Return the tables about fleet size, if the design varies it: the best fleets, speed-up and efficiency."""
     time, cost = "exploration_time_s", "exploration_cost_m"
     if not axes.has_sizes(table) or time not in table.columns:
         return []
@@ -187,7 +187,7 @@ def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
             caption = "Size with the smallest T(n)/T(1) + cost(n)/cost(1), medians; 2 is one robot."
             weighed = best(cost=cost, weight=1.0)
             sheets.append(sheet(weighed, "Best fleet by time and cost", caption, best="robots", value="sum"))
-        except InvalidValueError:  # one robot does not reach the goal in half of its runs somewhere
+        except InvalidValueError:  # in some setting one robot does not reach the goal in half of its runs
             pass
     caption = "S(n) = T(1)/T(n) of median times, and S(n)/n; a dash where half of the runs did not reach the goal."
     scaled = statistics.scaling(table, time, axes.x, apart)
@@ -195,13 +195,13 @@ def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
 
 
 def _between(table: "pl.DataFrame", axes: Axes) -> str | None:
-    """Return the parameter whose values are compared: the lines, words along the axis, or few numbers along it."""
+    """Return the parameter to compare: that of the lines, or of words or few numbers along the axis."""
     name = axes.line or axes.x
     return name if name and 2 <= table[name].n_unique() <= MOST_COMPARED else None
 
 
 def sheet(table: "pl.DataFrame", title: str, caption: str, metric: str = "", **names: str) -> Sheet:
-    """Return a table as a sheet, its columns called as people read them: ``names``, or the usual ones."""
+    """Return a table as a sheet with readable column names: ``names``, or the usual ones."""
     names = {"shift": f"A - B {unit(metric)}".strip()} | names
     heads = [names.get(c) or _IN_PRINT.get(c) or (label(c) if "." in c else c.replace("_", " ")) for c in table.columns]
     return Sheet.of(table, title, caption, heads)

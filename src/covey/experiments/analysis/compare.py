@@ -1,4 +1,4 @@
-"""`compare_results`: two designs, or one under two versions, side by side with tests; `compare_runs`: two runs."""
+"""`compare_results`: tests between two designs, or two versions of one; `compare_runs`: two runs side by side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,20 +21,19 @@ if TYPE_CHECKING:
     from covey.experiments.run import Results
 
 WHICH = "results"
-"""Column of the common table that tells the two apart."""
+"""Column of the common table that distinguishes the two."""
 
 
 def compare_results(a: "Results", b: "Results", metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
-    """Return one table for each metric: what differs between two sets of results, and how sure that is.
+    """Return one table for each metric: the differences between two sets of results, and their significance.
 
-    The parameters that both have are kept apart where their values overlap, and only common values count; runs of equal
-    values and equal seed are pairs. A parameter without a common value is what differs between the two. Where there are
-    several settings, a table before says what all of them show together. All rows of a table are one family for Holm's
-    correction.
+    A parameter with common values in both defines settings, and only common values count; runs of equal values and
+    equal seed are pairs. A parameter without a common value is what distinguishes the two. If there are several
+    settings, a first table pools all of them. All rows of a table are one family for Holm's correction.
 
     Args:
         a, b: the results.
-        metrics: columns; default, those of the first design, or else the usual ones.
+        metrics: columns; default: those of the first design, else the usual ones.
         alpha: level of the tests.
 
     Raises:
@@ -50,9 +49,9 @@ def compare_results(a: "Results", b: "Results", metrics: Sequence[str] = (), *, 
 
 
 def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
-    """Return what is otherwise in the scenarios of two sets of results: a path, and its values in A and in B.
+    """Return the differences between the scenarios of two sets of results: a path, and its values in A and in B.
 
-    Compared are the runs of settings that both have; what each varies by itself is told by its values.
+    It compares runs of common settings. If a path varies within a set, all its values are listed.
     """
     _, shared = _common(a, b)
     mine, theirs = ({_setting(row, shared): row for row in reversed(r.rows)} for r in (a, b))
@@ -61,7 +60,7 @@ def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
 
 
 def compare_runs(a: Run, b: Run, metrics: Sequence[str] = ()) -> Sheet:
-    """Return metrics of two single runs side by side, by default those that runs of their missions are judged by.
+    """Return metrics of two single runs side by side; default: the main metrics of their missions.
 
     Raises:
         InvalidValueError: none of the runs has such a metric.
@@ -81,10 +80,10 @@ def compare_runs(a: Run, b: Run, metrics: Sequence[str] = ()) -> Sheet:
 
 
 def run_differences(a: Run, b: Run) -> list[tuple[str, str, str]]:
-    """Return what is otherwise in two runs: a setting, and its values in A and in B.
+    """Return the differences between two runs: a setting, and its values in A and in B.
 
-    The settings are those of the scenario, the seed, the contents of the files that it names, and Covey's version. Of a
-    run that was made in Python, without a scenario, only the seed and the number of robots are known.
+    The settings are those of the scenario, the seed, the contents of the files that it names, and Covey's version. For
+    a run from Python, without a scenario, only the seed and the number of robots are known.
     """
     scenarios = [run.manifest["scenario"] for run in (a, b)]
     found = _unlike([scenarios] if all(scenarios) else [])
@@ -95,14 +94,14 @@ def run_differences(a: Run, b: Run) -> list[tuple[str, str, str]]:
 
 
 def _beside(run: Run, with_robots: bool) -> dict[str, str]:
-    """Return what of the settings of a run does not stand in its scenario."""
+    """Return the settings of a run that are not in its scenario."""
     known = {f"contents of {Path(read['path']).name}": read["sha256"][:8] for read in run.manifest["inputs"]}
     known |= {"robots": str(len(run.manifest["robots"]))} if with_robots else {}
     return known | {"seed": str(run.manifest["seed"]), "version of covey": str(run.manifest["versions"]["covey"])}
 
 
 def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
-    """Return the paths at which scenarios differ, pair by pair, and the values of the first and the second ones."""
+    """Return the paths at which scenarios differ, pair by pair, with the values in the first and in the second ones."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for pair in pairs:
         one, other = (dict(_leaves(parse_yaml(scenario, "").data)) for scenario in pair)
@@ -115,11 +114,11 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
 
 
 def _common(a: "Results", b: "Results") -> "tuple[pl.DataFrame, list[str]]":
-    """Return the runs of both whose settings can be compared, and the parameters that both have."""
+    """Return the comparable runs of both, and their common parameters."""
     one, other = a.table, b.table
     shared = [name for name in parameters(one) if name in parameters(other)]
     shared = [name for name in shared if set(one[name].to_list()) & set(other[name].to_list())]
-    for name in shared:  # of which each value that only one of them has is left out
+    for name in shared:  # drop values that only one of them has
         both = list(set(one[name].to_list()) & set(other[name].to_list()))
         one, other = (t.filter(t[name].is_in(both)) for t in (one, other))
     return _together(one, other), shared
@@ -130,7 +129,7 @@ def _setting(row: Mapping[str, Any], shared: Sequence[str]) -> tuple[str, ...]:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of everything in a scenario that is no mapping and no list of mappings."""
+    """Yield path and value of every entry of a scenario that is neither a mapping nor a list of mappings."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}" if path else str(key))
@@ -143,7 +142,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _together(one: "pl.DataFrame", other: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the rows of both under their common columns, and which of the two each is from."""
+    """Return the rows of both with their common columns, and the origin of each row."""
     import polars as pl
 
     marked = [t.with_columns(pl.lit(name).alias(WHICH)) for t, name in ((one, "A"), (other, "B"))]

@@ -1,4 +1,4 @@
-"""`Sheet`: a table of text with a heading, as HTML and LaTeX take it."""
+"""`Sheet`: a table of text with a heading, for HTML and LaTeX."""
 
 import io
 import math
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 PREAMBLE = r"% in the preamble: \usepackage{array,booktabs,graphicx}"
-"""What a document needs that takes in a table."""
+"""Preamble that a LaTeX document needs for the tables."""
 
 _LINES = 40
-"""Up to so many lines stand in one LaTeX table; a longer one goes on in the next."""
+"""Largest number of lines in one LaTeX table; a longer one is split."""
 _WIDE = 40
-"""Columns of text with a longer cell break their lines [characters]."""
+"""Text columns with a cell longer than this break their lines [characters]."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Sheet:
     """A table, every cell as text.
 
     Attributes:
-        title: what it shows.
+        title: the heading.
         head: names of the columns.
         rows: the cells.
         numeric: which columns are set flush right.
-        caption: what the reader must know to read it.
+        caption: explanation for the reader.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Sheet:
 
     @staticmethod
     def of(table: "pl.DataFrame", title: str, caption: str = "", names: Sequence[str] | None = None) -> "Sheet":
-        """Return a sheet of a frame; ``names`` are those of its columns in print."""
+        """Return a data frame as a sheet; ``names``: printed names of its columns."""
         numeric = tuple(kind.is_numeric() for kind in table.dtypes)
         rows = tuple(tuple(text(cell) for cell in row) for row in table.rows())
         return Sheet(title, tuple(names or table.columns), rows, numeric, caption)
@@ -71,9 +71,9 @@ class Sheet:
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def to_latex(self) -> str:
-        """Return the table in the style of the package booktabs, never wider than the text.
+        """Return the table in the style of the package booktabs, at most as wide as the text.
 
-        One with a title floats, under its caption; one too long for a page is several. See `PREAMBLE`.
+        A table with a title floats and has a caption; a table too long for a page is split. See `PREAMBLE`.
         """
         parts = list(_pages(self.rows))
         if not self.title:
@@ -108,7 +108,7 @@ class Sheet:
 
 
 def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
-    """Yield rows, as many at a time as go on a page; a cell of text takes a line for every 45 letters."""
+    """Yield the rows of each page; a text cell takes one line per 45 characters."""
     page: list[tuple[str, ...]] = []
     lines = 0
     for row in rows:
@@ -125,12 +125,12 @@ def _one_line(cell: str) -> str:
 
 
 def _breakable(cell: str) -> str:
-    """Return a cell in LaTeX that may go on in the next line within a name or a path."""
+    """Return a LaTeX cell that can break its line within a name or a path."""
     return re.sub(r"(\\_|[./:=])", r"\1\\allowbreak{}", in_latex(cell))
 
 
 def text(value: Any) -> str:
-    """Return a value as a table shows it: three digits after the point at most, and four that count.
+    """Return a value as text for a table: at most three decimals and four significant digits.
 
     Examples:
         >>> text(1234.5), text(0.98765), text(12.0), text(None), text(0.00002)

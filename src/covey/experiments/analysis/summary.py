@@ -1,4 +1,4 @@
-"""The results of a design as text: a line per vector for people and papers, a row per run for programs."""
+"""The results of a design as text: one line per vector for readers, one row per run for programs."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from covey.experiments.run import Results
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
-"""Metrics of the table of a design that names none."""
+"""Metrics of the table if the design names none."""
 SEEDLESS = (
     "all iterations of each vector gave the same result: nothing in the scenario uses the seed. Let the teams start at "
     "random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
@@ -26,11 +26,11 @@ _OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib"
 
 
 def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
-    """Return heads and lines of a table with one line per vector.
+    """Return head and lines of a table with one line per vector.
 
-    ``reached`` counts the runs that reached their goal, of those that have ended. A metric is its median, as the report
-    has it: a run that did not reach the goal of a time counts as longer than the timeout (``> 300`` where half of the
-    runs or more did not), and of other metrics the number of values stands beside it where some runs have none.
+    ``reached`` counts the runs that reached their goal, of those that have ended. For a metric the table shows the
+    median, as in the report. A run that did not reach the goal of a time counts as longer than the timeout (``> 300``
+    if half of the runs or more did not). For other metrics, the number of values follows if some runs have none.
     """
     parameters = parameters_of(results.rows)
     names = results.metrics or tuple(n for n in USUAL if any(r["metrics"].get(n) is not None for r in results.rows))
@@ -41,7 +41,7 @@ def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
 
 
 def is_seedless(rows: Sequence[Row]) -> bool:
-    """Return whether in each vector with several runs all came out the same, but for the time and memory they took."""
+    """Return whether all runs of each vector gave the same result, apart from the time and memory they took."""
     vectors: dict[int, list[dict[str, Any]]] = {}
     for row in rows:
         if row["status"] not in FAILURES:
@@ -69,7 +69,7 @@ def _sheet(results: "Results") -> Sheet:
 
 
 def as_csv(results: "Results") -> str:
-    """Return one row per run as CSV, in which no text is a formula for a spreadsheet."""
+    """Return one row per run as CSV; no text can act as a spreadsheet formula."""
     import polars as pl
 
     escaped = pl.col(pl.String).map_elements(lambda text: in_cell(printable(text, keep="")), return_dtype=pl.String)

@@ -1,4 +1,4 @@
-"""The tidy table of a design: one row per run, sorted, the same bytes whoever computed it."""
+"""The tidy table of a design: one row per run, sorted, with the same bytes on every machine."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -18,7 +18,7 @@ HOST_METRICS = (
     *("controller_kbytes_received", "controller_kbytes_sent"),
     *("missed_deadlines", "late_commands", "dropped_readings"),
 )
-"""Metrics that measure the machine and not the run."""
+"""Metrics that measure the machine, not the run."""
 
 _HOST = ("name", "cpu", "load", "wall_s", "cpu_s")
 
@@ -27,9 +27,8 @@ def build_table(rows: Iterable[Row]) -> pl.DataFrame:
     """Return the table of these rows.
 
     Columns: ``run_id``, ``vector``, ``iteration``, ``seed``, one per parameter (its dotted path), ``status``,
-    ``timeout_s``, every metric that is a single value (null where it has none), and what the machine had to do with it
-    as ``host_...``. All but the last are the same for the same runs wherever they were computed. Values that are lists
-    or mappings stand as YAML in one line.
+    ``timeout_s``, every metric with a single value (null if missing), and data of the machine as ``host_...``. All but
+    the last are the same for the same runs on every machine. Lists and mappings are written as YAML in one line.
     """
     ordered = sorted(rows, key=lambda row: (row["vector"], row["iteration"]))
     columns: dict[str, list[Any]] = {
@@ -58,10 +57,10 @@ def deterministic(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_results(folder: Path | str) -> pl.DataFrame:
-    """Return the table of a design from its folder: of the runs that have ended so far, or a kept results.parquet.
+    """Return the table of a design from its folder: the runs that have ended so far, or a kept results.parquet.
 
     Raises:
-        RunFolderError: there is no design in it.
+        RunFolderError: the folder holds no design.
     """
     folder = Path(folder)
     if not (folder / PLAN).is_file() and (folder / RESULTS).is_file():
@@ -70,10 +69,10 @@ def read_results(folder: Path | str) -> pl.DataFrame:
 
 
 def write_table(folder: Path, table: pl.DataFrame) -> None:
-    """Write the table under its name in the folder of a design, where the old or the new one stands at any moment.
+    """Write the table into the folder of a design; at any moment the file is either the old or the new table.
 
     Raises:
-        OSError: the disk is full or cannot be written; the old table stands.
+        OSError: the disk is full or cannot be written; the old table remains.
     """
     buffer = BytesIO()
     table.write_parquet(buffer, statistics=False)
@@ -99,7 +98,7 @@ def text_of(value: Any) -> str:
 
 @cache
 def _is_by_robot(metric: str) -> bool:
-    """Return whether a metric is not a single value for a run, but one for each robot."""
+    """Return whether a metric has one value for each robot instead of one for the run."""
     return "dict" in str(metrics.get(metric).__annotations__.get("return", ""))
 
 
@@ -108,7 +107,7 @@ def _flat(value: Any) -> Any:
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
-    """Return a column: whole numbers, numbers, truths, or else texts; a column without any value is one of numbers."""
+    """Return a column of whole numbers, numbers, booleans, or else texts; a column without values has numbers."""
     kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= {bool}:
         return pl.Series(name, values, pl.Boolean)

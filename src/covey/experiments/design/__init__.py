@@ -1,1 +1,1 @@
-"""Designs as users declare them, and the list of runs that follows."""
+"""Designs as users declare them, and the resulting list of runs."""

@@ -1,4 +1,4 @@
-"""`Axes`: which parameter of a design runs along the axis of figures, which makes lines, which panels."""
+"""`Axes`: the parameters of a design along the axis, as the lines, and as the panels of figures."""
 
 import math
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 MOST_CURVES = 8
-"""Up to so many curves stand in one figure."""
+"""Largest number of curves in one figure."""
 MOST_PANELS = 12
-"""Up to so many figures show one metric, each for one setting."""
+"""Largest number of figures for one metric, one per setting."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a figure shows the parameters that do not run along its axis.
+    """How a figure shows the parameters that are not along its axis.
 
     Attributes:
         curves: parameters with a curve for each of their combinations.
         panels: parameters with a figure for each of their combinations.
-        pooled: parameters whose values are put together, because there are too many.
+        pooled: parameters whose values are pooled, because there are too many.
     """
 
     curves: tuple[str, ...]
@@ -34,13 +34,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class Axes:
-    """How the parameters of a table are shown; each is one column of it.
+    """How figures show the parameters of a table; each is one column of it.
 
     Attributes:
-        x: along the axis; None when nothing varies.
-        line: one line or colour for each of its values; None without one.
-        facet: what else is kept apart.
-        rest: parameters that vary besides.
+        x: the parameter along the axis; None if nothing varies.
+        line: the parameter with a line or colour for each of its values, or None.
+        facet: the parameter with a panel for each of its values, or None.
+        rest: other parameters that vary.
     """
 
     x: str | None
@@ -50,7 +50,7 @@ class Axes:
 
     @property
     def varying(self) -> tuple[str, ...]:
-        """Every parameter that varies, those that are kept apart first."""
+        """All parameters that vary, those with lines and panels first."""
         return tuple(name for name in (self.facet, *self.rest, self.line, self.x) if name)
 
     @property
@@ -59,7 +59,7 @@ class Axes:
         return self.line or self.facet
 
     def has_sizes(self, table: "pl.DataFrame") -> bool:
-        """Return whether ``x`` is the size of a fleet, as a number: sizes under labels are not known here."""
+        """Return whether ``x`` is the size of a fleet, as a number; labelled sizes do not count."""
         return self.x is not None and self.x.rpartition(".")[2] == "count" and table[self.x].dtype.is_numeric()
 
     def beside(self, table: "pl.DataFrame") -> Layout:
@@ -79,7 +79,7 @@ class Axes:
 
     @staticmethod
     def of(design: "Design", table: "pl.DataFrame") -> "Axes":
-        """Return what the design says; what it leaves out is chosen: numbers along x, then lines, then facets."""
+        """Return the axes of the design; those it leaves out are chosen: numbers along x, then lines, then facets."""
         names = [n for n in parameters(table) if table[n].n_unique() > 1]
         given = design.report
         left = [n for n in names if n not in (given.x, given.line, given.facet)]
@@ -99,7 +99,7 @@ class Axes:
 
 
 def _fitting(table: "pl.DataFrame", names: Sequence[str], most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the parameters that together have up to ``most`` combinations, in this order, and the others."""
+    """Return the parameters, added in order while they have at most ``most`` combinations, and the others."""
     fit: list[str] = []
     for name in names:
         if math.prod(table[one].n_unique() for one in [*fit, name]) <= most:
@@ -108,6 +108,6 @@ def _fitting(table: "pl.DataFrame", names: Sequence[str], most: int) -> tuple[tu
 
 
 def parameters(table: "pl.DataFrame") -> list[str]:
-    """Return the columns that are parameters: those between ``seed`` and ``status``."""
+    """Return the parameter columns: those between ``seed`` and ``status``."""
     names = table.columns
     return names[names.index("seed") + 1 : names.index("status")]

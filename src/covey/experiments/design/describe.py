@@ -1,4 +1,4 @@
-"""A design as a table, in the form of Table 4 of the paper that its six elements come from.
+"""A design as a table, in the form of Table 4 of the paper that defines its six elements.
 
 References:
     Yan, Fabresse, Laval, Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation. Robotics
@@ -30,11 +30,11 @@ class TableRow:
     """One line of the table of a design.
 
     Attributes:
-        element: which of the six elements it belongs to: ``parameters``, ``vectors``, ``iterations``, ``stop``,
-            ``measurements`` or ``metrics``.
-        family: of a parameter: ``robot``, ``fleet`` or ``environment``; else empty.
-        name: of a parameter, measurement or metric; else empty.
-        value: for people.
+        element: one of the six elements: ``parameters``, ``vectors``, ``iterations``, ``stop``, ``measurements`` or
+            ``metrics``.
+        family: family of a parameter: ``robot``, ``fleet`` or ``environment``; else empty.
+        name: name of a parameter, measurement or metric; else empty.
+        value: readable value.
         varies: whether it is a parameter with several values.
     """
 
@@ -46,7 +46,7 @@ class TableRow:
 
 
 def table(design: Design) -> list[TableRow]:
-    """Return the design as the lines of a table: what varies and what is fixed, by family, then the other elements.
+    """Return the design as the lines of a table: varied and fixed parameters by family, then the other elements.
 
     Raises:
         ScenarioError: the scenario of the design is bad.
@@ -78,7 +78,7 @@ def family_of(path: str) -> str:
 
 
 def stop_text(stop: Stop) -> str:
-    """Return when a run ends, for people.
+    """Return the end of a run as readable text.
 
     Examples:
         >>> stop_text(Stop(explored=0.99, timeout_s=2000))
@@ -115,7 +115,7 @@ def short(value: Any) -> str:
 
 
 def values_text(parameter: Any) -> str:
-    """Return the values of a parameter, for people."""
+    """Return the values of a parameter as readable text."""
     if isinstance(parameter, Range):
         every = f", every {parameter.step:g}" if parameter.step not in (None, 1) else ""
         count = f", {parameter.count} values" if parameter.count else ""
@@ -139,7 +139,7 @@ def _varied(design: Design, scenario: Scenario) -> Iterator[TableRow]:
 
 
 def _fixed(design: Design, scenario: Scenario) -> Iterator[TableRow]:
-    """Yield what all runs share: the fields of the scenario that no parameter takes the place of."""
+    """Yield the fields of the scenario that all runs share: those that no parameter replaces."""
     names = [group.name for group in scenario.robots]
     taken = {_by_name(path, names) for path in _paths(design)}
     for path, value in _facts(scenario):
@@ -175,7 +175,7 @@ def _paths(design: Design) -> Iterator[str]:
 
 
 def _by_name(path: str, names: list[str]) -> str:
-    """Return a path with a group that goes by its number called by its name."""
+    """Return a path with a group's number replaced by its name."""
     head, *rest = path.split(".")
     if head == "robots" and rest and rest[0].isdigit() and int(rest[0]) < len(names):
         rest[0] = names[int(rest[0])]
@@ -183,7 +183,7 @@ def _by_name(path: str, names: list[str]) -> str:
 
 
 def _without(value: Any, path: str, taken: set[str]) -> Any:
-    """Return what is left of a value when the paths that are taken go out of it; None when nothing is."""
+    """Return a value without the paths that are taken; None if nothing is left."""
     if any(path == one or path.startswith(f"{one}.") for one in taken):
         return None
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""How long the runs of a design will take, from two of them."""
+"""Estimate of the time that the runs of a design will take, from two of them."""
 
 import time
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from covey.experiments.design.records import Design
 from covey.scenario.records import Scenario
 
 PROBE_S = 20.0
-"""A probe is given up after so much wall time [s]; it is extrapolated by the explored share, else to its timeout."""
+"""A probe is stopped after this wall time [s] and extrapolated by the explored share, or else to its timeout."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One run that was tried out.
+    """One trial run.
 
     Attributes:
         vector: its number.
         values: its parameters.
         robots: size of its team.
-        wall_s: wall time that the whole run takes [s].
+        wall_s: wall time of the whole run [s].
         simulated_s: simulated time of the whole run [s].
-        status: how it ended; empty when it was given up and the times are extrapolated.
+        status: how it ended; empty if it was stopped and the times are extrapolated.
     """
 
     vector: int
@@ -35,12 +35,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What running a design will take.
+    """The estimated time of a design.
 
     Attributes:
-        vectors, runs: how many.
-        probes: of the vector with the fewest, and of the one with the most robots.
-        total_s: wall time of all runs one after the other [s]: between the probes linear in the number of robots.
+        vectors, runs: their numbers.
+        probes: runs of the vector with the fewest and of the one with the most robots.
+        total_s: wall time of all runs, one at a time [s]; interpolated linearly by the number of robots.
     """
 
     vectors: int
@@ -49,19 +49,19 @@ class Estimate:
     total_s: float
 
     def wall_s(self, jobs: int) -> float:
-        """Return the wall time with so many runs at a time [s]."""
+        """Return the wall time with ``jobs`` runs at a time [s]."""
         return self.total_s / min(jobs, self.runs)
 
 
 def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
-    """Run the smallest and the largest vector of a design, and return what all of its runs will take.
+    """Run the smallest and the largest vector of a design, and return the estimated time of all its runs.
 
     Args:
         design: a design.
-        probe_s: wall time after which a probe is given up [s].
+        probe_s: wall time after which a probe is stopped [s].
 
     Raises:
-        CoveyError: the design is bad, or the world or the start of one of the two vectors.
+        CoveyError: the design is invalid, or the world or the start poses of one of the two vectors.
     """
     found = scenarios(design)
     sizes = [sum(group.count for group in scenario.robots) for _, scenario in found]
@@ -96,7 +96,7 @@ def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario,
 
 
 def _warm(scenario: Scenario) -> None:
-    """Compile what the runs use, or load it, so that the probes do not count it."""
+    """Compile or load the code of the runs, so that the probes do not include it."""
     from covey.scenario.build import set_up
     from covey.scenario.warmup import compile_all, is_cold
 

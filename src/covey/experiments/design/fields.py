@@ -1,4 +1,4 @@
-"""The tables of ``docs/designs.md``. To renew them: python -m covey.experiments.design.fields"""
+"""The tables of ``docs/designs.md``. To update them: python -m covey.experiments.design.fields"""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from covey.experiments.design.vectors import vectors
 
 
 def renew(page: str) -> str:
-    """Return the text of the page with its tables as they are now."""
+    """Return the text of the page with updated tables."""
     for name, rows in (("quantities", _quantities()), ("designs", _designs())):
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = page.partition(begin)

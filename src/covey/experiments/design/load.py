@@ -1,4 +1,4 @@
-"""From a file, or the name of a design that ships with Covey, to a `Design`."""
+"""Loading a `Design` from a file, or by the name of one that ships with Covey."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ from covey.scenario.yaml12 import Document, parse_yaml
 
 
 def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -> Design:
-    """Load a design and check all of it: its scenario, and every vector of its parameters.
+    """Load a design and check all of it: its scenario, and every parameter vector.
 
     Args:
         source: path of a ``.yaml`` file, or the name of a design that ships.
@@ -35,12 +35,12 @@ def load_design(source: str | os.PathLike[str], *, trusted_only: bool = False) -
 def parse_design(
     content: bytes | str, *, file: str = "", folder: str | os.PathLike[str] = ".", trusted_only: bool = False
 ) -> Design:
-    """Return the design that the text of a file describes, checked as `load_design` does.
+    """Return the design in the text of a file, checked as by `load_design`.
 
     Args:
         content: the text.
-        file: what error messages call the file.
-        folder: where the relative paths in it start.
+        file: name of the file in error messages.
+        folder: base of the relative paths in it.
         trusted_only: refuse a design that names code in a file.
 
     Raises:
@@ -81,7 +81,7 @@ def find_design(source: str | os.PathLike[str]) -> Path:
 
 
 def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any]) -> Design | None:
-    """Return the design without the keys that are wrong, so that the others can be checked; None if that is none."""
+    """Return the design without invalid keys, so that the others can be checked; None if it is invalid without them."""
     wrong = {details["loc"][0] for details in error.errors() if details["loc"]}
     document: Document = context["document"]
     try:
@@ -92,7 +92,7 @@ def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any])
 
 
 def design_summaries() -> dict[str, str]:
-    """Return the names of the designs that ship, each with its source and published outcome on one line."""
+    """Return the names of the shipped designs, each with its source and published outcome in one line."""
     found = {}
     for name, path in designs().items():
         data = parse_yaml(path.read_bytes(), path.name).data

@@ -1,4 +1,4 @@
-"""What a parameter of a design can be: a range, a list, or one value; each value with or without a label."""
+"""The parameters of a design: a range, a list, or one value; each value with or without a label."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,11 +11,11 @@ from covey.records import Record
 from covey.scenario.yaml12 import Path
 
 MAX_VECTORS = 100_000
-"""The most values of a parameter, and the most vectors of a design."""
+"""Largest number of values of a parameter, and of vectors of a design."""
 
 
 class Range(Record):
-    """Numbers from a first to a last one."""
+    """A range of numbers."""
 
     from_: float | int = Field(alias="from", description="First value.")
     to: float | int = Field(description="Last value.")
@@ -44,7 +44,7 @@ class Range(Record):
 
     @property
     def values(self) -> list[float | int] | None:
-        """All values; None for a range of real numbers that has neither step nor count."""
+        """All values; None for a range of real numbers with neither step nor count."""
         if self.count is not None:
             spaced = (np.geomspace if self.log else np.linspace)(self.from_, self.to, self.count)
             return list(dict.fromkeys(round(v) if self.whole else tidy(v) for v in spaced.tolist()))
@@ -55,7 +55,7 @@ class Range(Record):
         return [v if self.whole else tidy(v) for v in (self.from_ + k * step for k in range(number))]
 
     def at(self, share: float) -> float | int:
-        """Return the value at a share (0 up to 1) of the way through the range, each value being as likely."""
+        """Return the value at a share (from 0 to below 1) of the range; equal shares hold equally many values."""
         values = self.values
         if values is not None:
             return values[int(share * len(values))]
@@ -67,7 +67,7 @@ class Range(Record):
 
 
 def tidy(value: float) -> float:
-    """Return a number without the dust of rounding.
+    """Return a number without rounding noise.
 
     Examples:
         >>> tidy(0.1 + 0.2)
@@ -77,14 +77,14 @@ def tidy(value: float) -> float:
 
 
 class LabelledValue(Record):
-    """A value under a name that tables and figures show."""
+    """A value with a name for tables and figures."""
 
     label: str = Field(min_length=1, max_length=80, description="What tables and figures show.")
     value: Any = Field(description="The value.")
 
 
 class LabelledChanges(Record):
-    """Several changes of the scenario that belong together, under a name that tables and figures show."""
+    """Several related changes of the scenario, with a name for tables and figures."""
 
     label: str = Field(min_length=1, max_length=80, description="What tables and figures show.")
     set_: dict[str, Any] = Field(alias="set", description="Values by dotted path.")
@@ -116,7 +116,7 @@ Parameter = Annotated[
     | Annotated[Any, Tag("value")],
     Discriminator(_kind),
 ]
-"""What stands behind the name of a parameter."""
+"""The value of a parameter's key in a design."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ class Choice:
     """One value of a parameter.
 
     Attributes:
-        shown: what tables and figures show: the label, or the value.
+        shown: the label or the value, for tables and figures.
         changes: values of the scenario by dotted path.
-        place: where it stands in the design.
+        place: its path in the design.
     """
 
     shown: Any
@@ -138,7 +138,7 @@ def choices(name: str, parameter: Any) -> list[Choice]:
     """Return all values of a parameter.
 
     Raises:
-        InvalidValueError: it is a range of real numbers with neither step nor count.
+        InvalidValueError: the parameter is a range of real numbers with neither step nor count.
     """
     place: Path = ("parameters", name)
     if isinstance(parameter, Range):

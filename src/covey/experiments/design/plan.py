@@ -1,4 +1,4 @@
-"""From a design to the list of its runs."""
+"""The list of the runs of a design."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -26,19 +26,19 @@ _MOST_PROBLEMS = 50
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a design, with all that a worker needs to know.
+    """One run of a design, with all data that a worker needs.
 
     Attributes:
-        run_id: hash of everything that decides on its result; 20 hexadecimal digits.
+        run_id: hash of everything that its result depends on; 20 hexadecimal digits.
         vector: number of its parameter vector, from 0.
-        iteration: from 0; equal iterations of all vectors have equal seeds.
+        iteration: number from 0; equal iterations of all vectors have equal seeds.
         seed: root of all random numbers of the run.
-        values: the value of each parameter by its name, or the label of that value.
+        values: value or label of each parameter, by name.
         scenario: the resolved scenario, as the text of a file.
-        folder: where the relative paths in it start.
+        folder: base of the relative paths in it.
         timeout_s: the run ends without success at this simulated time [s].
-        measurements: what is kept of it, each as plain data of a `Measurement`.
-        keep: what else is kept of it, see `Design`.
+        measurements: its measurements, each as plain data of a `Measurement`.
+        keep: the other recordings to keep, see `Design`.
     """
 
     run_id: str
@@ -61,7 +61,7 @@ def plan(design: Design) -> list[PlannedRun]:
     """Return all runs of a design, vector by vector.
 
     Raises:
-        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
+        ScenarioError: all problems of the scenario, and all parameters or values that it does not allow.
     """
     seeds = iteration_seeds(design.seed, design.iterations)
     measurements = [plain(measurement) for measurement in design.measurements]
@@ -84,10 +84,10 @@ def plan(design: Design) -> list[PlannedRun]:
 
 
 def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
-    """Return the vectors of a design, each with its scenario (of which the seed does not count).
+    """Return the vectors of a design, each with its scenario (whose seed is not used).
 
     Raises:
-        ScenarioError: the scenario is bad, or parameters or values that it does not have; all of them.
+        ScenarioError: all problems of the scenario, and all parameters or values that it does not allow.
     """
     base = base_scenario(design)
     found: list[tuple[Vector, Scenario]] = []
@@ -105,10 +105,10 @@ def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
 
 
 def changed(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
-    """Return a scenario with changes by dotted path, those of a whole before those of what is in it.
+    """Return a scenario with changes by dotted path; changes of a record come before changes within it.
 
     Raises:
-        ScenarioError: every path that leads nowhere and every value that is not allowed.
+        ScenarioError: every path that does not exist and every value that is not allowed.
     """
     layers: dict[int, dict[str, Any]] = {}
     for path, value in changes.items():
@@ -120,13 +120,13 @@ def changed(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: boo
 
 
 def iteration_seeds(seed: int, iterations: int) -> list[int]:
-    """Return the seed of each iteration, spawned from the seed of the design; more iterations change no earlier one."""
+    """Return the seed of each iteration, spawned from the design's seed; more iterations do not change earlier ones."""
     children = np.random.SeedSequence(seed).spawn(iterations)
     return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
 
 
 def run_id(*parts: str) -> str:
-    """Return the hash of all that decides on the result of a run: ``parts``, and `environment`."""
+    """Return the hash of everything that the result of a run depends on: ``parts``, and `environment`."""
     digest = hashlib.blake2b(digest_size=10)
     for part in (*parts, environment()):
         digest.update(part.encode() + b"\0")
@@ -136,10 +136,11 @@ def run_id(*parts: str) -> str:
 def base_scenario(design: Design) -> Scenario:
     """Return the scenario of a design with the design's stop, before any parameter.
 
-    Its relative paths start from the folder of the design, or where its own file names others, from that file's.
+    Its relative paths start from the folder of the design, or, if its own file names files, from the folder of that
+    file.
 
     Raises:
-        ScenarioError: the scenario is bad.
+        ScenarioError: the scenario is invalid.
     """
     trusted = design.trusted_only
     if isinstance(design.scenario, dict):
@@ -156,14 +157,14 @@ def base_scenario(design: Design) -> Scenario:
             raise ScenarioError(
                 [design.document.problem(f"scenario: {p.message}", ("scenario",)) for p in error.problems]
             ) from None
-        if not inputs(scenario):  # then paths in the parameters can be relative to the design
+        if not inputs(scenario):  # so paths in the parameters can be relative to the design
             scenario = scenario.model_copy()
             scenario._folder = design.folder
     return scenario if design.stop is None else scenario.replace("stop", design.stop)
 
 
 def _inner(design: Design) -> Document:
-    """Return the scenario that stands within a design as a document with its places."""
+    """Return the scenario within a design as a document with its places."""
     outer = design.document
     document = Document(design.scenario, outer.file)
     for mine, theirs in ((document.values, outer.values), (document.keys, outer.keys)):
@@ -178,7 +179,7 @@ def _text_without_seed(scenario: Scenario) -> str:
 
 
 def _located(problem: Problem, vector: Vector, design: Design) -> Problem:
-    """Return a problem of a change as one of the design, at the value that it comes from."""
+    """Return a problem of a change as a problem of the design, at the value that causes it."""
     path = problem.file.removeprefix("-s ")
     return design.document.problem(f"{path}: {problem.message}", vector.place(path))
 
@@ -194,7 +195,7 @@ def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:
 
 @cache
 def environment() -> str:
-    """Return the hash of what runs a scenario here: Covey's own sources, and the versions of all that it uses."""
+    """Return the hash of the software on this machine: Covey's sources, and the versions of its packages."""
     digest = hashlib.blake2b(digest_size=16)
     root = Path(str(resources.files("covey")))
     for path in sorted(root.rglob("*.py")):

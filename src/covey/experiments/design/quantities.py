@@ -1,4 +1,4 @@
-"""What a design can ask to be kept of each run, by name: quantities of robots, of the team, and of events."""
+"""The quantities that a design can record in each run, by name: of robots, of the team, and of events."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +10,12 @@ Scope = Literal["robot", "team", "event"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that can be kept.
+    """A quantity that can be recorded.
 
     Attributes:
-        scope: whether there is one of it for each robot, for the team, or for each event.
-        columns: its columns in the table that is kept.
-        meaning: with the unit, for people.
+        scope: whether it exists for each robot, for the team, or for each event.
+        columns: its columns in the table.
+        meaning: explanation with the unit.
     """
 
     scope: Scope
@@ -70,14 +70,14 @@ QUANTITIES: dict[str, Quantity] = {
     "robots": Quantity("event", ("robot", "other"), "names of the robot and of what it met"),
     "text": Quantity("event", ("text",), "details in words"),
 }
-"""Every name that ``record`` of a measurement can hold."""
+"""Every name that ``record`` of a measurement can contain."""
 
 OF_COMPUTERS = ("cpu_percent", "ram_percent")
-"""Quantities that exist only where robots have computers (`robot.computer`) or processes of their own."""
+"""Quantities that exist only if robots have computers (`robot.computer`) or processes of their own."""
 
 
 def unknown_quantity(name: str, *, at_events: bool) -> str:
-    """Return why a measurement cannot record a name; empty when it can."""
+    """Return why a measurement cannot record a name; empty if it can."""
     known = [known for known, quantity in QUANTITIES.items() if at_events or quantity.scope != "event"]
     if name in known:
         return ""

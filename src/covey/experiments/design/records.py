@@ -1,4 +1,4 @@
-"""The records of a design file, with the six elements of the paper in its order: from parameters to metrics.
+"""The records of a design file, with the six elements in the order of the paper: from parameters to metrics.
 
 References:
     Yan, Fabresse, Laval, Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation. Robotics
@@ -22,7 +22,7 @@ from covey.scenario.records import Scenario
 
 
 class Limits(Record):
-    """What a single run may take of the machine before it is ended and becomes a row with that cause."""
+    """Limits of a single run; a run that exceeds one is stopped, and its row states the cause."""
 
     wall_s: float = Field(default=3600.0, gt=0, description="Wall time of one run [s].")
     memory_mib: float = Field(default=4096.0, gt=0, description="Resident memory of the process of one run [MiB].")
@@ -41,7 +41,7 @@ class Sobol(Record):
 
 
 class Listed(Record):
-    """Vectors that are written down."""
+    """Explicitly listed vectors."""
 
     list_: str | tuple[dict[str, Any], ...] = Field(
         alias="list", description="A CSV file with one column for each parameter, or a list of {parameter: value}."
@@ -49,7 +49,7 @@ class Listed(Record):
 
 
 class Measurement(Record):
-    """What is kept of each run, and when it is sampled."""
+    """Quantities recorded in each run, and their sampling times."""
 
     every: Literal["step"] | None = Field(default=None, description="step: at every control step.")
     every_s: float | None = Field(default=None, gt=0, description="At this interval of simulated time [s].")
@@ -75,7 +75,7 @@ class Measurement(Record):
 
     @property
     def timing(self) -> str:
-        """When it is sampled, as people say it: ``every step``, ``every 5 s``, ``when collision``."""
+        """The sampling times as text: ``every step``, ``every 5 s``, ``when collision``."""
         if self.when:
             return f"when {self.when}"
         return "every step" if self.every else f"every {self.every_s:g} s"
@@ -87,7 +87,7 @@ class Measurement(Record):
 
 
 class ReportSection(Record):
-    """What the figures of the report show along which axis; what is left out is chosen from the parameters."""
+    """The axes of the report's figures; axes left out are chosen from the parameters."""
 
     x: str | None = Field(default=None, description="Parameter along the axis.")
     line: str | None = Field(default=None, description="Parameter with a line for each of its values.")
@@ -106,7 +106,7 @@ class ReportSection(Record):
 
 
 def known_metrics(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of metrics as they are; raise for those that do not exist, with their places."""
+    """Return the names of metrics unchanged; raise an error with the places of unknown ones."""
     from covey.results.metrics import metrics
 
     known = metrics.names()
@@ -144,7 +144,7 @@ def _scenario(value: Any) -> Any:
 
 
 class Design(FromFile):
-    """A declared set of runs: one scenario, the parameters that vary, and what is measured."""
+    """A declared set of runs: one scenario, the parameters that vary, and the measurements."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
     design: str = Field(min_length=1, max_length=100, description="Name of the design and of its results folder.")
@@ -244,10 +244,10 @@ class Design(FromFile):
         return report
 
     def with_seed(self, seed: int) -> "Design":
-        """Return the design with another root of the seeds of its iterations.
+        """Return the design with another seed for the seeds of its iterations.
 
         Raises:
-            InvalidValueError: no seed may have this value.
+            InvalidValueError: the seed is out of range.
         """
         if not 0 <= seed < 2**63:
             raise InvalidValueError(f"seed {seed}: a seed is a whole number from 0 to 2^63 - 1")
@@ -255,7 +255,7 @@ class Design(FromFile):
 
     @property
     def trusted_only(self) -> bool:
-        """Whether code that a file names is refused."""
+        """Whether code named in a file is refused."""
         return self._trusted_only
 
     def to_yaml(self) -> str:

@@ -1,4 +1,4 @@
-"""The designs that ship with Covey, and what tells a design from a scenario; light, since `covey run` asks it first."""
+"""The designs that ship with Covey, and the test for a design; light, because `covey run` imports it first."""
 
 import difflib
 import os
@@ -13,7 +13,7 @@ _IS_DESIGN = re.compile(rb"^design[ \t]*:", re.MULTILINE)
 
 
 def is_design(source: str | os.PathLike[str]) -> bool:
-    """Return whether a path or a name is a design, and not a scenario; also true for a name that nearly is one."""
+    """Return whether a path or a name is a design, not a scenario; also true for a name close to a design's."""
     name, known = str(source), designs()
     if name in known or name in library():
         return name in known

@@ -1,4 +1,4 @@
-"""From the parameters of a design to its vectors: one value of each parameter."""
+"""The vectors of a design: combinations of one value of each parameter."""
 
 import csv
 import itertools
@@ -18,7 +18,7 @@ from covey.registry import is_looking, load_from_file
 from covey.scenario.yaml12 import Path, parse_yaml
 
 MAX_BYTES = 10_000_000
-"""Lists of vectors are no larger."""
+"""Largest file with a list of vectors [bytes]."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Vector:
     """One value of each parameter.
 
     Attributes:
-        choices: by the name of the parameter.
+        choices: choice by the name of the parameter.
     """
 
     choices: dict[str, Choice]
 
     @property
     def values(self) -> dict[str, Any]:
-        """What tables and figures show of each parameter."""
+        """The value or label of each parameter, for tables and figures."""
         return {name: choice.shown for name, choice in self.choices.items()}
 
     @property
@@ -42,7 +42,7 @@ class Vector:
         return {path: value for choice in self.choices.values() for path, value in choice.changes.items()}
 
     def place(self, path: str) -> Path:
-        """Return where in the design the value of a dotted path stands."""
+        """Return the place in the design of the value of a dotted path."""
         for choice in self.choices.values():
             if path in choice.changes:
                 return (*choice.place, path) if choice.place[-1] == "set" else choice.place
@@ -53,7 +53,7 @@ def vectors(design: Design) -> list[Vector]:
     """Return the vectors of a design, each once; in a full factorial the last parameter varies fastest.
 
     Raises:
-        ScenarioError: a range is not a list of values, a file of vectors is bad, or a value is given twice.
+        ScenarioError: a range has no list of values, a file of vectors is invalid, or a value is given twice.
     """
     if isinstance(design.vectors, Listed):
         found = _listed(design, design.vectors)
@@ -70,10 +70,10 @@ def vectors(design: Design) -> list[Vector]:
 
 
 def is_known(design: Design) -> bool:
-    """Return whether the vectors of a design are known: those that code makes are not when a command only looks.
+    """Return whether the vectors of a design are known; vectors made by code are unknown if a command runs no code.
 
     Raises:
-        ScenarioError: the code is not there.
+        ScenarioError: the code does not exist.
     """
     if not is_looking() or not isinstance(design.vectors, str) or ".py:" not in design.vectors:
         return True
@@ -172,7 +172,7 @@ def _read_csv(design: Design, file: str) -> list[dict[str, Any]]:
 
 
 def _made(design: Design, reference: str) -> list[Any]:
-    """Return what the function that the design names makes of the design."""
+    """Return the vectors from the function that the design names."""
     try:
         rows = load_from_file(reference, design.folder)(design)
     except CoveyError as error:
@@ -189,7 +189,7 @@ def _made(design: Design, reference: str) -> list[Any]:
 
 
 def _from_rows(design: Design, rows: Sequence[tuple[Mapping[str, Any], Path]]) -> list[Vector]:
-    """Return vectors that were written down; what a row does not name has the only value that the design gives it."""
+    """Return listed vectors; a parameter that a row does not name has its only value in the design."""
     problems: dict[Problem, None] = {}
     found: list[Vector] = []
     menus = {n: [] if isinstance(p, Range) else choices(n, p) for n, p in design.parameters.items()}
@@ -207,7 +207,7 @@ def _from_rows(design: Design, rows: Sequence[tuple[Mapping[str, Any], Path]]) -
 
 
 def _picked(name: str, row: Mapping[str, Any], menu: list[Choice], place: Path) -> Choice:
-    """Return the choice that a row names: one of those that the design gives for it, or a value of its own."""
+    """Return the choice that a row names: one of the design's choices, or the row's own value."""
     if name not in row:
         if len(menu) != 1:
             raise InvalidValueError(f"{name!r} has several values, but a vector gives none")
@@ -221,5 +221,5 @@ def _picked(name: str, row: Mapping[str, Any], menu: list[Choice], place: Path) 
 
 
 def _key(value: Any) -> str:
-    """Return a text that is equal for equal values: other than for Python, 1 and true differ."""
+    """Return a text that is equal for equal values; unlike in Python, 1 and true differ."""
     return json.dumps(value, sort_keys=True, default=repr)

@@ -44,7 +44,7 @@ THUMBNAIL = "thumbnail.png"
 
 @dataclass
 class Section:
-    """One metric: what it means, figures, tables, and remarks."""
+    """One metric: its meaning, figures, tables, and remarks."""
 
     title: str
     meaning: str
@@ -72,13 +72,13 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
     """Write ``report.html``, ``tables.tex`` and ``figures/`` of a design.
 
     Args:
-        design: what was run.
+        design: the design.
         results: its results so far.
-        out: folder to write into; default ``report`` in the folder of the results.
+        out: folder to write into; default: ``report`` in the folder of the results.
 
     Raises:
         InvalidValueError: no run has ended yet.
-        OSError: it cannot be written.
+        OSError: the report cannot be written.
     """
     table = results.table
     if not len(table):
@@ -121,7 +121,7 @@ def design_sheet(design: "Design") -> Sheet:
 
 
 def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
-    """Yield the figures that show several metrics at once, and the explored share over time."""
+    """Yield the figures with several metrics, and the explored share over time."""
     if axes.x:
         fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
         robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
@@ -141,7 +141,7 @@ def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gall
 
 
 def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:
-    """Yield for each figure of a layout a suffix of its file's name, its runs, and what its caption says of them."""
+    """Yield for each figure of a layout a suffix for its file name, its runs, and their description for the caption."""
     pooled = f"; all values of {' and '.join(map(label, layout.pooled))} pooled" if layout.pooled else ""
     for number, (key, part) in enumerate(statistics.groups(table, layout.panels), start=1):
         named = zip(map(label, layout.panels), map(written, key), strict=True)
@@ -165,7 +165,7 @@ def explored_curves(
 
 
 def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
-    """Yield the figures of one metric: one for each setting that its colours and its axis do not show."""
+    """Yield the figures of one metric: one for each setting that the colours and the axis do not show."""
     has_map = axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2
     for suffix, part, where in panels(table, axes.beside(table)) if axes.x else ():
         assert axes.x is not None
@@ -190,7 +190,7 @@ class Gallery:
         self.folder, self.paths = folder, []
 
     def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, Any]]:
-        """Write a picture and yield it as the page shows it; nothing when there is none."""
+        """Write a picture and yield it for the page; yield nothing if there is none."""
         if picture is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -204,7 +204,7 @@ class Gallery:
 
 
 def outcome(table: "pl.DataFrame", planned: int) -> str:
-    """Return one sentence: how many runs, and how they ended."""
+    """Return one sentence with the number of runs and how they ended."""
     counts = Counter(table["status"].to_list())
     ends = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in counts.most_common())
     vectors = table["vector"].n_unique()
@@ -213,7 +213,7 @@ def outcome(table: "pl.DataFrame", planned: int) -> str:
 
 
 def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
-    """Yield what a reader must know before believing a number."""
+    """Yield the warnings that a reader needs to interpret the numbers."""
     fewest = table.group_by("vector").len()["len"].min()
     if isinstance(fewest, int) and fewest < 6:
         yield (
@@ -225,13 +225,13 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
 
 
 def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
-    """Return the metrics that get a section: those that the report names, else those of the design, else usual ones."""
+    """Return the metrics with a section: those named in the report, else those of the design, else the usual ones."""
     wanted = design.report.y or design.metrics or FLEET_METRICS
     return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
 
 
 def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) -> Section:
-    """Return what there is to say about one metric."""
+    """Return the section about one metric."""
     found = Section(f"{metric}", _meaning(metric))
     found.figures += metric_figures(table, metric, axes, gallery)
     found.tables += analysis.all_of(table, metric, axes)
@@ -240,7 +240,7 @@ def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) ->
 
 
 def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the runs that ended without a result, with what is known about each."""
+    """Yield the runs that ended without a result, with the known details."""
     for row in rows:
         if row["status"] in FAILURES:
             yield {
@@ -274,7 +274,7 @@ def runs(table: "pl.DataFrame", axes: Axes, folder: Path, out: Path) -> Iterator
 
 
 def environment(results: Results, table: "pl.DataFrame") -> Sheet:
-    """Return what the runs were made with."""
+    """Return the software and machines of the runs."""
     paths = (results.folder / RUNS / name / "manifest.json" for name in table["run_id"])
     manifest = next((json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()), {})
     rows = [(name, version or "–") for name, version in manifest.get("versions", {}).items()]
@@ -320,12 +320,12 @@ def _href(folder: Path, run_id: str, out: Path) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Return what the page shows for a value: of text, no characters that a browser would obey or hide."""
+    """Return a value as text for the page, without characters that a browser would interpret or hide."""
     return printable(value) if type(value) is str else value
 
 
 def _picture(folder: Path) -> bytes | None:
-    """Return the small picture of a run: the one in its folder, or else drawn and put there."""
+    """Return the small picture of a run from its folder; draw it first if it is missing."""
     path = folder / THUMBNAIL
     if not path.is_file():
         if not (folder / "maps.npz").is_file():
@@ -338,7 +338,7 @@ def _picture(folder: Path) -> bytes | None:
 
 
 def _curve(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return times [s] and the explored share of a run; None where it was not kept."""
+    """Return times [s] and the explored share of a run; None if it was not kept."""
     if not (folder / "team.parquet").is_file():
         return None
     run = Run(folder)

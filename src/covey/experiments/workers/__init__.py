@@ -1,1 +1,1 @@
-"""Who executes the runs of a design, and what is left of each."""
+"""Execution of the runs of a design, and the files kept of each."""

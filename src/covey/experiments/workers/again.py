@@ -1,4 +1,4 @@
-"""The scenario of a run that a folder holds, to run it again, alone."""
+"""The scenario of a recorded run, to repeat it alone."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from covey.scenario.records import Scenario
 
 
 def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, trusted_only: bool = False) -> Scenario:
-    """Return a scenario as `load_scenario` does; also that of a run of a design, from the folder of the run.
+    """Return a scenario as by `load_scenario`, or the scenario of a run of a design, from its run folder.
 
     Raises:
         ScenarioError: all problems of the scenario or of the changes.

@@ -1,4 +1,4 @@
-"""Other machines, by Dask: a scheduler that is running, or a file that says what to ask of a cluster.
+"""Execution on other machines by Dask: a running scheduler, or a cluster file.
 
 ::
 
@@ -9,9 +9,8 @@
 
     sge: {cores: 8, memory: 16GB, parallel_environment: smp, interface: eth0}
 
-What stands under the name of the system are the options of its class in ``dask_jobqueue``, or of
-``dask.distributed.SSHCluster``; ``parallel_environment`` is Covey's. All machines see the folder of the design under
-the same path.
+The name of the system holds the options of its class in ``dask_jobqueue``, or of ``dask.distributed.SSHCluster``;
+``parallel_environment`` is Covey's own. All machines must see the folder of the design under the same path.
 """
 
 import asyncio
@@ -50,7 +49,7 @@ _PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 
 
 class ClusterFile(Record):
-    """What to ask of a cluster: one queueing system with its options and a number of jobs, or SSH hosts."""
+    """A cluster: one queueing system with its options and a number of jobs, or SSH hosts."""
 
     format: Literal[1] = Field(default=1, description="Version of this file format.")
     pbs: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.PBSCluster.")
@@ -65,7 +64,7 @@ class ClusterFile(Record):
 
     @property
     def systems(self) -> dict[str, dict[str, Any]]:
-        """The options of every system that is named."""
+        """The options of every system in the file."""
         return {name: getattr(self, name) for name in (*_JOBQUEUES, "ssh") if getattr(self, name) is not None}
 
     @property
@@ -76,17 +75,17 @@ class ClusterFile(Record):
 
 @contextmanager
 def open_cluster(target: str, *, trusted_only: bool = False) -> Iterator[Executor]:
-    """Yield an executor that has runs executed by the workers of a cluster.
+    """Yield an executor that executes runs on the workers of a cluster.
 
     Args:
-        target: address of a Dask scheduler such as ``tcp://node1:8786``, or path of a cluster file.
+        target: address of a Dask scheduler, for example ``tcp://node1:8786``, or path of a cluster file.
         trusted_only: refuse a cluster file with options that run commands.
 
     Raises:
-        CoveyError: nobody answers at the address, the file is bad, or the queueing system takes no jobs.
+        CoveyError: no scheduler answers at the address, the file is invalid, or the queueing system refuses jobs.
     """
     distributed = _package("distributed")
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is said in words by `run`
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `run` reports a lost scheduler
     if is_address(target):
         try:
             client = distributed.Client(target, timeout=_ANSWER_S)
@@ -106,10 +105,10 @@ def open_cluster(target: str, *, trusted_only: bool = False) -> Iterator[Executo
 
 
 def _submit(path: str, cluster: Any, jobs: int) -> None:
-    """Submit jobs, and wait until the queueing system has taken them.
+    """Submit jobs, and wait until the queueing system has accepted them.
 
     Raises:
-        CoveyError: it is not here, refuses, or does not answer.
+        CoveyError: the system is not installed, refuses, or does not answer.
     """
     command = shlex.split(cluster.job_cls.submit_command)[0]
     if shutil.which(command) is None:
@@ -137,7 +136,7 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
 
 
 def _await_worker(client: Any, jobs: int) -> None:
-    """Wait some time for the first worker; say so when none has come, since jobs may wait in the queue for long."""
+    """Wait some time for the first worker; report if none has connected, because jobs may wait long in the queue."""
     try:
         client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
     except TimeoutError:
@@ -152,7 +151,7 @@ def job_script(target: str) -> str:
     """Return the script of one job as it would be submitted, or for SSH the hosts.
 
     Raises:
-        CoveyError: the file is bad, or ``target`` is a scheduler, which starts no jobs.
+        CoveyError: the file is invalid, or ``target`` is a running scheduler, for which no jobs are submitted.
     """
     if is_address(target):
         raise InvalidValueError(f"--dry-run: {target} is a running scheduler; no job is submitted for it")
@@ -161,7 +160,7 @@ def job_script(target: str) -> str:
         scheduler, *workers = file.ssh["hosts"]
         return f"scheduler on {scheduler}, workers on {', '.join(workers)}, over SSH"
     name, options = file.system
-    try:  # a job alone: nothing listens for it
+    try:  # only a job, without a scheduler
         options = _of_queue(name, options, _made_for_the_run())
         job = getattr(_package("dask_jobqueue"), _JOBQUEUES[name]).job_cls
         mine = {key: value for key, value in options.items() if key not in _OF_THE_SCHEDULER}
@@ -171,7 +170,7 @@ def job_script(target: str) -> str:
 
 
 def is_address(target: str) -> bool:
-    """Return whether this is the address of a scheduler, and not a file.
+    """Return whether this is the address of a scheduler, not a file.
 
     Examples:
         >>> is_address("tcp://127.0.0.1:8786"), is_address("slurm.yaml")
@@ -216,9 +215,9 @@ def _are_hosts(hosts: Any) -> bool:
 
 @contextmanager
 def _keys(file: ClusterFile) -> Iterator[Any]:
-    """Yield what Dask needs so that scheduler and workers talk to each other alone, with keys that go after the block.
+    """Yield the security settings that restrict Dask to this scheduler and its workers; then delete the keys.
 
-    They are in a folder of this user's alone, among those that the workers see.
+    The keys are in a private folder of this user that the workers can see.
     """
     shared = Path(str(file.system[1].get("shared_temp_directory") or Path.cwd())).expanduser()
     security = _package("distributed.security").Security
@@ -233,7 +232,7 @@ def _keys(file: ClusterFile) -> Iterator[Any]:
 
 
 def _started(path: str, file: ClusterFile, security: Any) -> Any:
-    """Return the cluster that a file asks for; nothing has been submitted to a queue yet."""
+    """Return the cluster of a file; nothing has been submitted to a queue yet."""
     name, options = file.system
     try:
         if name == "ssh":
@@ -257,10 +256,10 @@ _HARMLESS = (
 
 
 def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, Any]:
-    """Return the options of a queueing system with what keeps strangers out: one network, and keys of this run alone.
+    """Return the options of a queueing system, restricted to one network and to keys of this run.
 
     Raises:
-        ValueError: it is not said by which network the workers reach this machine.
+        ValueError: the options do not name the network by which the workers reach this machine.
     """
     import dask.config
 
@@ -278,22 +277,22 @@ def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, An
 
 
 def _made_for_the_run() -> Any:
-    """Return what stands for the keys in a script that is only shown."""
+    """Return placeholders for the keys in a script that is only shown."""
     keys = {f"tls_{name}": f"<{name} made for the run>" for name in ("ca_file", "worker_key", "worker_cert")}
     return _package("distributed.security").Security(require_encryption=True, **keys)
 
 
 def _over_ssh(path: str, options: dict[str, Any]) -> Any:
-    """Return the cluster of hosts that SSH reaches, with its workers.
+    """Return the cluster of SSH hosts, with its workers.
 
     Raises:
-        MachineError: a host lets nobody in, or Dask does not start there.
+        MachineError: a host refuses the login, or Dask does not start there.
     """
     try:
         return _package("distributed").SSHCluster(**options)
     except (TypeError, ValueError, CoveyError):
         raise
-    except Exception as error:  # those of asyncssh are of many kinds
+    except Exception as error:  # asyncssh raises many types
         said = " ".join(str(error).split())
         raise MachineError(
             f"{path}: ssh: {said}; every host must accept your SSH login without a prompt, have this Python "
@@ -302,12 +301,12 @@ def _over_ssh(path: str, options: dict[str, Any]) -> Any:
 
 
 def _of_ssh(options: dict[str, Any], security: Any) -> dict[str, Any]:
-    """Return the options of SSH hosts with the keys of this run, of which hosts get the paths.
+    """Return the options of SSH hosts with the paths of the keys of this run.
 
-    The scheduler listens on the network that its name is of.
+    The scheduler listens on the network of its name.
 
     Raises:
-        ValueError: the first host is this one under a name that the others cannot reach.
+        ValueError: the first host is this one, under a name that the others cannot reach.
     """
     local = ("localhost", "127.0.0.1", "::1")
     found = {key: value for key, value in options.items() if key != "shared_temp_directory"}
@@ -322,7 +321,7 @@ def _of_ssh(options: dict[str, Any], security: Any) -> dict[str, Any]:
 
 
 def _refuse_commands(path: str, file: ClusterFile) -> None:
-    """Raise `InvalidValueError` for options of a cluster file that may run commands or load code."""
+    """Raise `InvalidValueError` if options of a cluster file may run commands or load code."""
     name, options = file.system
     wrong = [key for key in options if key not in _HARMLESS]
     if wrong:
@@ -333,7 +332,7 @@ def _refuse_commands(path: str, file: ClusterFile) -> None:
 
 
 def _bounded(job: type) -> type:
-    """Return a kind of job that fails where the queueing system does not answer, and is then known to have failed."""
+    """Return a job class that fails if the queueing system does not answer, and reports the failure."""
 
     class Bounded(job):
         async def start(self) -> None:
@@ -347,10 +346,10 @@ def _bounded(job: type) -> type:
 
 
 def _of_sge(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of an SGE job with what ``dask_jobqueue`` does not ask for: slots, and memory for each.
+    """Return the options of an SGE job with what ``dask_jobqueue`` leaves out: slots, and memory for each.
 
     Raises:
-        ValueError: several cores, and no parallel environment to have them in.
+        ValueError: several cores are given, but no parallel environment.
     """
     from dask.utils import parse_bytes
 

@@ -1,4 +1,4 @@
-"""One run of a design, in the process that calls: what a worker does."""
+"""Execution of one run of a design in the calling process, as in a worker."""
 
 import hashlib
 import os
@@ -21,12 +21,12 @@ __all__ = ["execute", "read_row"]
 
 
 def execute(planned: PlannedRun, folder: Path) -> Row:
-    """Run it into ``folder``, and return its row (`covey.experiments.workers.folder.new_row`), kept as ``row.json``.
+    """Execute a run into ``folder``; return its row (`covey.experiments.workers.folder.new_row`), also in ``row.json``.
 
-    Files of code that its scenario names are loaded anew.
+    Code files that its scenario names are reloaded.
 
     Raises:
-        OSError: the disk is full or cannot be written, which is no fault of the run; nothing of it is left.
+        OSError: the disk is full or cannot be written. The run is not to blame, and nothing of it is kept.
     """
     work, row = work_folder(folder), new_row(planned, folder)
     forget_files()
@@ -50,7 +50,7 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
 
 
 def _why_failed(run: Run) -> Row:
-    """Return what the controller raised that ended a run."""
+    """Return the controller's exception that ended a run."""
     events = run.events.filter(run.events["kind"] == "controller_failed")
     text = str(events["text"][-1])
     return {"reason": text.strip().rpartition("\n")[2], "traceback": text}
@@ -58,7 +58,7 @@ def _why_failed(run: Run) -> Row:
 
 @cache
 def _features() -> str:
-    """Return the hash of the processor's name and features, on which the last digits of a result may depend."""
+    """Return the hash of the processor's name and features; the last digits of a result may depend on them."""
     from llvmlite import binding
 
     text = binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()
@@ -71,5 +71,5 @@ def host() -> Row:
 
 
 def _load() -> float | None:
-    """Return how many processes wanted a processor in the last minute; None where the system does not tell."""
+    """Return the load average of the last minute; None if the system does not provide it."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

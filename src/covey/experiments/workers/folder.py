@@ -1,4 +1,4 @@
-"""The folder of a design: its plan, the folders of its runs, and how one run comes into it as a whole.
+"""The folder of a design: its plan, the folders of its runs, and how a run is published in it.
 
 ::
 
@@ -8,8 +8,8 @@
     results.parquet  the tidy table
     report/          what `covey.experiments.report.report` makes of it
 
-A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed into it when its row is written.
-Whatever is killed, and however often a run is executed, a folder ``runs/<run_id>`` holds one whole run.
+A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed when its row is written. So a folder
+``runs/<run_id>`` always holds one complete run, even if processes are killed or execute the same run.
 """
 
 import itertools
@@ -41,7 +41,7 @@ PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parqu
 _OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
 
 FAILURES = ("failed", "hung", "out_of_memory", "died")
-"""How a run ends that has no result: it raised, was beyond a limit, or its process vanished."""
+"""Statuses of a run without a result: an exception, an exceeded limit, or a lost process."""
 
 
 _DAMAGED = "damaged"
@@ -51,7 +51,7 @@ _WAIT_S = 10.0
 class EntryShape(Shape):
     """A run in ``plan.json``."""
 
-    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]  # it is the name of a folder
+    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]  # used as the name of a folder
     vector: int
     iteration: int
     seed: int
@@ -68,12 +68,12 @@ class PlanShape(Shape):
 
 
 def new_row(planned: PlannedRun, folder: Path) -> Row:
-    """Return the row of a run that has not ended yet; as it stands, that of a run that ``failed``.
+    """Return the initial row of a run, with the status ``failed``.
 
     It holds run_id, vector, iteration, seed, ``timeout_s`` [s], ``parameters`` (by dotted path), ``status`` (how the
     run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped``, or one of `FAILURES`), ``metrics`` (by name, empty
-    for a run that failed), ``host`` (what it took of which machine), the ``scenario`` and the ``folder`` that its
-    paths start from, and ``reproduce``: the command that runs it alone. A failure adds ``reason`` and ``traceback``.
+    for a failed run), ``host`` (the machine and the resources used), the ``scenario`` and the ``folder`` of its
+    relative paths, and ``reproduce``: the command that repeats it alone. A failure adds ``reason`` and ``traceback``.
     """
     return {
         "format": 1,
@@ -93,15 +93,15 @@ def new_row(planned: PlannedRun, folder: Path) -> Row:
 
 
 def work_folder(folder: Path, pid: int | None = None) -> Path:
-    """Return under which name a process of this host (default, this one) makes what will be ``folder``, or a file."""
+    """Return the temporary name of a folder or file while a process of this host (default: this one) writes it."""
     return folder.with_name(f".{folder.name}.{socket.gethostname()}.{os.getpid() if pid is None else pid}")
 
 
 def publish(row: Row, work: Path, folder: Path) -> Row:
-    """Write the row into the work folder and rename that to ``folder``; return the row that stands there then.
+    """Write the row into the work folder and rename that to ``folder``; return the row that is there afterwards.
 
-    When another process was first with the same run, its row stands and this one's folder is removed; what is there
-    without a whole row is set aside.
+    If another process has published the same run before, its row stays and this work folder is removed. A folder
+    without a complete row is set aside.
 
     Raises:
         OSError: the disk is full or cannot be written.
@@ -118,7 +118,7 @@ def publish(row: Row, work: Path, folder: Path) -> Row:
 
 
 def _renamed(work: Path, folder: Path) -> Row | None:
-    """Rename a folder to one that is not there; return the row that stands there when another was first."""
+    """Rename a folder to a new name; if another process was first, return its row."""
     try:
         os.rename(work, folder)
     except OSError:
@@ -132,7 +132,7 @@ def _renamed(work: Path, folder: Path) -> Row | None:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk take what has been written into a file or folder."""
+    """Flush a file or folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -141,12 +141,12 @@ def _sync(path: Path) -> None:
 
 
 def is_damaged(folder: Path) -> bool:
-    """Return whether the place of a run is taken by something that is not that run as a whole."""
-    return folder.exists() and read_row(folder) is None  # in this order: another process may just be publishing it
+    """Return whether the folder of a run exists without a complete row of that run."""
+    return folder.exists() and read_row(folder) is None  # in this order, because another process may be publishing it
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Rename the damaged folder of a run, so that it can be done again; return its new name, None when it is gone."""
+    """Rename the damaged folder of a run, so that the run can be repeated; return its new name, None if it is gone."""
     for number in itertools.count(1):
         aside = folder.with_name(f"{folder.name}.{_DAMAGED}-{number}")
         if not os.path.lexists(aside):
@@ -159,7 +159,7 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes of this host left unfinished in a folder."""
+    """Remove unfinished files of killed processes of this host from a folder."""
     for unfinished in folder.glob(f".*.{socket.gethostname()}.*"):
         pid = unfinished.name.rpartition(".")[2]
         if not pid.isdigit() or psutil.pid_exists(int(pid)):
@@ -171,22 +171,22 @@ def sweep(folder: Path) -> None:
 
 
 def put(path: Path, data: bytes) -> None:
-    """Write a file as a whole, as any number of processes may do with the same one at a time.
+    """Write a file atomically; any number of processes may write the same file at a time.
 
     Raises:
-        OSError: the disk is full or cannot be written; what was there before stands.
+        OSError: the disk is full or cannot be written; the previous file remains.
     """
     write_whole(path, data, work_folder(path))
 
 
 def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> FolderLock:
-    """Write the design and its plan into its folder, and return the lock that keeps other plans out.
+    """Write the design and its plan into its folder, and return the lock that excludes other plans.
 
     Any number of processes may work on the same plan at a time.
 
     Raises:
-        RunFolderError: it holds other files, another design, or one that is being run with another plan; or it cannot
-            be written.
+        RunFolderError: the folder holds other files, another design, or a design that runs with another plan; or it
+            cannot be written.
         DiskError: the disk is full or broken.
     """
     content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
@@ -201,7 +201,7 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> Fold
 
 
 def refuse_others(folder: Path, design: Design) -> None:
-    """Raise `RunFolderError` when a folder is not one for this design; nothing is changed."""
+    """Raise `RunFolderError` if a folder cannot be used for this design; nothing is changed."""
     if folder.exists() and not folder.is_dir():
         raise RunFolderError(f"{str(folder)!r} is a file; choose a folder for the design with --out")
     if not folder.is_dir():
@@ -215,7 +215,7 @@ def refuse_others(folder: Path, design: Design) -> None:
 
 
 def _claimed(folder: Path, design: Design, plan: bytes) -> FolderLock:
-    """Return a shared lock on a folder with this plan, which is written there if nobody works on another one."""
+    """Return a shared lock on a folder with this plan; the plan is written if nobody works on another one."""
     until = time.monotonic() + _WAIT_S
     while True:
         lock, alone = _lock(folder)
@@ -240,7 +240,7 @@ def _claimed(folder: Path, design: Design, plan: bytes) -> FolderLock:
 
 
 def _lock(folder: Path) -> tuple[FolderLock | None, RunFolderError | None]:
-    """Return a lock, and who else holds it (None: nobody); no lock while another one writes its plan."""
+    """Return a lock and its other holder (None: nobody); no lock while another process writes its plan."""
     try:
         return FolderLock(folder), None
     except RunFolderError as held:
@@ -256,7 +256,7 @@ def _holds(folder: Path, plan: bytes) -> bool:
 
 
 def entry(planned: PlannedRun) -> Row:
-    """Return what the plan says about a run: its id, and its place in the table."""
+    """Return the entry of a run in the plan: its id, and its place in the table."""
     return {
         "run_id": planned.run_id,
         "vector": planned.vector,
@@ -267,8 +267,8 @@ def entry(planned: PlannedRun) -> Row:
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
-    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, the ``folder`` that the paths
-    in the design start from, and the `entry` of each of its ``runs``.
+    """Return the plan of the design in ``folder``: its name as ``design``, ``metrics``, the ``folder`` of the relative
+    paths in the design, and the `entry` of each of its ``runs``.
 
     Raises:
         RunFolderError: there is no design in it, or its plan is damaged.
@@ -280,23 +280,23 @@ def read_plan(folder: Path) -> dict[str, Any]:
 
 
 def read_rows(folder: Path, ids: Iterable[str]) -> dict[str, Row]:
-    """Return the rows of those runs that have ended, by run id."""
+    """Return the rows of the runs that have ended, by run id."""
     rows = {run_id: read_row(folder / RUNS / run_id) for run_id in ids}
     return {run_id: row for run_id, row in rows.items() if row is not None}
 
 
 def rows_of(folder: Path, entries: Sequence[Row]) -> list[Row]:
-    """Return the rows of the table, of all runs of a plan that have ended."""
+    """Return the rows of the table: of all runs of a plan that have ended."""
     return placed(read_rows(folder, [one["run_id"] for one in entries]), entries)
 
 
 def placed(rows: Mapping[str, Row], entries: Iterable[Row]) -> list[Row]:
-    """Return the rows of the table: each at the place that the plan gives it now, whatever it was when it ran."""
+    """Return the rows of the table, each at its place in the present plan, not in the plan with which it ran."""
     return [rows[one["run_id"]] | one for one in entries if one["run_id"] in rows]
 
 
 def unwritable(folder: Path, error: OSError) -> DiskError:
-    """Return the error that says why the folder of a design cannot be written any more, and what to do."""
+    """Return the error that explains why the folder of a design cannot be written, and what to do."""
     why = os.strerror(error.errno) if error.errno else str(error)
     return DiskError(
         f"cannot write {str(folder)!r}: {why}; finished runs are complete. Fix this, for example by freeing disk "
@@ -305,7 +305,7 @@ def unwritable(folder: Path, error: OSError) -> DiskError:
 
 
 def load_kept_design(folder: Path | str, *, trusted_only: bool = False) -> Design:
-    """Load the design that a folder of results holds; its paths start where those of its own file did.
+    """Load the design in a folder of results; its relative paths start from the folder of its original file.
 
     Raises:
         RunFolderError: there is no design in the folder.

@@ -1,4 +1,4 @@
-"""What a run that has ended still tells: measurements that are asked for later, from what is left of its recording."""
+"""Later measurements of a finished run, from the kept part of its recording."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _COMPUTED = {"explored_area_m2": "explored_share_union"}
 
 
 def measured(folder: Path, planned: PlannedRun) -> bool:
-    """Return whether a run that has ended holds all that is asked of it, now that what it can still tell is written.
+    """Add the measurements that a finished run can still provide, and return whether it then holds all of them.
 
     Raises:
         OSError: the disk is full or cannot be written.
@@ -34,7 +34,7 @@ def measured(folder: Path, planned: PlannedRun) -> bool:
 
 
 def _is_there(run: Run, measurement: Measurement) -> bool:
-    """Return whether a measurement has been written, with all that it records."""
+    """Return whether a measurement has been written with all its quantities."""
     path = run.folder / measurement.file
     if not path.is_file():
         return False
@@ -42,7 +42,7 @@ def _is_there(run: Run, measurement: Measurement) -> bool:
 
 
 def _can_tell(run: Run, measurement: Measurement) -> bool:
-    """Return whether a recording that was thinned to a row a second holds what a measurement asks for."""
+    """Return whether a recording thinned to one row per second suffices for a measurement."""
     period_s = measurement.every_s
     if measurement.when or measurement.every or not period_s or period_s % THIN_S:
         return False

@@ -1,4 +1,4 @@
-"""What is left of a run of a design: its measurements, what its pictures need, and its metrics."""
+"""The files kept of a run of a design: its measurements, the data for its pictures, and its metrics."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ from covey.results.run import Run
 from covey.results.table import Table, read_columns
 
 THIN_S = 1.0
-"""Simulated time between two rows of a recording that is thinned [s]."""
+"""Simulated time between two rows of a thinned recording [s]."""
 
 _IN_PICTURES = ("step", "robot", *STEP_COLUMNS, "x_m", "y_m", "heading_rad")
 _BYTES = {"kbytes_received_per_s": "bytes_received", "kbytes_sent_per_s": "bytes_sent"}
@@ -27,20 +27,20 @@ ABOARD = {
     "kbytes_received_per_s": "kbytes_received",
     "kbytes_sent_per_s": "kbytes_sent",
 }
-"""Columns of what the robots' processes, or their emulated computers, told every few seconds."""
+"""Columns of the samples of the robots' processes, or of their emulated computers."""
 HOST = {"host_cpu_percent": "cpu_percent", "host_rss_mib": "rss_mib"}
 
 
 def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
-    """Write the measurements of a finished run into its folder, and drop from its recording what is not to stay.
+    """Write the measurements of a finished run into its folder, and remove the recordings that are not kept.
 
-    The metrics of the run are in ``metrics.json`` already.
+    The metrics of the run are already in ``metrics.json``.
 
     Args:
         run: a finished run.
-        measurements: each becomes a table, named for its time: ``every_5_s.parquet``, ``when_collision.parquet``.
-        keep: ``measurements``: besides these only ``team.parquet``, a row a second; ``pictures``: also the poses, a
-            row a second, the events, and the maps; ``everything``: all that was recorded.
+        measurements: each becomes a table named after its time: ``every_5_s.parquet``, ``when_collision.parquet``.
+        keep: ``measurements``: these and ``team.parquet``, one row per second; ``pictures``: also the poses, one row
+            per second, the events, and the maps; ``everything``: the whole recording.
 
     Raises:
         RunFolderError: the disk is full or cannot be written.
@@ -56,7 +56,7 @@ def keep_of(run: Run, measurements: Iterable[Measurement], keep: str) -> None:
 
 
 def _drop(run: Run, keep: str, measured: Iterable[str]) -> None:
-    """Thin the recording of a run, and leave out what ``keep`` and the files of its measurements do not name."""
+    """Thin the recording of a run, and remove files that neither ``keep`` nor its measurements need."""
     rows = sampled(run, THIN_S)
     rows = rows if not len(run.times) or len(run.times) - 1 in rows else np.append(rows, len(run.times) - 1)
     _thin(run, "team", rows, None)
@@ -73,7 +73,7 @@ def _drop(run: Run, keep: str, measured: Iterable[str]) -> None:
 
 
 def sampled(run: Run, period_s: float) -> np.ndarray:
-    """Return the rows of the team's table at which multiples of a period are first reached, int64 (k,)."""
+    """Return the first rows of the team's table at or after each multiple of a period, int64 (k,)."""
     number = np.floor(run.times / period_s + 1e-9)
     return np.flatnonzero(np.diff(number, prepend=0.0) > 0)
 
@@ -91,7 +91,7 @@ def write_measurement(run: Run, measurement: Measurement) -> None:
 
 
 def _at_rows(run: Run, measurement: Measurement, rows: np.ndarray) -> dict[str, pa.Array]:
-    """Return the columns at some steps: a row for each robot, or one for the team when no robot is asked about."""
+    """Return the columns at some steps: one row per robot, or one for the team if no quantity is of a robot."""
     quantities = [QUANTITIES[name] for name in measurement.record]
     by_robot = any(quantity.scope == "robot" for quantity in quantities)
     n = len(run.names) if by_robot else 1
@@ -110,7 +110,7 @@ def _at_rows(run: Run, measurement: Measurement, rows: np.ndarray) -> dict[str, 
 
 
 def _at_events(run: Run, measurement: Measurement) -> dict[str, pa.Array]:
-    """Return the columns at the events of a kind, one row each."""
+    """Return the columns at the events of a kind, one row per event."""
     events = read_columns(run.folder / "events.parquet")
     events = events.filter(pc.equal(events["kind"], measurement.when))  # pyright: ignore
     columns: dict[str, pa.Array] = {name: events[name].combine_chunks() for name in ("step", "time_s")}
@@ -132,7 +132,7 @@ def _at_events(run: Run, measurement: Measurement) -> dict[str, pa.Array]:
 
 
 def _of_team(run: Run, name: str) -> np.ndarray:
-    """Return a column of the team at every step, float64 (steps,); NaN where the run does not have it."""
+    """Return a column of the team at every step, float64 (steps,); NaN if the run does not have it."""
     if name == "explored_area_m2":
         area = run.metrics["explorable_area_m2"]
         return run.series("explored_share_union") * (np.nan if area is None else area)
@@ -144,7 +144,7 @@ def _of_team(run: Run, name: str) -> np.ndarray:
 
 
 def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
-    """Return a column of the robots at some steps, float64 (rows, robots); NaN where the run does not have it."""
+    """Return a column of the robots at some steps, float64 (rows, robots); NaN if the run does not have it."""
     for told in ("process_host", "computers"):
         if name in ABOARD and run.has(told):
             names = pq.read_schema(run.folder / f"{told}.parquet").names
@@ -157,7 +157,7 @@ def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
 
 
 def _told(run: Run, table: str, column: str, rows: np.ndarray) -> np.ndarray:
-    """Return what each robot told last in a table of samples, float64 (rows, robots); NaN before the first."""
+    """Return the last value of each robot in a table of samples, float64 (rows, robots); NaN before the first."""
     samples = read_columns(run.folder / f"{table}.parquet", ["time_s", "robot", column])
     at, values = samples["time_s"].to_numpy(), samples[column].to_numpy().astype(np.float64)
     robots, found = np.array(samples["robot"].to_pylist(), dtype=object), np.full((len(rows), len(run.names)), np.nan)
@@ -169,7 +169,7 @@ def _told(run: Run, table: str, column: str, rows: np.ndarray) -> np.ndarray:
 
 
 def _per_second(run: Run, counter: str, rows: np.ndarray) -> np.ndarray:
-    """Return how much a counter of the radio's traffic grew from each row to the next, per second, (rows, robots)."""
+    """Return the growth of a counter of radio traffic from each row to the next, per second, (rows, robots)."""
     totals = np.zeros((len(rows), len(run.names)))
     times = run.times[rows]
     if run.has("traffic") and len(rows):
@@ -187,7 +187,7 @@ def _per_second(run: Run, counter: str, rows: np.ndarray) -> np.ndarray:
 
 
 def _thin(run: Run, name: str, rows: np.ndarray, columns: Any) -> None:
-    """Leave only some rows and columns (None: all) of a table."""
+    """Keep only some rows and columns (None: all) of a table."""
     path = run.folder / f"{name}.parquet"
     whole = read_columns(path, columns)
     part = whole.take(pa.array(rows))

@@ -1,4 +1,4 @@
-"""What a finished run of a design leaves of itself: its row."""
+"""The row of a finished run of a design."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class RowShape(Shape):
 
 
 def read_row(folder: Path) -> Row | None:
-    """Return the row of the finished run whose place is ``folder``, or None when it holds no whole one of that run."""
+    """Return the row of the finished run in ``folder``, or None if it holds no complete row of that run."""
     try:
         row = read_json(folder / ROW, RowShape, 1)
     except (RunFolderError, FileNotFoundError):

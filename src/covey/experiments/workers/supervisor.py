@@ -1,4 +1,4 @@
-"""`Supervisor`: has runs executed one after the other in another process, and ends what goes beyond its limits."""
+"""`Supervisor`: executes runs one after the other in another process, and stops those that exceed their limits."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from covey.registry import import_path
 _POLL_S = 0.5
 _LOG_BYTES = 20_000
 _STARTS = 3
-"""How often a process is started before it is said that none can be."""
+"""Number of attempts to start a process."""
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -36,11 +36,11 @@ _mine = threading.local()
 
 
 class Abandoned(CoveyError):
-    """The keeper was closed while its run was in flight."""
+    """The supervisor was closed during a run."""
 
 
 def keep(planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
-    """Have one run executed by the keeper of this thread and return its row: what executors call."""
+    """Execute one run with the supervisor of this thread, and return its row; executors call this."""
     return this_supervisor().run(planned, folder, limits, environment)
 
 
@@ -52,34 +52,34 @@ def this_supervisor() -> "Supervisor":
 
 
 class Supervisor:
-    """Owns one process at a time and gives it one run after the other."""
+    """Owns one process at a time, and gives it one run after the other."""
 
     def __init__(self) -> None:
         self._child: _Child | None = None
         self._closed = False
 
     def run(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
-        """Return the row of a run: that which it left itself, or else one that says why it was ended.
+        """Return the row of a run: its own, or one with the reason why it was stopped.
 
         Args:
             planned: the run.
-            folder: its place.
-            limits: what it may take.
-            environment: `covey.experiments.design.plan.environment` of whoever planned it.
+            folder: its folder.
+            limits: its limits.
+            environment: `covey.experiments.design.plan.environment` of the machine that planned it.
 
         Raises:
             OSError: the disk is full or cannot be written.
             CoveyError: this machine has other sources or packages than the one that planned the run.
             MachineError: no process can be started here.
-            Abandoned: the keeper was closed.
+            Abandoned: the supervisor was closed.
         """
         row, pid = self._attempt(planned, folder, limits, environment)
-        if row["status"] == "died":  # perhaps somebody killed the process; what dies twice did it itself
+        if row["status"] == "died":  # another program may have killed the process; a second death is the run's own
             row, pid = self._attempt(planned, folder, limits, environment)
         return row if pid is None else publish(row, work_folder(folder, pid), folder)
 
     def _attempt(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> tuple[Row, int | None]:
-        """Return the row of a run, and when it left none itself, the id of the process that it ran in."""
+        """Return the row of a run and, if the run wrote none itself, the id of its process."""
         if (row := read_row(folder)) is not None:
             return row, None
         child = self._ready(folder.parent, environment)
@@ -113,25 +113,25 @@ class Supervisor:
             raise OSError(answer["errno"], answer["error"]) if answer["errno"] else CoveyError(answer["error"])
         assert self._child is not None
         self._child.used = time.monotonic()
-        # what this run left must not count for the next
+        # memory that this run left must not count for the next one
         if answer.get("last") or self._child.resident_mib() > limits.memory_mib / 2:
             self.close()
         return answer["row"]
 
     def close(self) -> None:
-        """End the process; it may be asked for again."""
+        """End the process; a later run starts a new one."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
 
     def abandon(self) -> None:
-        """End the process in the middle of its run, of which nothing is kept; called from another thread."""
+        """End the process during its run, which is lost; called from another thread."""
         self._closed = True
         if (child := self._child) is not None:
             child.kill()
 
     def _drop(self) -> str:
-        """Kill the process, and return the end of what it wrote."""
+        """Kill the process, and return the end of its output."""
         child, self._child = self._child, None
         if child is None:
             return ""
@@ -161,7 +161,7 @@ class Supervisor:
         return self._child
 
     def _start(self) -> dict[str, Any]:
-        """Start a process, again when it ends before it is ready; return what it says first."""
+        """Start a process, and retry if it ends before it is ready; return its first message."""
         ends: list[str] = []
         while len(ends) < _STARTS:
             try:
@@ -183,7 +183,7 @@ class Supervisor:
 
 
 class _Child:
-    """One process, and what it answers."""
+    """One process and its answers."""
 
     def __init__(self) -> None:
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
@@ -195,19 +195,19 @@ class _Child:
             env=os.environ | _ONE_THREAD | {"PYTHONPATH": import_path()},
             text=True,
             encoding="utf-8",
-            start_new_session=True,  # Ctrl-C in the terminal is for the runner alone
+            start_new_session=True,  # Ctrl-C in the terminal must reach only the runner
         )
         self.used = time.monotonic()
         self.answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def order(self, order: dict[str, Any]) -> None:
-        with suppress(BrokenPipeError):  # it has died: the answer says so
+        with suppress(BrokenPipeError):  # it has died, as its answer will show
             self._stdin.write(json.dumps(order) + "\n")
             self._stdin.flush()
 
     def resident_mib(self) -> float:
-        """Return the memory that the process and those that it started hold in RAM [MiB]; 0 when it is gone."""
+        """Return the resident memory of the process and its children [MiB]; 0 if it is gone."""
         total = 0
         with suppress(psutil.Error):
             process = psutil.Process(self.process.pid)
@@ -217,7 +217,7 @@ class _Child:
         return total / 2**20
 
     def ask_where(self) -> None:
-        """Have the process write to its log in which line it is."""
+        """Let the process write its present line to its log."""
         if hasattr(signal, "SIGUSR1"):
             self.process.send_signal(signal.SIGUSR1)
             time.sleep(0.2)
@@ -239,7 +239,7 @@ class _Child:
         return f"its process was ended by {name}{hint}"
 
     def log_tail(self) -> str:
-        """Return the end of what the process wrote to standard output and error."""
+        """Return the end of the standard output and error of the process."""
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - _LOG_BYTES))
         return self._log.read().decode(errors="replace")
@@ -258,13 +258,13 @@ class _Child:
         self.release()
 
     def release(self) -> None:
-        """Close what the ended process was reached by."""
+        """Close the pipes of the ended process."""
         with suppress(BrokenPipeError):
             self._stdin.close()
         self._log.close()
 
     def kill(self) -> None:
-        """End the process and those that it started."""
+        """End the process and its children."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -279,14 +279,14 @@ class _Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with suppress(ValueError), self.process.stdout as stream:  # what is no answer: the process is given up
+        with suppress(ValueError), self.process.stdout as stream:  # not an answer: give the process up
             for line in stream:
                 self.answers.put(json.loads(line))
         self.answers.put(None)
 
 
 def _beyond(limits: Limits, wall_s: float, memory_mib: float) -> tuple[str, str] | None:
-    """Return status and reason of a run that takes more than it may."""
+    """Return status and reason of a run that exceeds its limits."""
     if wall_s > limits.wall_s:
         return "hung", f"still running after {limits.wall_s:g} s of wall time, its limit (limits.wall_s)"
     if memory_mib > limits.memory_mib:
@@ -296,7 +296,7 @@ def _beyond(limits: Limits, wall_s: float, memory_mib: float) -> tuple[str, str]
 
 
 def compile_if_cold() -> None:
-    """Compile the kernels of a usual run where that has not been done, before there are processes that need them."""
+    """Compile the kernels of a usual run, if necessary, before starting processes that need them."""
     from covey.scenario.warmup import compile_all, is_cold
 
     if is_cold():

@@ -1,8 +1,8 @@
-"""The process in which a keeper has runs executed: ``python -m covey.experiments.workers.worker``.
+"""The process that executes runs for a supervisor: ``python -m covey.experiments.workers.worker``.
 
-Orders come as lines of JSON on standard input, one answer goes back for each. What a controller prints goes to
-standard error. When the keeper vanishes, the process ends at once, in the middle of a run too; so it does after a run
-that has changed it for the next one.
+It reads orders as lines of JSON from standard input, and writes one answer for each. Output of controllers goes to
+standard error. The process ends at once if the supervisor vanishes, even during a run. It also ends after a run that
+has changed the process in a way that could affect the next one.
 """
 
 import faulthandler
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import IO, Any
 
 IDLE_S = 60.0
-"""After so long without an order the process ends by itself."""
+"""The process ends after this time without an order."""
 CLOSED = 74
 """Exit code of a process that cannot answer any more."""
 
 
 def main() -> None:
-    """Execute what is ordered until there is nothing more to come."""
+    """Execute orders until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     stream = os.fdopen(os.dup(0), encoding="utf-8")
@@ -48,24 +48,24 @@ def main() -> None:
             return
         try:
             answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]))}
-        except Exception as error:  # the disk: no fault of the run, and no row
+        except Exception as error:  # the disk: not the run's fault, so no row
             answer = {"error": str(error), "errno": getattr(error, "errno", None)}
         changed = _state() != found
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         _say(answers, answer | {"last": changed})
         if changed:
-            os._exit(0)  # threads that do not end keep nobody waiting
+            os._exit(0)  # do not wait for threads that never end
 
 
 def _state() -> tuple[Any, ...]:
-    """Return what a controller may leave behind in the process, besides the modules of files."""
+    """Return the state of the process that a controller may have changed, except modules of files."""
     try:
         folder = os.getcwd()
     except OSError:  # it has been removed
         folder = ""
     threads = {t for t in threading.enumerate() if not t.daemon and not t.name.startswith("covey-")}
-    variables = {name: value for name, value in os.environ.items() if name[0] != "_"}  # as libraries set for themselves
+    variables = {name: value for name, value in os.environ.items() if name[0] != "_"}  # libraries set those with _
     return folder, variables, tuple(sys.path), sys.getrecursionlimit(), gc.isenabled(), threads
 
 
@@ -76,7 +76,7 @@ def _listen(stream: IO[str], orders: "queue.SimpleQueue[dict[str, Any]]") -> Non
 
 
 def _say(answers: IO[str], answer: dict[str, Any]) -> None:
-    """Write an answer, unless a run has closed the pipe; its number may now be that of another file."""
+    """Write an answer, unless a run has closed the pipe; its descriptor may now belong to another file."""
     try:
         if not stat.S_ISFIFO(os.fstat(answers.fileno()).st_mode):
             os._exit(CLOSED)
