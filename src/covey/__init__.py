@@ -1,6 +1,6 @@
 """Covey: simulate, control and benchmark teams of mobile robots.
 
-Names are loaded when they are first used, so that ``import covey`` takes no time.
+Names are loaded at first use, so that ``import covey`` is fast.
 """
 
 import sys
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from covey.world.ground import Ground
     from covey.world.world import World
 
-if sys.flags.safe_path:  # as with python -P: nothing of the current folder is to be used
+if sys.flags.safe_path:  # python -P: use nothing from the current folder
     ignore_settings()
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The notice board: a record that the whole team reads and writes, whatever the radio does.
+"""The notice board: a record that the whole team reads and writes, independent of the radio.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (notice board).
@@ -13,18 +13,18 @@ from covey.comms.message import copied
 
 @dataclass(eq=False)
 class Blackboard:
-    """What stands on the board, and what goes up at the next step.
+    """The entries on the board, and those to be added at the next step.
 
     Attributes:
-        notes: key to value; what robots read.
-        pending: what was written during this step, in the order of writing; a deleted key has `_GONE`.
+        notes: value by key, as robots read them.
+        pending: entries written during this step, in order; the value of a deleted key is `_GONE`.
     """
 
     notes: dict[str, Any] = field(default_factory=dict)
     pending: list[tuple[str, Any]] = field(default_factory=list)
 
     def turn(self) -> None:
-        """Put up what was written since the last turn, so that all robots of a step read the same."""
+        """Add the entries written since the last turn, so that all robots of a step read the same."""
         for key, value in self.pending:
             if value is _GONE:
                 self.notes.pop(key, None)
@@ -34,7 +34,7 @@ class Blackboard:
 
 
 class Notices(MutableMapping[str, Any]):
-    """The board as a robot reads and writes it; values are copied, and are read from the next step on."""
+    """A robot's view of the board; values are copied, and can be read from the next step on."""
 
     def __init__(self, board: Blackboard):
         self._board = board
@@ -59,7 +59,7 @@ class Notices(MutableMapping[str, Any]):
 
 class _Gone:
     def __reduce__(self) -> str:
-        return "_GONE"  # the same one in every process
+        return "_GONE"  # the same object in every process
 
 
 _GONE = _Gone()

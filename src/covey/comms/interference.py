@@ -1,4 +1,4 @@
-"""Interference: packets that are on a channel at the same time."""
+"""Interference between packets that are on a channel at the same time."""
 
 from typing import TYPE_CHECKING
 
@@ -25,17 +25,17 @@ def disturbed(
 ) -> np.ndarray:
     """Return which receptions are lost to other packets on the channel, bool (m,).
 
-    Two packets meet when their transmissions overlap in time, or begin together. A robot that transmits hears nothing.
-    Without power models any other packet that the receiver could hear destroys the one that it wants. With them the
-    powers of the others, also of those too weak to be decoded, add to the noise: a threshold receiver needs
-    ``sinr_db``, QPSK gets more bit errors.
+    Two packets collide if their transmissions overlap in time or begin together. A transmitting robot hears nothing.
+    Without power models, any other packet that the receiver can hear destroys the wanted one. With power models, the
+    powers of the others, even of those too weak to decode, add to the noise: a threshold receiver needs ``sinr_db``,
+    and QPSK gets more bit errors.
 
     Args:
-        lane, others: the radio, and those on the same channel.
-        packets: those that are being decided.
-        row, receiver: one reception each: which packet, which robot, int64 (m,).
-        power: received [dBm], (m,); None without power models.
-        luck: uniform numbers, (m,): a packet is decoded when they are below its chance.
+        lane, others: the radio, and the radios on the same channel.
+        packets: the packets to decide.
+        row, receiver: packet and robot of each reception, int64 (m,).
+        power: received power [dBm], (m,); None without power models.
+        luck: uniform numbers, (m,); a packet is decoded if its number is below its probability.
         world, xy: walls and true positions.
     """
     active = Packets.join([part for one in (lane, *others) for part in (one.past, one.pending)])

@@ -1,4 +1,4 @@
-"""Posts: the protocols of all robots on one radio, between what they write and the lane that carries it."""
+"""Link layer: the protocols of all robots on one radio, between the mailboxes and the radio channel."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,30 +18,30 @@ _NUMBERS = ("number", "origin", "final", "source", "to", "kind", "size", "hops")
 
 
 class DirectPost:
-    """What is written goes on the air, and what arrives is handed over, many at once."""
+    """Transmits messages as they are, and hands over what arrives, in batches."""
 
     def __init__(self, lane: RadioChannel, hand_over: HandOver):
         self.lane, self._hand_over = lane, hand_over
 
     @property
     def idle(self) -> bool:
-        """True when nothing is on its way."""
+        """True if nothing is being transmitted."""
         return self.lane.idle
 
     def begin(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
         """Begin a step."""
 
     def send(self, packets: Packets) -> None:
-        """Take messages that robots wrote."""
+        """Send messages of robots."""
         self.lane.transmit(packets)
 
     def hear(self, come: Receptions) -> None:
-        """Take what arrived."""
+        """Process what has arrived."""
         self._hand_over(come)
 
 
 class StationPost:
-    """Each robot has a station that runs a protocol; packets are handled one by one."""
+    """Each robot has a station that runs a protocol; packets are processed one by one."""
 
     def __init__(self, lane: RadioChannel, seed: int, hand_over: HandOver):
         self.lane, self._hand_over = lane, hand_over
@@ -61,13 +61,13 @@ class StationPost:
         return False
 
     def begin(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
-        """Begin a step: what robots wrote, they wrote at ``before_s``."""
+        """Begin a step; the messages of robots were written at ``before_s``."""
         self._hears, self._place, self._now_s = None, (world, pose, alive), now_s
         for station in self.stations:
             station.time_s = before_s
 
     def send(self, packets: Packets) -> None:
-        """Take messages that robots wrote."""
+        """Send messages of robots."""
         for k in range(len(packets)):
             frame = self._frame(packets, k, 0.0)
             station = self.stations[frame.origin]
@@ -75,7 +75,7 @@ class StationPost:
         self._flush()
 
     def hear(self, come: Receptions) -> None:
-        """Take what arrived, then let every station do what is due."""
+        """Process what has arrived, then step every station."""
         self._sense()
         for station in self.stations:
             station.time_s = self._now_s
@@ -97,7 +97,7 @@ class StationPost:
             self._hand_over(Receptions(self._packets(frames), every, np.array(robots, np.int64), arrived))
 
     def _sense(self) -> None:
-        """Work out who hears somebody transmit now, or transmits itself."""
+        """Find the robots that hear a transmission now, or transmit."""
         on_air = self.lane.pending
         on_air = on_air.take((on_air.start_s <= self._now_s) & (on_air.end_s > self._now_s + 1e-9))
         for station in self.stations:
@@ -120,7 +120,7 @@ class StationPost:
         self.lane.traffic.dropped[frame.origin, self.lane.traffic.kind(frame.kind), CAUSES.index(cause)] += 1
 
     def _flush(self) -> None:
-        """Transmit what the stations want to, in the order of the robots."""
+        """Transmit the outgoing packets of the stations, in the order of the robots."""
         ready = [(s.time_s, f) for s in self.stations for f in s.outgoing]
         if ready:
             for station in self.stations:
@@ -149,10 +149,10 @@ class StationPost:
 
 
 def post_of(lane: RadioChannel, seed: int, hand_over: HandOver) -> DirectPost | StationPost:
-    """Return the post that the protocol of a lane asks for."""
+    """Return the link layer for the protocol of a radio channel."""
     return DirectPost(lane, hand_over) if type(lane.radio.protocol) is Direct else StationPost(lane, seed, hand_over)
 
 
 def _own(protocol: Protocol) -> Protocol:
-    """Return a protocol with the same parameters and a state of its own."""
+    """Return a protocol with the same parameters and its own state."""
     return type(protocol)(**{name: getattr(protocol, name) for name in type(protocol).model_fields})

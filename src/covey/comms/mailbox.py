@@ -1,4 +1,4 @@
-"""The mailbox of one robot: what it wants to send, and what has arrived."""
+"""The mailbox of one robot: its outgoing and received messages."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, Message, copied
 from covey.errors import InvalidValueError, did_you_mean
 
 INBOX_MESSAGES = 1000
-"""How many messages wait to be taken; a full inbox loses the oldest."""
+"""Largest number of messages in an inbox; a full inbox loses the oldest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outgoing:
-    """What a robot asked its radio to send; see `Message`. ``ttl_s``: it is worthless after this time [s]."""
+    """A message to be sent; see `Message`. ``ttl_s``: it is dropped after this time [s]."""
 
     to: str | None
     kind: str
@@ -26,16 +26,16 @@ class Outgoing:
 
 @dataclass(eq=False)
 class Mailbox:
-    """What stands between a robot and its radios.
+    """The queues between a robot and its radios.
 
     Attributes:
         owner: name of the robot.
         team: names of all robots.
         radios: names of its radios.
-        outbox: what is to be sent, oldest first; the network empties it.
-        inbox: what has arrived and was not taken yet, oldest first.
-        overflowed: messages that a full inbox has lost.
-        writers: mailboxes of the team whose outbox is not empty; one list for all of them.
+        outbox: messages to be sent, oldest first; the network empties it.
+        inbox: received messages that were not taken yet, oldest first.
+        overflowed: number of messages that a full inbox has lost.
+        writers: mailboxes of the team with a non-empty outbox; one list shared by all.
     """
 
     owner: str
@@ -51,8 +51,8 @@ class Mailbox:
         """Copy a payload and queue it.
 
         Raises:
-            InvalidValueError: nobody has that name, it is the robot's own, there is no such radio, or the payload is
-                no plain data, or is too large alone or with what was sent in this step.
+            InvalidValueError: no robot has that name, it is the robot's own, there is no such radio, or the payload is
+                not plain data, or is too large, alone or together with the other messages of this step.
         """
         if to is not None and to not in self.team:
             raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
@@ -69,7 +69,7 @@ class Mailbox:
         self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
 
     def put(self, message: Message) -> Message | None:
-        """Let a message arrive; return the one that a full inbox loses, if any."""
+        """Add a received message; return the one that a full inbox loses, if any."""
         lost = None
         if len(self.inbox) == INBOX_MESSAGES:
             lost = self.inbox.popleft()
@@ -89,7 +89,7 @@ class Mailbox:
         return taken
 
     def take_one(self, kind: str | None) -> Message | None:
-        """Remove and return the oldest message of a kind (None: any), or None when there is none."""
+        """Remove and return the oldest message of a kind (None: any), or None if there is none."""
         for message in self.inbox:
             if kind is None or message.kind == kind:
                 self.inbox.remove(message)

@@ -1,4 +1,4 @@
-"""Messages: what a robot sends is copied at once, has a kind, and a size in bytes."""
+"""Messages: payloads are copied when they are sent, and have a kind and a size in bytes."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,25 +11,25 @@ import numpy as np
 from covey.errors import InvalidValueError
 
 LARGEST_BYTES = 16 * 2**20
-"""How large a payload may be [bytes]: some minutes of a fast radio."""
+"""Largest payload [bytes]: some minutes of a fast radio."""
 HEADER_BYTES = 28
-"""What the network adds to a payload: an IPv4 header of 20 and a UDP header of 8 bytes (RFC 791, RFC 768)."""
+"""Headers that the network adds to a payload [bytes]: 20 for IPv4 and 8 for UDP (RFC 791, RFC 768)."""
 _UNCHANGING = (int, float, str, bytes, np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """What one robot sent and another got.
+    """A message from one robot to others.
 
     Attributes:
         sender: name of the robot that wrote it.
-        to: name of the robot it is for; None for everybody (a broadcast).
-        kind: what it is about, a word that sender and reader agree on.
+        to: name of the receiver; None for a broadcast.
+        kind: topic, a word that sender and reader agree on.
         payload: the content, a copy.
-        size_bytes: size on the air, payload and header.
-        sent_s: when it was sent [s].
-        received_s: when it arrived [s]; NaN before.
-        hops: how many radio links it went over; 0 before it arrived.
+        size_bytes: transmitted size, payload and header.
+        sent_s: time of sending [s].
+        received_s: time of arrival [s]; NaN before.
+        hops: number of radio links that it took; 0 before it arrived.
         number: counts the messages of a run.
     """
 
@@ -51,7 +51,7 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
     memory and 8, a container as its items and 2.
 
     Raises:
-        InvalidValueError: the payload holds something that is no plain data, such as a robot, or is larger.
+        InvalidValueError: the payload holds something other than plain data, such as a robot, or is too large.
 
     Examples:
         >>> copied({"goal": (1.0, 2.0), "free": True})
@@ -88,7 +88,7 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
 
 
 def _all(values: Sequence[Any], room: int) -> tuple[list[Any], int]:
-    """Return copies of the items of a container, and the size of it."""
+    """Return copies of the items of a container, and its size."""
     _fits(2 + len(values), room)
     copies, size = [], 2
     for value in values:
@@ -110,7 +110,7 @@ def _fits(size: int, room: int) -> int:
 
 
 def again(value: Any) -> Any:
-    """Return a copy of what `copied` returned; parts that nobody can change are the same.
+    """Return a copy of a result of `copied`; immutable parts are shared.
 
     Examples:
         >>> told = ("north", {"doors": [1, 2]})

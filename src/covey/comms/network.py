@@ -1,4 +1,4 @@
-"""The network: takes messages from the mailboxes of a team and delivers them as the radios allow."""
+"""The network: takes messages from the mailboxes of a team, and delivers them over the radios."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from covey.world.state import AnyWorld
 
 @dataclass(eq=False)
 class Claim:
-    """Messages of a kind that software of the simulation takes, instead of the mailboxes.
+    """Messages of a kind that go to software of the simulation instead of the mailboxes.
 
     Attributes:
-        receptions: what arrived and was not taken yet.
+        receptions: received messages that were not taken yet.
     """
 
     receptions: list[Receptions] = field(default_factory=list)
 
     def take(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
-        """Take what arrived: receivers and origins, int64 (m,), payloads, and when they were written [s], (m,)."""
+        """Remove and return messages: receivers and origins, int64 (m,), payloads, and times of writing [s], (m,)."""
         taken, self.receptions = self.receptions, []
         if not taken:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), [], np.zeros(0)
@@ -40,18 +40,18 @@ class Claim:
 
 
 class Network:
-    """Delivers what was sent in one step in the next at the earliest.
+    """Delivers the messages of one step in the next step at the earliest.
 
     Args:
-        mailboxes: one of each robot, in the order of the team.
-        radios: what they carry; messages go by the first unless they name another.
+        mailboxes: one for each robot, in the order of the team.
+        radios: the radios; messages use the first one unless they name another.
         seed: root of the random streams.
-        log: which single packets `Traffic` remembers.
+        log: which single packets `Traffic` records.
 
     Attributes:
-        traffic: what was sent, received and dropped.
-        news_s: of when the newest message or map of robot j is that robot i has, also over others [s], float64 (n, n);
-            0 at the start.
+        traffic: counts of sent, received and dropped messages.
+        news_s: time of the newest message or map of robot j that robot i has, directly or through others [s], float64
+            (n, n); 0 at the start.
         used: whether anything has been sent.
     """
 
@@ -76,16 +76,16 @@ class Network:
 
     @property
     def sent_bytes(self) -> np.ndarray:
-        """What each robot has put on the air since the start, int64 (n,)."""
+        """Bytes that each robot has transmitted since the start, int64 (n,)."""
         return self.traffic.total("bytes_sent").astype(np.int64)
 
     @property
     def received_bytes(self) -> np.ndarray:
-        """What each robot has received since the start, int64 (n,)."""
+        """Bytes that each robot has received since the start, int64 (n,)."""
         return self.traffic.total("bytes_received").astype(np.int64)
 
     def claim(self, kind: str) -> Claim:
-        """Return where the messages of a kind arrive from now on, instead of the mailboxes."""
+        """Return a `Claim` that gets the messages of a kind from now on, instead of the mailboxes."""
         return self._claims.setdefault(self.traffic.kind(kind), Claim())
 
     def send_many(
@@ -103,12 +103,12 @@ class Network:
 
         Args:
             senders: indices into the team, int64 (m,).
-            tos: for whom, int64 (m,); -1 for everybody in reach.
-            sizes: on the air [bytes], int64 (m,).
-            kind: what they are about.
-            payloads: the contents, m of them.
-            ttl_s: they are dropped when they have not arrived after this time [s].
-            radio: by which radio; None: the first.
+            tos: receivers, int64 (m,); -1 for all robots in reach.
+            sizes: transmitted sizes [bytes], int64 (m,).
+            kind: their topic.
+            payloads: the m contents.
+            ttl_s: they are dropped if they have not arrived after this time [s].
+            radio: name of the radio; None: the first.
         """
         m = len(payloads)
         if not m:
@@ -121,11 +121,11 @@ class Network:
         self._batches.append((self._lane(radio), packets))
 
     def links(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
-        """Return who can hear whom by a radio, bool (n, n), row i: whom robot i hears; nobody hears itself."""
+        """Return the links of a radio, bool (n, n); row i: the robots that robot i hears, never itself."""
         return self.lanes[self._lane(radio)].air.hears(world, pose, alive)
 
     def look(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
-        """Return what there is to record about links and traffic at a time [s], since the last look."""
+        """Return the record of links and traffic at a time [s], since the last call."""
         hears = np.zeros((len(pose), len(pose)), bool)
         for lane in self.lanes:
             hears |= lane.air.hears(world, pose, alive)
@@ -135,13 +135,13 @@ class Network:
         return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=noted)
 
     def deliver(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
-        """Move everything on to a time [s], and put what arrives into the mailboxes.
+        """Advance to a time [s], and put arriving messages into the mailboxes.
 
         Args:
             world: its walls weaken the radio.
             pose: true poses, float64 (n, 3).
-            alive: whose radio works, bool (n,); the others send and hear nothing.
-            time_s: the time now.
+            alive: robots whose radio works, bool (n,); the others neither send nor receive.
+            time_s: the present time [s].
         """
         batches = self._collect()
         if not batches and (not self.used or all(post.idle for post in self.posts)):
@@ -173,7 +173,7 @@ class Network:
         return self.names.index(radio)
 
     def _collect(self) -> list[tuple[int, Packets]]:
-        """Take what was written since the last step, by radio."""
+        """Collect the messages written since the last step, by radio."""
         batches, self._batches = self._batches, []
         written: dict[int, list[tuple[int, Outgoing]]] = {}
         for i, box in sorted(((self.index[box.owner], box) for box in self._writers), key=itemgetter(0)):
@@ -206,11 +206,11 @@ class Network:
         self.traffic.add("messages_wanted", packets.origin, packets.kind, wanted)
 
     def hears_of(self, receiver: int, origins: np.ndarray, written_s: np.ndarray) -> None:
-        """Note when what robot ``receiver`` now knows of others, int64 (k,), was written, float64 (k,) [s]."""
+        """Record when the newest data of ``receiver`` about others, int64 (k,), was written, float64 (k,) [s]."""
         self.news_s[receiver, origins] = np.maximum(self.news_s[receiver, origins], written_s)
 
     def _hand_over(self, come: Receptions) -> None:
-        """Give messages that arrived to whom they are for."""
+        """Give received messages to their receivers."""
         if not len(come):
             return
         receiver, kind, origin, sent_s = come.receiver, come.kind, come.origin, come.sent_s

@@ -1,4 +1,4 @@
-"""Packets: what is on its way, as columns, so that a thousand cost little more than one."""
+"""Packets in transit, stored as columns, so that a thousand cost little more than one."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Packets:
-    """Packets on their way, one in each row.
+    """Packets in transit, one in each row.
 
     Attributes:
-        number: of the message that the packet carries; counts the messages of a run, int64 (m,).
-        origin, final: who wrote the message, and for whom (-1 all), as indices into the team.
-        source, to: who transmits the packet, and to whom (-1 all).
-        kind: of the message, index into the kinds of the network.
-        size: on the air [bytes].
-        sent_s, expires_s: when it was written, and when it is worthless [s], float64 (m,).
-        start_s, end_s: when the transmission begins and ends [s].
-        hops: radio links that the message has come over before.
+        number: number of the message in the packet, counted over the run, int64 (m,).
+        origin, final: author and final receiver of the message (-1: all), as indices into the team.
+        source, to: transmitter and receiver of the packet (-1: all).
+        kind: topic of the message, an index into the kinds of the network.
+        size: transmitted size [bytes].
+        sent_s, expires_s: times of writing and of expiry [s], float64 (m,).
+        start_s, end_s: start and end of the transmission [s].
+        hops: number of radio links that the message has taken before.
         payload: the content; object (m,).
-        note: what the protocol wrote on the packet, or None; object (m,).
+        note: the protocol's data on the packet, or None; object (m,).
     """
 
     number: np.ndarray
@@ -69,7 +69,7 @@ class Packets:
         expires_s: np.ndarray,
         payload: np.ndarray,
     ) -> "Packets":
-        """Return packets that carry messages as they were written, straight to whom they are for."""
+        """Return packets that carry messages directly to their receivers."""
         zero = np.zeros(len(number), np.int64)
         note = np.full(len(number), None, object)
         return Packets(
@@ -84,7 +84,7 @@ NONE = Packets(**{name: np.zeros(0, kind) for name, kind in _TYPES.items()})
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:
-    """Return a list of anything as an array of objects, (m,)."""
+    """Return a list as an array of objects, (m,)."""
     column = np.empty(len(values), object)
     for i, value in enumerate(values):
         column[i] = value

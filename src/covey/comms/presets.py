@@ -1,8 +1,8 @@
-"""Radios of well-known kinds, by name, as they would stand in a file.
+"""Presets of well-known radios, by name, in the form of a file.
 
-``gz`` and ``subt`` have the numbers of the code: RFComms of gz-sim 8 (defaults), and the SubT challenge's cloudsim. The
-others are textbook values (transmit power, sensitivity, loss at 1 m, office exponent, useful rate): of the right size,
-but no data sheet.
+``gz`` and ``subt`` have the numbers from code: RFComms of gz-sim 8 (defaults), and the SubT challenge's cloudsim. The
+others are textbook values (transmit power, sensitivity, loss at 1 m, office exponent, useful rate): of the right
+magnitude, but not from data sheets.
 """
 
 from typing import Any

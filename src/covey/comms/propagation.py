@@ -1,4 +1,4 @@
-"""The air between robots: what the link models of a radio let through."""
+"""Propagation between robots: the combined link models of a radio."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from covey.random import stream_key
 from covey.world.state import AnyWorld
 
 _DEVIATIONS = 6.0
-"""Shadowing is not expected to help by more than this many standard deviations."""
+"""Largest gain from shadowing that is considered [standard deviations]."""
 _FAINT_DB = 60.0
-"""What is so far below the noise disturbs nobody: a thousand of them add 0.004 dB to it."""
+"""Signals this far below the noise are ignored [dB]: a thousand of them add 0.004 dB to the noise."""
 
 
 class Propagation:
@@ -26,7 +26,7 @@ class Propagation:
         stream: name of the stream of this radio.
 
     Attributes:
-        reach_m: nobody hears anybody beyond this distance [m].
+        reach_m: no robot hears another one beyond this distance [m].
     """
 
     def __init__(self, radio: Radio, seed: int, stream: str):
@@ -47,7 +47,7 @@ class Propagation:
         return min(reaches, default=np.inf)
 
     def links(self, pairs: Pairs, disturbing: bool = False) -> Links:
-        """Return what the models say about pairs of robots; also of powers too low to be decoded, if they disturb."""
+        """Return the results of the models for pairs of robots, with powers too low to decode if they can disturb."""
         floor = self._faintest if disturbing else self._floor
         reach_m = self._reach_m(floor) if disturbing else self.reach_m
         m = len(pairs)
@@ -72,16 +72,16 @@ class Propagation:
         return Links(pairs.a, pairs.b, probability, power, cause, pairs.distance_m)
 
     def all_links(self, world: AnyWorld, xy: np.ndarray) -> Links:
-        """Return the links of all pairs of robots that are within reach; positions [m], float64 (n, 2)."""
+        """Return the links of all pairs of robots within reach; positions [m], float64 (n, 2)."""
         return self.links(Pairs.near(world, xy, self.reach_m))
 
     def hears(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
-        """Return who can hear whom, bool (n, n), symmetric; nobody hears itself.
+        """Return which robots hear each other, bool (n, n), symmetric; no robot hears itself.
 
         Args:
-            world: its walls.
+            world: the world with its walls.
             pose: true poses, float64 (n, 3).
-            alive: whose radio works, bool (n,).
+            alive: robots whose radio works, bool (n,).
         """
         found = self.all_links(world, pose[:, :2])
         up = self.up(found)
@@ -90,7 +90,7 @@ class Propagation:
         return hears & alive[:, None] & alive[None]
 
     def up(self, links: Links) -> np.ndarray:
-        """Return which links are there, bool (m,): at least half of all packets of 100 bytes come through."""
+        """Return which links are up, bool (m,): whether at least half of all packets of 100 bytes get through."""
         chance = links.probability * (1.0 - self.radio.loss)
         if links.power_dbm is not None:
             chance = chance * self.radio.decoded(links.power_dbm, np.full(len(chance), 100.0))
@@ -100,10 +100,10 @@ class Propagation:
         """Return the probability that packets get through, and their power.
 
         Args:
-            links: of some pairs.
-            row: which of them each packet takes, int64 (m,).
-            size: of the packets [bytes], (m,).
-            time_s: when they are transmitted [s], (m,).
+            links: links of some pairs.
+            row: link of each packet, int64 (m,).
+            size: sizes of the packets [bytes], (m,).
+            time_s: times of transmission [s], (m,).
             number: counts the transmissions of this radio, int64 (m,).
 
         Returns:

@@ -11,12 +11,12 @@ class TransmitQueues:
     """The queues of the radios of a team, first in, first out.
 
     Args:
-        robots: how many.
-        bytes_per_s: bandwidth; infinite transmits everything at once.
-        most_bytes: what may wait, without the packet that is on the air; more is dropped.
+        robots: number of robots.
+        bytes_per_s: bandwidth; infinite: everything is transmitted at once.
+        most_bytes: size of the queue without the packet in transmission; packets that do not fit are dropped.
 
     Attributes:
-        free_s: when each transmitter has done all that waits, float64 (robots,).
+        free_s: time at which each transmitter has finished its queue [s], float64 (robots,).
     """
 
     def __init__(self, robots: int, bytes_per_s: float, most_bytes: float):
@@ -26,15 +26,15 @@ class TransmitQueues:
         self._bytes = [0] * robots
 
     def done_s(self, robot: int, size: int, now_s: float) -> float:
-        """Return when a robot will have transmitted what waits, and ``size`` more bytes [s]."""
+        """Return the time at which a robot will have transmitted its queue and ``size`` more bytes [s]."""
         return max(now_s, float(self.free_s[robot])) + size / self.bytes_per_s
 
     def submit(self, packets: Packets) -> tuple[Packets, np.ndarray, np.ndarray]:
         """Queue packets, each at its ``start_s`` at the earliest.
 
         Returns:
-            the packets with the times at which they are transmitted; and which did not fit, and which were worthless
-            before it was their turn, bool (m,).
+            the packets with their transmission times; and which did not fit, and which expired before their turn, bool
+            (m,).
         """
         m = len(packets)
         full, late = np.zeros(m, bool), np.zeros(m, bool)

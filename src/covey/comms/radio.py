@@ -1,4 +1,4 @@
-"""`Radio`: what carries messages between robots, as users declare it."""
+"""`Radio`: a radio as users declare it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -109,14 +109,14 @@ class Radio(Record):
 
     @property
     def models(self) -> tuple[LinkModel, ...]:
-        """The link models, those that look at walls last."""
+        """The link models, with those that use walls last."""
         models = list(self.links)
         if self.range_m is not None or not models:
             models.insert(0, Disc(range_m=DEFAULT_RANGE_M if self.range_m is None else self.range_m))
         return tuple(sorted(models, key=lambda m: m.by_walls))
 
     def references(self) -> list[str]:
-        """Return the code of files, ``./file.py:Name``, that its links and its protocol name."""
+        """Return the code in files, ``./file.py:Name``, that its links and its protocol name."""
         return [reference for item in (*self.links, self.protocol) for reference in item.references()]
 
     @property
@@ -127,12 +127,12 @@ class Radio(Record):
     def decoded(self, power_dbm: np.ndarray, size: np.ndarray, noise_dbm: np.ndarray | None = None) -> np.ndarray:
         """Return the probability that packets are decoded, float64 (m,).
 
-        ``qpsk``: a bit is wrong with probability erfc(sqrt(P/N)), as in gz-sim's RFComms; a packet is right when all
-        of its bits are: (1 - BER) ** bits.
+        ``qpsk``: a bit is wrong with probability erfc(sqrt(P/N)), as in gz-sim's RFComms; a packet is right if all of
+        its bits are: (1 - BER) ** bits.
 
         Args:
             power_dbm: received power, (m,).
-            size: of the packets [bytes], (m,).
+            size: sizes of the packets [bytes], (m,).
             noise_dbm: noise and interference, (m,); None: the noise of the receiver.
         """
         if self.receiver == "threshold":
@@ -155,10 +155,10 @@ Radios = Annotated[Radio | tuple[Radio, ...], AfterValidator(_names_differ)]
 
 
 def radios_of(given: float | Radio | Sequence[Radio]) -> list[Radio]:
-    """Return the radios of a team, given a range [m] (infinite: everybody), a radio, or several.
+    """Return the radios of a team, given a range [m] (infinite: unlimited), a radio, or several.
 
     Raises:
-        InvalidValueError: there is none, or two have the same name.
+        InvalidValueError: there is no radio, or two have the same name.
     """
     if isinstance(given, Radio):
         return [given]

@@ -1,4 +1,4 @@
-"""A lane: one radio of all robots, from the transmit queue through the air to the receivers."""
+"""A radio channel: one radio of all robots, from the transmit queues through the air to the receivers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ class Receptions:
     """Packets that reached receivers, one in each row.
 
     Attributes:
-        packets: those that somebody received.
-        row: which of them, int64 (m,).
+        packets: the received packets.
+        row: packet of each reception, int64 (m,).
         receiver: index into the team, int64 (m,).
-        arrived_s: when [s], float64 (m,).
+        arrived_s: time of arrival [s], float64 (m,).
     """
 
     packets: Packets
@@ -71,7 +71,7 @@ class RadioChannel:
     """One radio of all robots.
 
     Attributes:
-        pending: packets that wait for their turn, or are on the air.
+        pending: packets that wait for their turn, or are in transmission.
         flying: receptions that have not arrived yet.
     """
 
@@ -89,7 +89,7 @@ class RadioChannel:
 
     @property
     def idle(self) -> bool:
-        """True when nothing is on its way."""
+        """True if nothing is in transit."""
         return not len(self.pending) and not len(self.flying)
 
     def transmit(self, packets: Packets) -> None:
@@ -106,14 +106,14 @@ class RadioChannel:
     def cross(
         self, world: AnyWorld, xy: np.ndarray, alive: np.ndarray, now_s: float, others: "list[RadioChannel]"
     ) -> None:
-        """Decide who gets the packets whose transmission has ended by now.
+        """Decide which robots receive the packets whose transmission has ended.
 
         Args:
-            world: its walls.
+            world: the world with its walls.
             xy: true positions [m], (n, 2).
-            alive: whose radio works, bool (n,).
-            now_s: the time [s].
-            others: lanes on the same channel.
+            alive: robots whose radio works, bool (n,).
+            now_s: the present time [s].
+            others: other radios on the same channel.
         """
         done = self.pending.end_s <= now_s + _SAME_S
         if not done.any():
@@ -136,13 +136,13 @@ class RadioChannel:
         self._receive(packets, serial, world, xy, alive, others)
 
     def forget(self, before_s: float) -> None:
-        """Forget the packets that no packet to come can overlap with, whose transmission ended before a time [s]."""
+        """Forget packets whose transmission ended before a time [s]; no later packet can overlap with them."""
         if len(self.past):
             first = self.pending.start_s.min() if len(self.pending) else np.inf
             self.past = self.past.take(self.past.end_s > min(first, before_s))
 
     def arrived(self, now_s: float, alive: np.ndarray) -> Receptions:
-        """Take what has arrived by now, in the order of arrival."""
+        """Remove and return what has arrived, in the order of arrival."""
         rows = self.flying.arrived_s <= now_s + _SAME_S
         if not rows.any():
             return NOTHING
@@ -206,7 +206,7 @@ class RadioChannel:
 
 
 def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return one row for each packet and each robot that it is for: index of the packet, and robot, int64 (m,)."""
+    """Return one row for each packet and receiver: index of the packet, and robot, int64 (m,)."""
     if (to >= 0).all():
         return np.arange(len(to)), to
     count = np.where(to < 0, robots - 1, 1)
@@ -217,7 +217,7 @@ def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray
 
 
 def _pairs(world: AnyWorld, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
-    """Return the pairs that rows need, each once, and which of them each row needs, int64 (m,)."""
+    """Return the distinct pairs of the rows, and the index of each row's pair, int64 (m,)."""
     key = np.minimum(source, receiver) * robots + np.maximum(source, receiver)
     if robots <= _DENSE and len(key) > robots:
         needed = np.zeros(robots * robots, bool)

@@ -1,4 +1,4 @@
-"""What an observer records about the radio: the link graph, the traffic, and how old the news are."""
+"""Samples of the radio for the record: the link graph, the traffic, and the age of information."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +11,12 @@ class Sample:
     """Links and traffic at one time.
 
     Attributes:
-        time_s: when [s].
-        links: how many pairs of robots can hear each other.
-        groups: how many groups the working radios fall into; robots of a group reach one another over hops.
-        largest_group: robots in the largest of them.
-        news_mean_s, news_max_s: age of the newest that robot i has heard of robot j, over all ordered pairs [s];
-            of whom nothing was heard: as old as the run.
+        time_s: its time [s].
+        links: number of pairs of robots that hear each other.
+        groups: number of connected groups of the working radios; robots of a group reach one another over hops.
+        largest_group: number of robots in the largest group.
+        news_mean_s, news_max_s: age of the newest information of robot i about robot j, over all ordered pairs [s];
+            without any information, the age of the run.
         changes: links that came up or went down since the last sample, int64 (m, 3): robot, other, 1 or 0.
         traffic: robot, kind, and counters then causes, of those that changed; see `covey.comms.traffic`.
         packets: rows of the log of single packets.
@@ -34,14 +34,14 @@ class Sample:
 
 
 def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float) -> Sample:
-    """Return what the link graph and the news say; without traffic.
+    """Return the sample of the link graph and the age of information, without traffic.
 
     Args:
-        hears: who hears whom, bool (n, n), symmetric.
+        hears: which robots hear each other, bool (n, n), symmetric.
         before: the same at the last sample.
-        alive: whose radio works, bool (n,).
-        news_s: of when the newest is that i has heard of j, (n, n).
-        time_s: the time [s].
+        alive: robots whose radio works, bool (n,).
+        news_s: time of the newest information of i about j [s], (n, n).
+        time_s: the present time [s].
     """
     sizes = group_sizes(hears[np.ix_(alive, alive)])
     robot, other = np.nonzero(np.triu(hears != before))

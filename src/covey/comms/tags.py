@@ -1,4 +1,4 @@
-"""Environment tags: what robots leave at a place, and others read when they come near."""
+"""Environment tags: data that robots leave at a place, and that others read nearby."""
 
 import math
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class TagReading:
     """A tag in reach.
 
     Attributes:
-        distance_m: from the robot [m].
+        distance_m: distance from the robot [m].
         bearing: direction in the body frame [rad], 0 straight ahead.
-        content: what was written.
+        content: its data.
         owner: name of the robot that left it.
-        age_s: how long ago [s].
+        age_s: its age [s].
     """
 
     distance_m: float
@@ -39,7 +39,7 @@ class TagReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tag:
-    """A tag at a true position [m], left at ``time_s`` [s], gone at ``end_s``."""
+    """A tag at a true position [m], left at ``time_s`` [s], removed at ``end_s``."""
 
     x: float
     y: float
@@ -53,7 +53,7 @@ class TagField:
     """All tags of a run.
 
     Attributes:
-        tags: those that are still there, oldest first.
+        tags: the present tags, oldest first.
     """
 
     def __init__(self, record: Tags):
@@ -74,7 +74,7 @@ class TagField:
             self._xy = np.array([(t.x, t.y) for t in left]).reshape(-1, 2)
 
     def read(self, pose: np.ndarray, time_s: float, skip: np.ndarray, frame: np.ndarray) -> list[TagReading]:
-        """Return the tags in reach of a true pose, nearest first; ``skip`` and ``frame`` are those of the walls."""
+        """Return the tags in reach of a true pose, nearest first; ``skip`` and ``frame``: those of the walls."""
         if not self.tags:
             return []
         offset = self._xy - pose[:2]

@@ -1,4 +1,4 @@
-"""Traffic: what was sent, received and dropped, by robot, kind and cause."""
+"""Traffic: counts of sent, received and dropped messages, by robot, kind and cause."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from covey.comms.radio_channel import Receptions
 
 CAUSES = ("", "out_of_range", "walls", "loss", "collision", "queue_full", "ttl", "dead", "inbox_full", "protocol")
-"""Why a packet or a message was dropped. ``walls``: a model that looks at walls; ``protocol``: it gave up."""
+"""Causes for which packets and messages are dropped. ``walls``: a model that uses walls; ``protocol``: it gave up."""
 
 _NONE, OUT_OF_RANGE, WALLS, LOSS, COLLISION, QUEUE_FULL, TTL, DEAD, INBOX_FULL, GAVE_UP = range(len(CAUSES))
 
@@ -25,15 +25,15 @@ COUNTERS = (
     "packets_received",
     "bytes_received",
 )
-"""What is counted of each robot and kind.
+"""The counters of each robot and kind.
 
-messages_sent: written by it. messages_wanted: receivers that these were for; messages_received: messages that reached
-it, each once; delay_s: the sum of their delays. packets and bytes: on the air, with what a protocol adds and repeats;
-sent by it, and received by it.
+messages_sent: messages written by it. messages_wanted: their intended receivers; messages_received: messages that
+reached it, each once; delay_s: the sum of their delays. packets and bytes: transmitted, including those that a
+protocol adds and repeats; sent by it, and received by it.
 """
 
 LOG_COLUMNS = ("number", "author", "sender", "receiver", "kind", "size_bytes", "sent_s", "arrived_s", "cause")
-"""What is remembered of a single packet: of which message, who wrote that and who transmitted the packet, to whom."""
+"""Columns recorded of a single packet: its message, the message's author, and the packet's transmitter and receiver."""
 
 Log = Literal["none", "drops", "all"]
 
@@ -42,15 +42,15 @@ class Traffic:
     """Counts since the start of a run.
 
     Args:
-        robots: how many.
-        log: which single packets are remembered: ``none``, ``drops`` or ``all``.
+        robots: number of robots.
+        log: which single packets are recorded: ``none``, ``drops`` or ``all``.
 
     Attributes:
-        noted: single packets, see `LOG_COLUMNS`; whoever writes them empties it.
+        noted: single packets, see `LOG_COLUMNS`; the recorder empties it.
         kinds: kinds of messages, in the order of their first appearance.
         counts: float64 (robots, kinds, counters), see `COUNTERS`.
-        dropped: int64 (robots, kinds, causes): packets of each sender, by cause; one that several do not get counts
-            for each of them.
+        dropped: int64 (robots, kinds, causes): packets of each sender, by cause; a packet counts once for each robot
+            that does not get it.
     """
 
     def __init__(self, robots: int, log: Log = "none"):
@@ -63,7 +63,7 @@ class Traffic:
         self._shown = np.zeros((robots, 0, len(COUNTERS) + len(CAUSES)))
 
     def kind(self, name: str) -> int:
-        """Return the index of a kind; a new one gets the next."""
+        """Return the index of a kind; a new kind gets the next one."""
         if name not in self._index:
             self._index[name] = len(self.kinds)
             self.kinds.append(name)
@@ -73,7 +73,7 @@ class Traffic:
         return self._index[name]
 
     def add(self, counter: str, robots: np.ndarray, kinds: np.ndarray, amount: np.ndarray | float = 1.0) -> None:
-        """Add an amount for each robot and kind; the same may come several times."""
+        """Add an amount for each robot and kind; a pair may occur several times."""
         np.add.at(self.counts[..., COUNTERS.index(counter)], (robots, kinds), amount)
 
     def drop(self, robots: np.ndarray, kinds: np.ndarray, causes: np.ndarray | int) -> None:
@@ -87,7 +87,7 @@ class Traffic:
         cause: np.ndarray | int,
         arrived_s: np.ndarray | float,
     ):
-        """Remember single packets for the log, when it asks for such: those that arrived have cause 0."""
+        """Record single packets if the log wants them; the cause of those that arrived is 0."""
         if self.log == "none" or not len(packets) or (self.log == "drops" and np.ndim(cause) == 0 and cause == _NONE):
             return
         causes, arrived = (np.broadcast_to(np.asarray(v), len(packets)) for v in (cause, arrived_s))
@@ -110,7 +110,7 @@ class Traffic:
         return self.counts[..., COUNTERS.index(counter)].sum(axis=1)
 
     def changed(self) -> Iterator[tuple[int, str, np.ndarray]]:
-        """Yield robot, kind, and counters then causes, of each robot and kind with other numbers than last time."""
+        """Yield robot, kind, and counters then causes, of each robot and kind whose numbers have changed."""
         now = np.concatenate((self.counts, self.dropped), axis=2)
         for robot, kind in np.argwhere((now != self._shown).any(axis=2)).tolist():
             yield robot, self.kinds[kind], now[robot, kind]

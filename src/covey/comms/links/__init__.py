@@ -1,4 +1,4 @@
-"""Link models: who hears whom. Each is a record in a file of its own; several of one radio combine."""
+"""Link models: which robots hear each other. Each is a record in its own file; a radio can combine several."""
 
 from covey.comms.links.disc import Disc, Unlimited
 from covey.comms.links.gilbert_elliott import GilbertElliott

@@ -1,4 +1,4 @@
-"""A chain of two states as a pure function of time: who asks, and when, changes nothing. Compiled when first used."""
+"""A chain of two states as a pure function of time, independent of earlier calls. Compiled at first use."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ _FAR = 1_000_000
 def bad_states(key, link, slot, to_bad, to_good):
     """Return which links are bad in a slot, bool (m,).
 
-    The number U drawn for a slot moves both states at once: below min(to_bad, 1 - to_good) a link is bad after it
-    whatever it was, at or above max(to_bad, 1 - to_good) it is good, and in between a good and a bad link stay what
-    they are (or change places, when to_bad + to_good > 1). So the state follows from the last slot whose U decides,
-    which is few slots ago: no state is kept (coupling from the past; J. Propp, D. Wilson 1996).
+    The number U drawn for a slot determines the transition of both states: below min(to_bad, 1 - to_good) a link is bad
+    afterwards in any case; at or above max(to_bad, 1 - to_good) it is good; in between a good and a bad link keep their
+    state (or swap, if to_bad + to_good > 1). So the state follows from the last slot whose U decides, which is few
+    slots ago, and no state is stored (coupling from the past; J. Propp, D. Wilson 1996).
 
     Args:
-        key: of the random stream, uint64.
-        link: which link, int64 (m,).
-        slot: int64 (m,).
+        key: key of the random stream, uint64.
+        link: index of the link, int64 (m,).
+        slot: number of the slot, int64 (m,).
         to_bad, to_good: transition probabilities; to_good > 0.
     """
     bad = np.empty(link.shape[0], np.bool_)
@@ -41,7 +41,7 @@ def bad_states(key, link, slot, to_bad, to_good):
 
 
 def bad_states_reference(key, link: int, slots: int, to_bad: float, to_good: float, start: int = 0) -> list[bool]:
-    """Plain reference of `bad_states`: walk the chain of one link forward from long ago, slot by slot."""
+    """Plain reference of `bad_states`: step the chain of one link forward from an early slot."""
     state, states = False, []
     for k in range(start - 2000, start + slots):
         u = float(uniform2_numpy(key, k + _FAR, link)[0])

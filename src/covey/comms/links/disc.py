@@ -1,4 +1,4 @@
-"""Radio within a distance, whatever is between; and radio everywhere."""
+"""Radio within a distance, through walls; and unlimited radio."""
 
 import numpy as np
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""Pairs of robots, how far they are apart, and what lies between them."""
+"""Pairs of robots, their distances, and the walls between them."""
 
 import math
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from covey.comms.links.rays import TILE, by_eye, near_pairs, rectangles_of, side
 from covey.world.state import AnyWorld, WorldState
 
 _NONE = np.empty((0, 6), np.int32), np.empty(0, np.int64)
-_TOUCH_M = 1e-9  # of wall: a ray that touches a corner, not one that is hidden
+_TOUCH_M = 1e-9  # length of wall: a ray that only touches a corner is not blocked
 
 
 class _Walls:
-    """The walls of a world as `through` takes them. What an edit has changed is looked at again, tile by tile.
+    """The walls of a world in the form of `through`. Edits update it tile by tile.
 
     Args:
-        world: a world, or the state of one, which may be edited.
-        named: whether materials count: each has its index in the world, air comes after the last. Else walls are 1.
+        world: a world, or its state, which may be edited.
+        named: whether materials count: each has its index in the world, and air comes after the last. Else walls are 1.
 
     Attributes:
-        made_of: what each cell is made of, uint8 (rows, columns).
+        made_of: material of each cell, uint8 (rows, columns).
     """
 
     def __init__(self, world: AnyWorld, named: bool):
@@ -31,7 +31,7 @@ class _Walls:
         self._parts: list[Any] = [(np.empty((0, k), np.int32), np.zeros(1, np.int64)) for k in (5, 6)]
 
     def update(self) -> None:
-        """Take in what has changed."""
+        """Process the changes of the world."""
         world, air = self.world, len(self.world.material_names) if self.named else 0
         if self._version == world.version and self._air == air:
             return
@@ -65,13 +65,13 @@ _walls_of = lru_cache(maxsize=4)(_Walls)
 
 
 class Pairs:
-    """Some pairs of robots in a world. What walls do is worked out when a link model asks for it.
+    """Pairs of robots in a world. The effect of walls is computed when a link model asks for it.
 
     Args:
-        world: the walls between them.
+        world: the world with the walls.
         xy: true positions of the team [m], float64 (n, 2).
         a, b: the pairs, int64 (m,), a < b.
-        distance_m: how far apart, float64 (m,).
+        distance_m: their distances, float64 (m,).
 
     Attributes:
         x, y: true positions of the team [m], float64 (n,).
@@ -100,7 +100,7 @@ class Pairs:
 
     @staticmethod
     def of(world: AnyWorld, xy: np.ndarray, a: np.ndarray, b: np.ndarray) -> "Pairs":
-        """Return the given pairs, whatever their distance."""
+        """Return the given pairs at any distance."""
         apart = xy[a] - xy[b]
         return Pairs(world, xy, a, b, np.sqrt(apart[:, 0] ** 2 + apart[:, 1] ** 2))
 
@@ -118,7 +118,7 @@ class Pairs:
         return self._cost(False, [0.0, 1.0], [0.0, 0.0], np.full(len(self), most_m))
 
     def walls(self) -> np.ndarray:
-        """Return how many walls lie between each pair, float64 (m,); a stretch without a gap is one wall."""
+        """Return the number of walls between each pair, float64 (m,); a stretch without a gap is one wall."""
         return self._cost(False, [0.0, 0.0], [0.0, 1.0], np.full(len(self), np.inf))
 
     def wall_loss(
@@ -128,13 +128,13 @@ class Pairs:
         other: tuple[float, float],
         most: np.ndarray,
     ) -> np.ndarray:
-        """Return what the walls between each pair cost, float64 (m,); inf where it is above ``most``, (m,).
+        """Return the cost of the walls between each pair, float64 (m,); inf where it is above ``most``, (m,).
 
         Args:
-            per_metre: cost of a metre of each material of the world, by its name.
+            per_metre: cost of a metre of each material of the world, by name.
             per_wall: cost of a wall of each material.
-            other: cost of a metre, and of a wall, of what is not named.
-            most: where the exact cost does not matter any more.
+            other: cost of a metre, and of a wall, of other materials.
+            most: limit above which the exact cost does not matter.
         """
         if self.world.materials is None:
             return self._cost(False, [0.0, other[0]], [0.0, other[1]], most)

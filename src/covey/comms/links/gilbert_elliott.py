@@ -1,4 +1,4 @@
-"""Loss in bursts: each link is good or bad, and changes by chance."""
+"""Loss in bursts: each link is good or bad, and changes at random."""
 
 import numpy as np
 from pydantic import Field
@@ -27,7 +27,7 @@ class GilbertElliott(LossModel):
         return (1.0 - bad) * self.loss_good + bad * self.loss_bad
 
     def delivered(self, a: np.ndarray, b: np.ndarray, time_s: np.ndarray, key: np.uint64) -> np.ndarray:
-        """Return the probability of success in the state in which each link is, (m,)."""
+        """Return the probability of success in the present state of each link, (m,)."""
         from covey.comms.links.chain import bad_states
 
         slot = np.floor(time_s / self.slot_s + 1e-9).astype(np.int64)

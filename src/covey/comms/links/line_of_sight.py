@@ -1,4 +1,4 @@
-"""Radio that no wall lets through."""
+"""Radio that walls block."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from covey.comms.links.model import LinkModel, links
 
 @links.register("line_of_sight")
 class LineOfSight(LinkModel):
-    """Robots hear each other when no wall is between their centres (MAES: broadcast blocked by walls)."""
+    """Robots hear each other if no wall is between their centres (MAES: broadcast blocked by walls)."""
 
     by_walls: ClassVar[bool] = True
 

@@ -28,9 +28,9 @@ def path_loss_db(distance_m: np.ndarray, l0_db: float, exponent: float, d0_m: fl
 class LogDistance(PowerModel):
     """L = L0 + 10 n log10(d / d0) + X, X normal with mean 0 and deviation sigma, the same in both directions.
 
-    X is drawn anew for each packet, as in gz-sim. With ``same_within_m`` it belongs to the pair of squares of that side
-    in which the two robots are, so that a robot that stands still stays in a hole. With ``correlation_m`` it changes
-    slowly along the ways of the robots, see `covey.comms.links.shadowing`.
+    X is drawn for each packet, as in gz-sim. With ``same_within_m`` it depends on the pair of squares of that side that
+    hold the two robots, so a robot that stands still stays in a hole. With ``correlation_m`` it changes slowly along
+    the paths of the robots, see `covey.comms.links.shadowing`.
 
     References: T. Rappaport: Wireless communications, 2nd edition 2002, 4.9; M. Gudmundson: Correlation model for
     shadow fading in mobile radio systems, 1991; the defaults are those of gz-sim's RFComms.
@@ -72,5 +72,5 @@ class LogDistance(PowerModel):
         return self.d0_m * 10.0 ** min((loss_db - self.l0_db) / (10.0 * self.exponent), 300.0)
 
     def shadowing(self) -> Shadowing:
-        """Return the deviation [dB], the side of the squares [m], and the way of correlation [m]."""
+        """Return the deviation [dB], the side of the squares [m], and the correlation distance [m]."""
         return Shadowing(self.sigma_db, self.same_within_m, self.correlation_m)

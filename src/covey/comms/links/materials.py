@@ -1,4 +1,4 @@
-"""Walls that weaken radio by what they are made of, metre by metre."""
+"""Walls that attenuate radio by material and length."""
 
 from typing import ClassVar, Literal
 
@@ -16,14 +16,15 @@ MAES_DB = {
 """MAES (2024, `attenuationDictionary`): dB per unit of wall, by frequency [MHz] and material."""
 
 MORE_DB = {"drywall": 4.0, "metal": 25.0}
-"""Middle of the ranges that are quoted for 2.4 GHz: drywall 3 to 5 dB, metal 20 to 30 dB; taken at all frequencies."""
+"""Middle of the quoted ranges at 2.4 GHz: drywall 3 to 5 dB, metal 20 to 30 dB; used at all frequencies."""
 
 
 @links.register("materials")
 class Materials(PowerModel):
     """Loss = attenuation(material, frequency) x units of wall; MAES counts four units in a metre-wide cell.
 
-    There is no other loss; add ``log_distance`` for that of distance. Cells without a material count as ``unnamed``.
+    There is no other loss; add ``log_distance`` for the loss by distance. Cells without a material count as
+    ``unnamed``.
     """
 
     by_walls: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""What a link model is: who hears whom, as a probability, or as a loss of power on the way."""
+"""Link models: which robots hear each other, as a probability or as a loss of power."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -14,12 +14,12 @@ links: Registry[type["LinkModel"]] = Registry("link")
 
 
 class LinkModel(Named):
-    """Who hears whom: a success probability for each pair of robots, the same in both directions.
+    """A success probability for each pair of robots, the same in both directions.
 
-    Several models of one radio combine: their probabilities multiply. A subclass overrides `probability`.
+    If a radio has several models, their probabilities multiply. A subclass overrides `probability`.
 
     Attributes:
-        by_walls: the model looks at walls; it comes after those that do not, and only for the pairs they left.
+        by_walls: whether the model uses walls; then it runs after the others, only for the pairs that these left.
     """
 
     registry = links
@@ -31,7 +31,7 @@ class LinkModel(Named):
         return links.get("wall_length").of_function(function, reference)
 
     def reach_m(self) -> float:
-        """Return a distance [m] beyond which the model lets nothing through; infinite when there is none."""
+        """Return the distance [m] beyond which the probability is 0; infinite if there is none."""
         return float("inf")
 
     def probability(self, pairs: Pairs) -> np.ndarray:
@@ -40,12 +40,12 @@ class LinkModel(Named):
 
 
 class Shadowing(NamedTuple):
-    """A random loss: its standard deviation [dB], and where it stays the same.
+    """A random loss: its standard deviation [dB] and its correlation in space.
 
     Attributes:
         sigma_db: standard deviation [dB].
         same_within_m: side of the squares within which it is the same [m]; 0: it is drawn for each packet.
-        correlation_m: way after which it is correlated by 1/e [m]; 0: not.
+        correlation_m: distance at which its correlation is 1/e [m]; 0: uncorrelated.
     """
 
     sigma_db: float = 0.0
@@ -54,29 +54,28 @@ class Shadowing(NamedTuple):
 
 
 class PowerModel(LinkModel):
-    """A loss of power on the way. The losses of the power models of a radio add up; the receiver decides."""
+    """A loss of power along the link. The losses of a radio's power models add up; the receiver decides."""
 
     def loss_db(self, pairs: Pairs, spare_db: np.ndarray) -> np.ndarray:
         """Return the loss of power [dB] between each pair, float64 (m,).
 
         Args:
             pairs: the pairs.
-            spare_db: how much may be lost until the receiver hears nothing, (m,); a model may stop counting there
-                and return infinity.
+            spare_db: loss at which the receiver hears nothing, (m,); a model may stop there and return infinity.
         """
         raise TypeError(f"{type(self).__name__} is a power model without loss_db(pairs, spare_db)")
 
     def reach_db(self, loss_db: float) -> float:
-        """Return the distance [m] beyond which the mean loss is above ``loss_db``; infinite when there is none."""
+        """Return the distance [m] beyond which the mean loss is above ``loss_db``; infinite if there is none."""
         return float("inf")
 
     def shadowing(self) -> "Shadowing":
-        """Return how a random loss varies; without one the deviation is 0."""
+        """Return the shadowing; without a random loss its deviation is 0."""
         return Shadowing()
 
 
 class LossModel(LinkModel):
-    """Packets that get lost whatever the distance: a probability that depends on time."""
+    """Loss of packets independent of distance: a probability that depends on time."""
 
     def delivered(self, a: np.ndarray, b: np.ndarray, time_s: np.ndarray, key: np.uint64) -> np.ndarray:
         """Return the probability of success of packets between robots ``a`` and ``b``, (m,), at times [s], (m,)."""
@@ -85,14 +84,14 @@ class LossModel(LinkModel):
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What the models say about some pairs of robots at one time.
+    """The results of the link models for pairs of robots at one time.
 
     Attributes:
         a, b: the robots, int64 (m,), a < b.
-        probability: that a packet gets through as far as neither its size nor chance in time matter, float64 (m,).
+        probability: probability that a packet gets through, before effects of its size and of time, float64 (m,).
         power_dbm: mean received power [dBm], float64 (m,); None without power models.
-        cause: why there is none, int8 (m,): 0 there is one, else an index into `covey.comms.traffic.CAUSES`.
-        distance_m: float64 (m,).
+        cause: 0 if there is a link, else the cause as an index into `covey.comms.traffic.CAUSES`, int8 (m,).
+        distance_m: distance of the pair [m], float64 (m,).
     """
 
     a: np.ndarray

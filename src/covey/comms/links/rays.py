@@ -1,4 +1,4 @@
-"""What lies between two robots: which pairs are near, and what their rays go through. Compiled when first used."""
+"""Pairs of nearby robots, and the walls on the rays between them. Compiled at first use."""
 
 import itertools
 import math
@@ -9,25 +9,25 @@ from covey.geometry.raycast import to_grid
 from covey.kernel import kernel
 
 TILE = 64
-"""Side of the tiles by which walls are kept [cells]."""
+"""Side of the tiles of the stored walls [cells]."""
 _BINS = 512
-"""Into at most how many directions half a circle is divided."""
+"""Largest number of directions into which half a circle is divided."""
 _LANES = 8
-"""So many rays are taken at once: what a processor does side by side."""
+"""Number of rays processed at once, for the vector units of a processor."""
 _LEAST = 1e-290
 """A ray along an axis moves by this much across it, so that a side of a cell belongs to the cell behind it."""
-_TRIAL = 2000  # so many rays are put aside on the way, if they may; then only while that leaves less than half
-_ROUNDING = 1e-6  # bins: far more than that of a direction
+_TRIAL = 2000  # this many rays are always checked for removal; later only while that removes more than half
+_ROUNDING = 1e-6  # [bins], far more than the rounding error of a direction
 
 
 @kernel
 def near_pairs(x, y, order, reach):
-    """Return all pairs within a distance of each other: a < b, int64 (m,), and how far apart, float64 (m,).
+    """Return all pairs within a distance of each other: a < b, int64 (m,), and their distances, float64 (m,).
 
     Args:
         x, y: positions [m], (n,).
-        order: the robots by falling or rising x, int64 (n,).
-        reach: [m], finite or infinite.
+        order: the robots by descending or ascending x, int64 (n,).
+        reach: the distance [m], finite or infinite.
     """
     n, count = order.shape[0], 0
     if reach * reach == math.inf:
@@ -59,17 +59,17 @@ def near_pairs(x, y, order, reach):
 
 @kernel
 def rectangles_of(made_of, air, stale, before, before_at):
-    """Return rectangles of one material each that together are the walls, tile by tile, tiles row by row.
+    """Return rectangles of one material each that together form the walls, tile by tile, tiles row by row.
 
     Args:
-        made_of: uint8 (rows, columns), what each cell is made of.
-        air: the material that is none.
-        stale: which tiles are to be looked at, bool (tiles,).
-        before, before_at: what was returned before: the other tiles are as they were.
+        made_of: uint8 (rows, columns), material of each cell.
+        air: the material that stands for no wall.
+        stale: which tiles to recompute, bool (tiles,).
+        before, before_at: the previous result; the other tiles are copied from it.
 
     Returns:
-        first column, last + 1, first row, last + 1, and material of each, int32 (k, 5); and where those of each tile
-        begin, int64 (tiles + 1,).
+        first column, last + 1, first row, last + 1, and material of each, int32 (k, 5); and the start of each tile's
+        rectangles, int64 (tiles + 1,).
     """
     rows, columns = made_of.shape
     across, count, most = -(-columns // TILE), 0, TILE * TILE
@@ -98,7 +98,7 @@ def rectangles_of(made_of, air, stale, before, before_at):
                         above += 1 if whole else 0
                     for i in range(row - row0, above - row0):
                         for j in range(column - column0, right - column0):
-                            free[i, j] = True  # they are taken
+                            free[i, j] = True  # mark them as done
                     found[count, 0], found[count, 1], found[count, 2], found[count, 3] = column, right, row, above
                     found[count, 4] = what
                     count += 1
@@ -110,14 +110,14 @@ def rectangles_of(made_of, air, stale, before, before_at):
 
 @kernel
 def sides_of(made_of, air, stale, before, before_at):
-    """Return the sides by which a ray enters the walls that does not go to the left, tile by tile.
+    """Return the sides through which a ray that does not go to the left enters walls, tile by tile.
 
     Args:
         made_of, air, stale, before, before_at: see `rectangles_of`.
 
     Returns:
         first column, last, first row, last [lines between cells], material of each, and from where it is entered, 0
-        left, 1 below, 2 above, int32 (k, 6); and where those of each tile begin, int64 (tiles + 1,).
+        left, 1 below, 2 above, int32 (k, 6); and the start of each tile's sides, int64 (tiles + 1,).
     """
     rows, columns = made_of.shape
     across, count, most = -(-columns // TILE), 0, 3 * TILE * TILE
@@ -158,7 +158,7 @@ def sides_of(made_of, air, stale, before, before_at):
 
 @kernel
 def _keep(before, before_at, tile, found, count):
-    """Copy what a tile had before behind what was found; return how much has been found."""
+    """Append the previous rows of a tile to ``found``; return the new number of rows."""
     for k in range(before_at[tile], before_at[tile + 1]):
         for part in range(before.shape[1]):
             found[count, part] = before[k, part]
@@ -168,7 +168,7 @@ def _keep(before, before_at, tile, found, count):
 
 @kernel
 def _grown(found):
-    """Return an array twice as long that begins alike."""
+    """Return an array of twice the length with the same first rows."""
     longer = np.empty((2 * found.shape[0], found.shape[1]), np.int32)
     for k in range(found.shape[0]):
         for part in range(found.shape[1]):
@@ -176,20 +176,20 @@ def _grown(found):
     return longer
 
 
-# Hot loops hand numbers, never arrays, to what they call: an array is counted anew at each call.
+# Hot loops pass numbers, never arrays, to other functions: an array is reference counted at each call.
 
 
 @kernel(inline=True)
 def _rightwards(u0, v0, u1, v1):
-    """Return whether the way between two places is taken from the first: never to the left, nor straight up."""
+    """Return whether the ray between two places starts at the first: never to the left, nor straight up."""
     return u0 < u1 or (u0 == u1 and v0 >= v1)
 
 
 @kernel
 def by_eye(u, v, a, b):
-    """Return an order of pairs in which those with one robot follow each other, as `through` takes them, int64 (m,).
+    """Return an order of pairs that groups them by one robot, as `through` needs, int64 (m,).
 
-    Empty where they do so, more or less, already.
+    Empty if they are roughly grouped already.
 
     Args:
         u, v: positions in cells, (n,).
@@ -213,11 +213,11 @@ def by_eye(u, v, a, b):
 
 @kernel(inline=True)
 def _directions(near, far, low, high, half):
-    """Return in which directions a rectangle lies: the first, and the last.
+    """Return the first and the last direction in which a rectangle lies.
 
     Args:
-        near, far, low, high: its borders, seen from where the rays begin [cells].
-        half: into how many directions a quarter of a circle is divided.
+        near, far, low, high: its borders, relative to the start of the rays [cells].
+        half: number of directions in a quarter of a circle.
     """
     near = max(near, 0.0)
     first = low / max((far if low > 0.0 else near) + abs(low), _LEAST)
@@ -227,22 +227,22 @@ def _directions(near, far, low, high, half):
 
 @kernel
 def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
-    """Put the rays from one robot in the order of their directions.
+    """Sort the rays from one robot by direction.
 
     Args:
         u, v: positions in cells, (n,).
         tiles: column and row of the tile of each robot, int32 (2, n).
         eye: the robot.
         a, b: its pairs, (m,).
-        count: whether walls are counted: displacements are needed.
+        count: whether walls are counted, which needs displacements.
         rays: 1 / displacement along columns and rows, metres and walls so far, 0; displacement [cells]; float64 (6, m
             or more).
         marks: the pair of each ray, its direction, the ring of tiles in which it ends, and scratch: int32 (4, m or
             more).
-        begins: where the rays of each direction begin, and where all end, int32.
+        begins: index of the first ray of each direction, and the total, int32.
 
     Returns:
-        how many directions there are, and in which ring the last ray ends.
+        the number of directions, and the ring in which the last ray ends.
     """
     x, y, column, row, m, directions = u[eye], v[eye], tiles[0, eye], tiles[1, eye], a.shape[0], 2
     pair, toward, rings, early = marks[0], marks[1], marks[2], marks[3]
@@ -258,7 +258,7 @@ def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
         early[k] = direction
         begins[direction] += 1
     before = m
-    for direction in range(directions + 1, -1, -1):  # where they end, until they are there
+    for direction in range(directions + 1, -1, -1):  # from their ends to their starts
         some, begins[direction] = begins[direction], before
         before -= some
     last = np.int32(0)
@@ -279,7 +279,7 @@ def _fan_out(u, v, tiles, eye, a, b, count, rays, marks, begins):
 
 @kernel
 def _cross(rectangles, x, y, half, begins, rays, per_metre):
-    """Add the metres [cells of the length 1] that rays go through rectangles, times the cost of one."""
+    """Add the lengths of rays inside rectangles [cells of length 1], times the cost per length."""
     for k in range(rectangles.shape[0]):
         near, far = rectangles[k, 0] - x, rectangles[k, 1] - x
         low, high, price = rectangles[k, 2] - y, rectangles[k, 3] - y, per_metre[rectangles[k, 4]]
@@ -297,10 +297,10 @@ def _cross(rectangles, x, y, half, begins, rays, per_metre):
 
 @kernel
 def _enter(sides, x, y, half, begins, rays, per_wall):
-    """Add the walls that rays enter by these sides, times the cost of one.
+    """Add the walls that rays enter through these sides, times the cost of each.
 
-    A corner is to the left of a ray, or on or to the right of it, whichever side of the wall asks: no ray slips in
-    between two sides.
+    A corner is either to the left of a ray, or on it or to its right, for both sides of the wall that share it; so no
+    ray slips through between two sides.
     """
     for k in range(sides.shape[0]):
         near, far = sides[k, 0] - x, sides[k, 1] - x
@@ -322,9 +322,9 @@ def _enter(sides, x, y, half, begins, rays, per_wall):
 
 @kernel
 def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limited, count, cost):
-    """Keep the rays that go beyond a ring of tiles; return how many they are, and in which ring the last ends.
+    """Keep the rays that go beyond a ring of tiles; return their number, and the ring in which the last ends.
 
-    The cost of the others is told. Where costs only grow and are ``limited``, so is that of rays that cost more than
+    The cost of the others is written. If costs only grow and are ``limited``, so is that of rays that cost more than
     ``most``. See `through`, `_fan_out`.
     """
     kept, last = 0, 0
@@ -350,25 +350,25 @@ def _put_aside(rays, marks, begins, directions, n, ring, distance_m, most, limit
 
 @kernel
 def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, per_metre, per_wall, a, b, distance_m, most):
-    """Return the cost of what lies between pairs, float64 (m,); inf above ``most``.
+    """Return the cost of the walls between pairs, float64 (m,); inf above ``most``.
 
-    A stretch through cells of one material, without a gap, is one wall; one that a ray only touches at a corner counts
-    or not, whoever asks.
+    A stretch through cells of one material, without a gap, is one wall. A wall that a ray only touches at a corner may
+    count or not, but the same in both directions.
 
-    While pairs with one robot follow each other, their rays are taken together, in the order of their directions:
-    those that a rectangle can meet stand side by side. The walls come tile by tile, in rings around the robot. Where
-    there is a limit, rays that are through, or cost too much, are put aside after some of the rings.
+    Successive pairs with one robot are processed together: their rays are sorted by direction, so those that a
+    rectangle can meet are neighbours. The walls come tile by tile, in rings around the robot. If there is a limit, rays
+    that are done or cost too much are removed after some of the rings.
 
     Args:
-        made_of: uint8 (rows, columns), what each cell is made of; the last of the materials is air.
+        made_of: uint8 (rows, columns), material of each cell; the last of the materials is air.
         rectangles, rectangles_at: see `rectangles_of`.
-        sides, sides_at: see `sides_of`; none where walls cost by the metre only.
+        sides, sides_at: see `sides_of`; empty if walls cost only by the metre.
         u, v: positions in cells from the corner of cell [0, 0], (n,).
         per_metre: cost of a metre of each material, (k,).
         per_wall: cost of each wall of a material, (k,).
         a, b: the pairs, int64 (m,), see `by_eye`.
-        distance_m: how far apart, (m,).
-        most: where the exact cost does not matter any more, (m,).
+        distance_m: their distances, (m,).
+        most: limit above which the exact cost does not matter, (m,).
     """
     rows, columns = made_of.shape
     across, down, cost = -(-columns // TILE), -(-rows // TILE), np.empty(a.shape[0])
@@ -428,7 +428,7 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, per_metre
 
 
 def through_reference(solid, material, frame, start, end, per_metre, per_wall) -> float:
-    """Plain reference of `through` for one pair: cut the segment at all lines of the grid, look at each piece."""
+    """Plain reference of `through` for one pair: cut the segment at all grid lines and check each piece."""
     (u, v), (w, z) = to_grid.py_func(frame, *start), to_grid.py_func(frame, *end)
     cuts = {0.0, 1.0}
     for p, q in ((u, w), (v, z)):

@@ -1,4 +1,4 @@
-"""Shadowing that changes slowly along the ways of the two robots of a link.
+"""Shadowing that changes slowly along the paths of the two robots of a link.
 
 References:
     M. Gudmundson: Correlation model for shadow fading in mobile radio systems. Electronics Letters 27(23), 1991
@@ -22,7 +22,7 @@ SINUSOIDS = 128
 def shadows(key: Any, correlation_m: float, xa: Any, ya: Any, xb: Any, yb: Any) -> np.ndarray:
     """Return standard normal shadowing of links between two places, the same in both directions, float64 (m,).
 
-    Where one end moves by d, the correlation is exp(-d / ``correlation_m``); where both do, it is the product.
+    If one end moves by d, the correlation is exp(-d / ``correlation_m``); if both move, it is the product.
 
     Args:
         key: the noise stream.
@@ -62,7 +62,7 @@ def _shadows(waves, correlation_m, xa, ya, xb, yb, out):
             here = waves[k, 0] * xa[i] + waves[k, 1] * ya[i] + waves[k, 2] * xb[i] + waves[k, 3] * yb[i]
             back = waves[k, 0] * xb[i] + waves[k, 1] * yb[i] + waves[k, 2] * xa[i] + waves[k, 3] * ya[i]
             total += math.cos(here + waves[k, 4]) + math.cos(back + waves[k, 4])
-        # Each way has the variance n / 2, and both together have the correlation exp(-2 d / D).
+        # Each direction has the variance n / 2, and both together have the correlation exp(-2 d / D).
         apart = math.hypot(xa[i] - xb[i], ya[i] - yb[i])
         out[i] = total / math.sqrt(waves.shape[0] * (1.0 + math.exp(-2.0 * apart / correlation_m)))
 

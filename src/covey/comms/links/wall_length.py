@@ -1,4 +1,4 @@
-"""Radio that depends on the distance and on how much of it lies inside walls: any function of the two."""
+"""Radio that depends on the distance and on its length inside walls: any function of the two."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +17,9 @@ from covey.registry import load_from_file
 class WallLength(LinkModel):
     """Robots hear each other through up to ``max_m`` of wall, or by a function of distance and wall.
 
-    The function gets the distance [m] and the length of it inside walls [m], and returns whether the link is there, or
-    the probability that a packet gets through: the "custom function" of MAES (maes 2.0, `SignalTransmission`). One that
-    takes arrays is called once with all pairs.
+    The function gets the distance [m] and its length inside walls [m]. It returns whether there is a link, or the
+    probability that a packet gets through: the "custom function" of MAES (maes 2.0, `SignalTransmission`). A function
+    that takes arrays is called once with all pairs.
     """
 
     by_walls: ClassVar[bool] = True
@@ -55,9 +55,9 @@ class WallLength(LinkModel):
         return model
 
     def probability(self, pairs: Pairs) -> np.ndarray:
-        """Return what the function says, or 1 up to ``max_m`` and 0 beyond, (m,)."""
+        """Return the result of the function, or 1 up to ``max_m`` and 0 beyond, (m,)."""
         if self.function is None:
-            most = self.max_m + 1e-9  # rounding must not decide about a wall that is just as thick
+            most = self.max_m + 1e-9  # so that rounding does not decide about a wall of exactly this thickness
             return (pairs.through_m(most) <= most).astype(float)
         return self.function(pairs.distance_m, pairs.through_m())
 
@@ -89,7 +89,7 @@ class Function:
         self.function, self.reference = function, reference
         try:
             probe = np.asarray(function(np.array([1.0, 10.0, 100.0]), np.array([0.0, 0.5, 5.0])))
-        except (TypeError, ValueError):  # such as "the truth value of an array is ambiguous"
+        except (TypeError, ValueError):  # for example "the truth value of an array is ambiguous"
             probe = np.empty(0)
         self.takes_arrays = probe.shape == (3,)
 

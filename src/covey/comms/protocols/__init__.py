@@ -1,4 +1,4 @@
-"""Protocols: what stands between a mailbox and its radio."""
+"""Protocols between a mailbox and its radio."""
 
 from covey.comms.protocols.acknowledged import Acknowledged
 from covey.comms.protocols.contention import Csma, SlottedAloha

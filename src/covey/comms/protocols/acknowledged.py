@@ -1,4 +1,4 @@
-"""Acknowledge and repeat: stop-and-wait."""
+"""Acknowledgement and repetition: stop-and-wait."""
 
 from collections import deque
 
@@ -12,9 +12,9 @@ from covey.comms.protocols.station import ALL, Frame, Station
 class Acknowledged(Protocol):
     """Stop-and-wait ARQ: the receiver confirms; without a confirmation in time the sender repeats, then gives up.
 
-    One message is under way at a time; broadcasts are not confirmed. With loss p in both directions a message takes
-    1 / (1 - p)^2 transmissions on average; 1 / (1 - p) where confirmations are never lost. An answer takes two control
-    steps at least.
+    One message is in transit at a time; broadcasts are not confirmed. With loss p in both directions a message takes 1
+    / (1 - p)^2 transmissions on average, and 1 / (1 - p) if confirmations are never lost. A confirmation takes at least
+    two control steps.
 
     References: D. Bertsekas, R. Gallager: Data networks, 2nd edition 1992, 2.4.1.
     """
@@ -30,7 +30,7 @@ class Acknowledged(Protocol):
     _newest: dict[int, int] = PrivateAttr(default_factory=dict)
 
     def send(self, frame: Frame, station: Station) -> None:
-        """Queue a message for one robot; transmit one for all at once."""
+        """Queue a message for one robot; transmit a broadcast at once."""
         if frame.final == ALL:
             station.transmit(frame)
             return
@@ -39,7 +39,7 @@ class Acknowledged(Protocol):
             self._transmit(station, first=True)
 
     def hear(self, frame: Frame, station: Station) -> None:
-        """Confirm, and deliver what was not delivered before."""
+        """Confirm a packet, and deliver it if it is new."""
         if frame.note == "ack":
             if self._queue and self._queue[0].number == frame.number:
                 self._next(station)
@@ -53,7 +53,7 @@ class Acknowledged(Protocol):
             station.deliver(frame)
 
     def step(self, station: Station) -> None:
-        """Repeat, or give up, what was not confirmed in time."""
+        """Repeat or give up a message that was not confirmed in time."""
         if self._queue and station.time_s >= self._due_s - 1e-9:
             if self._tries > self.retries or station.time_s > self._queue[0].expires_s:
                 station.drop(self._queue[0])

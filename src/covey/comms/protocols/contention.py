@@ -1,4 +1,4 @@
-"""Medium access by chance: slotted ALOHA, and listening before talking."""
+"""Random medium access: slotted ALOHA, and carrier sensing."""
 
 import math
 from collections import deque
@@ -13,8 +13,8 @@ from covey.comms.protocols.station import Frame, Station
 class SlottedAloha(Protocol):
     """The oldest waiting message is transmitted at the beginning of a slot, with a probability, without confirmation.
 
-    With ``interference`` packets of one slot destroy each other: many stations that offer G packets in a slot get
-    G exp(-G) of them through. References: L. Roberts: ALOHA packet system with and without slots and capture. ACM
+    With ``interference``, packets in one slot destroy each other: of G packets that many stations offer in a slot,
+    G exp(-G) get through. References: L. Roberts: ALOHA packet system with and without slots and capture. ACM
     SIGCOMM Computer Communication Review 5 (2), 1975.
     """
 
@@ -29,7 +29,7 @@ class SlottedAloha(Protocol):
         self._queue.append(frame)
 
     def step(self, station: Station) -> None:
-        """Transmit, perhaps, when a slot begins."""
+        """Transmit with a probability at the beginning of a slot."""
         slot = math.floor(station.time_s / self.slot_s + 1e-9)
         if slot == self._slot:
             return
@@ -42,7 +42,7 @@ class SlottedAloha(Protocol):
 class Csma(Protocol):
     """p-persistent carrier sensing: a robot that hears nobody transmits with a probability in each control step.
 
-    It pays when packets last longer than a step: then only those that begin in the same step meet. References:
+    It helps if packets last longer than a step: then only those that begin in the same step collide. References:
     L. Kleinrock, F. Tobagi: Packet switching in radio channels, part I. IEEE Transactions on Communications 23, 1975.
     """
 
@@ -55,6 +55,6 @@ class Csma(Protocol):
         self._queue.append(frame)
 
     def step(self, station: Station) -> None:
-        """Transmit, perhaps, when nobody is heard."""
+        """Transmit with a probability if no robot is heard."""
         if self._queue and not station.busy and station.uniform() < self.probability:
             station.transmit(self._queue.popleft())

@@ -1,4 +1,4 @@
-"""What a protocol is: what stands between the mailbox of a robot and its radio."""
+"""Base of the protocols between the mailbox of a robot and its radio."""
 
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ protocols: Registry[type["Protocol"]] = Registry("protocol")
 """Protocols by name; packages add theirs under the entry-point group ``covey.protocol``."""
 
 CONTROL_BYTES = 36
-"""Size of a packet that only says something about another one: the header of 28 bytes and a number."""
+"""Size of a packet that only refers to another one [bytes]: the header of 28 bytes and a number."""
 
 
 class Protocol(Named):
-    """What a robot's radio does with messages; each robot has one of its own, whose state is in private attributes.
+    """Handles the messages of a robot's radio; each robot has its own instance, with its state in private attributes.
 
-    A subclass overrides what it changes; this one sends everything straight away, and delivers what arrives.
+    A subclass overrides methods; this base sends everything at once, and delivers what arrives.
     """
 
     registry = protocols
@@ -28,13 +28,13 @@ class Protocol(Named):
         station.transmit(frame)
 
     def hear(self, frame: "Frame", station: "Station") -> None:
-        """Take in a packet that the radio received; its ``to`` is this robot, or everybody."""
+        """Process a received packet; its ``to`` is this robot, or all."""
         station.deliver(frame)
 
     def step(self, station: "Station") -> None:
-        """Do what is due; called once per control step, after what arrived was heard."""
+        """Do what is due; called once per control step, after `hear` for all arrived packets."""
 
 
 @protocols.register("direct")
 class Direct(Protocol):
-    """Every message is one packet, without confirmation and repetition."""
+    """Every message is one packet, without confirmation or repetition."""

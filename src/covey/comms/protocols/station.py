@@ -1,4 +1,4 @@
-"""The station of a robot: its radio as a protocol sees it."""
+"""The station of a robot: a protocol's view of its radio."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from covey.comms.protocols.protocol import Protocol
 from covey.random import uniform2_numpy
 
 ALL = -1
-"""Stands for everybody in ``to`` and ``final``."""
+"""Stands for all robots in ``to`` and ``final``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,16 +16,16 @@ class Frame:
     """One packet. Robots are indices into the team.
 
     Attributes:
-        number: of the message; the same for all copies of it.
-        origin, final: who wrote the message, and for whom, or `ALL`.
-        source, to: who transmits this packet, and to whom, or `ALL`.
-        kind: of the message.
-        size_bytes: on the air.
-        sent_s, expires_s: when the message was written, and when it is worthless [s].
-        hops: radio links that it has come over.
+        number: number of the message; the same for all its copies.
+        origin, final: author and final receiver of the message, or `ALL`.
+        source, to: transmitter and receiver of this packet, or `ALL`.
+        kind: topic of the message.
+        size_bytes: transmitted size.
+        sent_s, expires_s: times of writing and of expiry of the message [s].
+        hops: number of radio links that it has taken.
         payload: the content.
-        note: what the protocol writes on the packet: any immutable value.
-        arrived_s: when it arrived [s].
+        note: the protocol's data on the packet: any immutable value.
+        arrived_s: time of arrival [s].
     """
 
     number: int
@@ -49,9 +49,9 @@ class Station:
 
     Attributes:
         robot: index into the team.
-        protocol: what it runs.
-        time_s: the time now [s].
-        busy: whether it hears somebody transmit, or transmits itself (carrier sense).
+        protocol: its protocol.
+        time_s: the present time [s].
+        busy: whether it hears a transmission, or transmits itself (carrier sense).
         outgoing: packets to be transmitted, with the time of their earliest start [s].
     """
 
@@ -68,23 +68,23 @@ class Station:
     _drawn: int = 0
 
     def transmit(self, frame: Frame, **changes: Any) -> None:
-        """Put a packet into the transmit queue, with other attributes where given: ``to``, ``note``, ``size_bytes``."""
+        """Put a packet into the transmit queue, with new values of ``to``, ``note`` or ``size_bytes`` if given."""
         self.outgoing.append(replace(frame, source=self.robot, **changes))
 
     def transmitted_s(self) -> float:
-        """Return when all that waits for transmission will have been transmitted [s]."""
+        """Return the time at which all waiting packets will have been transmitted [s]."""
         return self.done_s(self.robot, sum(frame.size_bytes for frame in self.outgoing), self.time_s)
 
     def deliver(self, frame: Frame) -> None:
-        """Put a message into the robot's mailbox; a protocol does so once for each message."""
+        """Put a message into the robot's mailbox; a protocol must do this once per message."""
         self.hand_over(self.robot, frame)
 
     def drop(self, frame: Frame) -> None:
-        """Give a message up; it is counted with the cause ``protocol``."""
+        """Give up a message; it is counted with the cause ``protocol``."""
         self.count_drop(frame, "protocol")
 
     def neighbours(self) -> list[int]:
-        """Return who can be heard now, rising. (The beacons that tell it cost no bytes here.)"""
+        """Return the robots that can be heard now, ascending. (The necessary beacons cost no bytes here.)"""
         return self.nearby(self.robot)
 
     def uniform(self) -> float:

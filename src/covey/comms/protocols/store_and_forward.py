@@ -1,4 +1,4 @@
-"""Store and forward: robots carry the messages of others, and pass them on when they meet somebody."""
+"""Store and forward: robots carry the messages of others, and pass them on when they meet another robot."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from covey.comms.protocols.station import ALL, Frame, Station
 
 @dataclass(eq=False)
 class Held:
-    """A message that a robot keeps for others: who has it already, and when it was transmitted last [s]."""
+    """A message that a robot keeps for others: the robots that have it, and the time of its last transmission [s]."""
 
     frame: Frame
     has: set[int]
@@ -19,10 +19,10 @@ class Held:
 
 @protocols.register("store_and_forward")
 class StoreAndForward(Protocol):
-    """Epidemic routing: a robot that holds a message offers it to neighbours that do not have it, as far as it knows.
+    """Epidemic routing: a robot that holds a message offers it to the neighbours that, as far as it knows, lack it.
 
-    Receivers confirm each packet; a robot that a message was for once has it, whoever brings it again. A message goes
-    over at most ``hops`` links, and is forgotten ``hold_s`` after it was written, or at its time to live.
+    Receivers confirm each packet; the final receiver gets a message once, even if several robots bring it. A message
+    takes at most ``hops`` links, and is deleted ``hold_s`` after it was written, or at the end of its time to live.
 
     References: A. Vahdat, D. Becker: Epidemic routing for partially-connected ad hoc networks. Duke University
     CS-2000-06, 2000.
@@ -40,7 +40,7 @@ class StoreAndForward(Protocol):
         self._keep(frame, {station.robot})
 
     def hear(self, frame: Frame, station: Station) -> None:
-        """Confirm; deliver what is for this robot, and keep what is for others."""
+        """Confirm a packet; deliver it if it is for this robot, keep it if it is for others."""
         held = self._held.get(frame.number)
         if held is not None:
             held.has.add(frame.source)
@@ -58,7 +58,7 @@ class StoreAndForward(Protocol):
             self._keep(frame, {station.robot, frame.source, frame.origin})
 
     def step(self, station: Station) -> None:
-        """Forget what is old, and offer what others lack."""
+        """Delete old messages, and offer messages that others lack."""
         now = station.time_s
         self._seen = {k: end for k, end in self._seen.items() if end > now}
         for number in [k for k, h in self._held.items() if self._end_s(h.frame) <= now]:
