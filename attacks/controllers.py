@@ -29,6 +29,7 @@ BEYOND_S, MOST_MB = 10.0, 2000.0
 START_S = 30.0
 """How long a run without anything hostile may take on a busy machine [s]."""
 WAYS = ("in_process", "processes")
+_LIMITS = {"in_process": "", "processes": ", processes: {memory_mib: 1500}"}
 _TRACEBACK = "Traceback (most recent call last)"
 
 _RAISES = ("ValueError('x')", "KeyError()", "SystemExit(0)", "SystemExit('bye')", "KeyboardInterrupt()",
@@ -85,6 +86,11 @@ ENDS = {"end_exits": "sys.exit(5)", "end_hangs": "while True: pass", "end_raises
 """What is done when the run ends, in ``finally``."""
 HOSTILE = {f"raises {text}": f"raise {text}" for text in _RAISES} | _BODIES | ENDS
 
+ANYTHING = {"patches_covey", "new_modules"}
+"""These replace code of their process, which may then end with a traceback."""
+NOT_INTERRUPTED = {"loop_in_c": "cannot be interrupted there; end the run with Ctrl-C"}
+"""In process nothing ends these; what is said then."""
+
 _HEAD = """\
 import asyncio, os, signal, sys, threading, time
 import numpy as np
@@ -104,7 +110,7 @@ async def untidy(robot):
 _SCENARIO = """\
 world: {{empty_m: [8, 8]}}
 robots: [{robots}]
-execution: {{controllers: {way}, step_budget_s: {budget}}}
+execution: {{controllers: {way}, step_budget_s: {budget}{limits}}}
 stop: {{timeout_s: 1}}
 """
 
@@ -125,7 +131,9 @@ def attack(name: str, way: str, folder: Path, seed: int = 0, beyond_s: float = B
     body, last = ("pass", ENDS[name]) if name in ENDS else (HOSTILE.get(name, "pass"), "pass")
     filled = {"out": str(folder / "out"), "apart": way == "processes", "when": when, "body": body, "last": last}
     (folder / "bad.py").write_text(_HEAD.format(**filled))
-    (folder / "s.yaml").write_text(_SCENARIO.format(way=way, budget=BUDGET_S, robots=", ".join(robots)))
+    (folder / "s.yaml").write_text(
+        _SCENARIO.format(way=way, budget=BUDGET_S, limits=_LIMITS[way], robots=", ".join(robots))
+    )
     command = [
         sys.executable,
         "-P",
@@ -149,7 +157,12 @@ def attack(name: str, way: str, folder: Path, seed: int = 0, beyond_s: float = B
             os.killpg(process.pid, 9)  # what a case has forked goes, too
         process.wait()
     text = (folder / "said").read_bytes().decode(errors="replace")
+    word = NOT_INTERRUPTED.get(name) if way == "in_process" else None
+    if hangs and word is not None and word in text:
+        return "not interrupted, as it said", "", most
     wrong = "hangs" if hangs else f"takes {most:.0f} MB" if most > MOST_MB else ""
+    if name in ANYTHING:
+        return "ends", wrong, most
     if not wrong and process.returncode not in (0, 1, 2, 3, 130):
         wrong = f"exit code {process.returncode}"
     if not wrong and _TRACEBACK in text:

@@ -159,13 +159,25 @@ def test_a_sleep_and_a_wait_for_a_thread_are_interrupted():
         assert time.monotonic() - begin < 10
 
 
-def test_a_recursion_that_takes_all_memory_is_interrupted():
+def test_a_controller_that_takes_all_memory_is_interrupted():
     def deep(robot, held=None):
         held = []
         while True:
             held.append(bytearray(2**24))
 
     stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
+
+
+def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory():
+    def deep(robot):
+        deep(robot)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10**9)
+    try:
+        stops_only_itself(deep, "it called itself more than 100000 deep", budget_s=60.0)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_a_change_of_folder_does_not_lose_the_run(tmp_path, monkeypatch):

@@ -16,6 +16,9 @@ from covey.runtime.local.failures import text_of
 
 MOST_BYTES = 2**30
 """Memory that a controller may take in one step [bytes]; checked when a step takes long."""
+MOST_CALLS = 100_000
+"""How deep a controller may call itself; checked when it has taken a quarter of `MOST_BYTES`."""
+_EVERY_S = 0.05
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
 _TRIES = 3  # interruptions before a message that it cannot be interrupted
 
@@ -34,6 +37,13 @@ class StepMemoryError(StepBudgetError):
     """The controller took more memory in one step than `MOST_BYTES`."""
 
     def __init__(self, message: str = f"it took more than {MOST_BYTES >> 20} MiB of memory in one step"):
+        super().__init__(message)
+
+
+class StepDepthError(StepBudgetError):
+    """The controller called itself more than `MOST_CALLS` deep; to unwind that takes several times its memory."""
+
+    def __init__(self, message: str = f"it called itself more than {MOST_CALLS} deep; a recursion needs an end"):
         super().__init__(message)
 
 
@@ -114,8 +124,8 @@ class Watchdog:
             event.unregister("numba:compile", self._listener)
 
     def _watch(self) -> None:
-        while not self._wake.wait(min(0.25, self.budget_s / 4)):
-            with suppress(MemoryError):  # the controller holds all memory, and will get the same error
+        while not self._wake.wait(min(_EVERY_S, self.budget_s / 4)):
+            with suppress(MemoryError):  # the controller has it all, and will get the same error
                 self._look()
 
     def _look(self) -> None:
@@ -130,6 +140,14 @@ class Watchdog:
                 self._interrupt(StepBudgetError)
             elif self.started == started and held - self._bytes > MOST_BYTES:
                 self._interrupt(StepMemoryError)
+            elif self.started == started and held - self._bytes > MOST_BYTES // 4 and self._is_deep():
+                self._interrupt(StepDepthError)
+
+    def _is_deep(self) -> bool:
+        frame, calls = sys._current_frames().get(self._thread_id), 0
+        while frame is not None and calls <= MOST_CALLS:
+            frame, calls = frame.f_back, calls + 1
+        return frame is not None
 
     def _resident(self) -> int:
         """Return the memory of this process [bytes]; 0 if a controller has closed the system's files."""
