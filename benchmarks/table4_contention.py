@@ -6,7 +6,7 @@ There the zigzag took most CPU and network, and the maze had its best fleet at 1
   cost there?
 * ``fleets``: has the maze a best size once robots crowd, share a channel or share processors, each alone and together?
 
-What is charged in each second to each robot, from the files of the original testbed (field notes 2.2 and 2.3): a plan
+What is charged in each second to each robot, from the files of the original testbed: a plan
 every second (``planner_frequency`` 1.0), a costmap of 160 x 160 m at 0.2 m and one of 6 x 6 m at 0.1 m at 5 Hz, and the
 whole map of each other robot merged every 5 s (gmapping's ``map_update_interval``). The times of one cell are those of
 `CELL_S`: measured here for compiled code, and not known of that machine.

@@ -98,7 +98,7 @@ def test_n_measurements_make_their_mean_and_a_variance_of_r_over_n():
     [("paper", 0.222, 0.0089), ("innovation", 0.0, SIGMA / math.sqrt(240)), ("none", 0.0, SIGMA / math.sqrt(200))],
 )
 def test_still_ground_is_found_changed_as_often_as_was_published_and_never_by_default(test, share, rmse):
-    beliefs = measured_often(test, np.zeros((64, 64)), 200)  # field.md 2.8: 4000 vertices, 200 measurements
+    beliefs = measured_often(test, np.zeros((64, 64)), 200)  # 4000 vertices, 200 measurements
     assert beliefs.resets.sum() / beliefs.measured[0] == pytest.approx(share, abs=0.001)
     error = errors(beliefs[0], np.zeros((64, 64)))
     assert rmse_m(error) == pytest.approx(rmse, rel=0.04)  # innovation: with 4 more measurements in 5 % of 200
