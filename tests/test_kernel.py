@@ -1,5 +1,6 @@
 """Kernels outside Covey: a user's own script and module may use `@kernel`."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -278,3 +279,19 @@ def test_compiled_code_that_was_cut_off_is_compiled_again(tmp_path):
                 file.write_bytes(file.read_bytes()[:cut])
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
             assert done.stdout == "20.0\n", done.stderr
+
+
+def imported(path):
+    """Yield what a file imports from, and the names that it imports there."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (node.module, *(f"{node.module}.{name.name}" for name in node.names))
+
+
+def test_every_module_with_kernels_is_imported_by_a_test():
+    package, tests = Path(covey.__file__).parent, Path(__file__).parent
+    tested = {name for path in tests.rglob("test_*.py") for name in imported(path)}
+    modules = [path for path in package.rglob("*.py") if "\n@kernel" in path.read_text(encoding="utf-8")]
+    names = {".".join(path.relative_to(package.parent).with_suffix("").parts) for path in modules}
+    assert len(names) > 50
+    assert names <= tested
