@@ -26,10 +26,11 @@ def see(beliefs, robot, altitude, kind, corner, step):
 def look_around(beliefs, rng, steps, robots=3):
     """Let robots see squares here and there, of all kinds, on ground that changes; some tell what they know."""
     for step in range(steps):
-        shape = rng.integers(1, 7, 2)
-        altitude = rng.choice([0.0, 0.3, -2.0]) + 0.005 * rng.normal(size=shape)
-        kind = np.where(rng.random(shape) < 0.6, 1, rng.integers(0, 5, shape))
-        see(beliefs, rng.integers(robots), altitude, kind, rng.integers(0, SIDE - 3, 2), step)
+        shape, corner = rng.integers(1, 7, 2), rng.integers(20, SIDE - 3, 2)
+        for robot in np.flatnonzero(rng.random(robots) < 0.6):  # some at once
+            altitude = rng.choice([0.0, 0.3, -2.0]) + 0.005 * rng.normal(size=shape)
+            kind = np.where(rng.random(shape) < 0.5, 1, rng.integers(0, 5, shape))
+            see(beliefs, robot, altitude, kind, corner, step)
         if step % 7 == 6:
             beliefs.share(rng.random((robots, robots)) < 0.5)
 
@@ -58,7 +59,7 @@ def plainly(own, others):
 def test_a_map_is_what_its_own_evidence_and_the_newest_of_the_others_come_to(seed):
     rng = np.random.default_rng(seed)
     beliefs = Elevations(["a", "b", "c"], (SIDE, SIDE), mapping=ElevationMapping())
-    look_around(beliefs, rng, 60)
+    look_around(beliefs, rng, 90)
     beliefs.share(np.ones((3, 3), bool))
     own = beliefs._team.own
     told = [rounded(evidence) for evidence in own]
