@@ -1,9 +1,9 @@
-"""What Covey replaces inside numba, so that kernels compile in half of the time; the code that comes out is the same.
+"""Patches of numba that halve the compile time of kernels; the compiled code is the same.
 
-Numba computes much again and again while it compiles: `hasten` lets it remember. It optimises and translates anew each
-function that another one calls: `link_late` lets it put code together where Python calls it. Both reach into numba's
-private parts, so `covey.kernel` uses them under one version of numba alone; any other runs as it is, and takes twice
-as long to compile. ``docs/decisions/012-numba-is-patched.md`` says why.
+Numba repeats many computations while it compiles; `hasten` caches them. It optimises and translates each called
+function again for each caller; `link_late` links code only where Python calls it. Both patch private parts of numba, so
+`covey.kernel` applies them only to one version of numba. Other versions run unpatched and compile in twice the time.
+See ``docs/decisions/012-numba-is-patched.md`` for the reasons.
 """
 
 import os
@@ -35,7 +35,7 @@ _resolved: dict[tuple, tuple] = {}
 
 
 def hasten() -> None:
-    """Let numba remember what it has found out."""
+    """Let numba cache intermediate results."""
     Flags.__eq__, Flags.__hash__ = _same, _hash
     BaseFunction.get_call_type = get_call_type
     OverloadTemplate._get_impl = _get_impl
@@ -49,7 +49,7 @@ def hasten() -> None:
 
 
 def _same(self: Any, other: Any) -> bool:
-    """Compare two sets of flags, which numba does at each call that it meets: not by a dict of all of them."""
+    """Compare two sets of flags without building dicts; numba does this at each call in the compiled code."""
     return isinstance(other, Flags) and (self._values == other._values or self.values() == other.values())
 
 
@@ -58,13 +58,13 @@ def _hash(self: Any) -> int:
 
 
 def _inherited() -> tuple:
-    """Return the flags of the function being compiled that what it calls inherits."""
+    """Return the flags that called functions inherit from the function being compiled."""
     flags = ConfigStack.top_or_none()
     return () if flags is None else (flags.nrt, str(flags.fastmath), str(flags.error_model), flags.forceinline)
 
 
 def get_call_type(self: Any, context: Any, args: tuple, kws: dict) -> Any:
-    """Return the signature of a call, by what the same call gave before instead of asking each template for it."""
+    """Return the signature of a call from a cache, instead of trying each template."""
     key = id(self), tuple(args), tuple(kws.items()), _inherited()
     if key not in _resolved:
         signature = _get_call_type(self, context, args, kws)
@@ -74,7 +74,7 @@ def get_call_type(self: Any, context: Any, args: tuple, kws: dict) -> Any:
 
 
 def _get_impl(self: Any, args: tuple, kws: dict) -> tuple:
-    """Return what implements a call of a function of NumPy or Python, one for all flags that it does not inherit."""
+    """Return the implementation of a NumPy or Python function, shared by all flags that it does not inherit."""
     key = self.context, tuple(args), tuple(kws.items()), _inherited()
     return self._impl_cache[key] if key in self._impl_cache else self._build_impl(key, args, kws)
 
@@ -87,7 +87,7 @@ def _rec_list_vars(self: Any, value: Any) -> list:
 
 
 def _run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Leave out which variables live where, which nothing but generators and code for Python objects asks for."""
+    """Skip the analysis of live variables, which only generators and object mode need."""
     flags, code = ConfigStack.top_or_none(), self.func_ir
     if emit_dels or flags is None or flags.enable_pyobject or flags.force_pyobject or code.is_generator:
         _post_process(self, emit_dels, extend_lifetimes)
@@ -98,14 +98,14 @@ def _run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> 
 
 
 def load_overload(self: Any, signature: Any, context: Any) -> Any:
-    """Load compiled code without all that numba can compile: half a second, where nothing has to be compiled."""
+    """Load compiled code without loading numba's compiler, which saves half a second if nothing has to be compiled."""
     rtsys.initialize(context)
     with self._guard_against_spurious_io_errors():
         return self._load_overload(signature, context)
 
 
 def load_additional_registries(self: Any) -> None:
-    """Load what numba can compile without SciPy's linear algebra, which is only looked at for whether it is there."""
+    """Load numba's registries without importing SciPy's linear algebra, which is only tested for presence."""
     from numba.np import linalg
 
     needed, linalg.ensure_blas = linalg.ensure_blas, lambda: None
@@ -122,18 +122,18 @@ _get_executable = CPUContext.get_executable
 
 
 def link_late() -> None:
-    """Let numba put code together where it is called from Python."""
+    """Let numba link code only where it is called from Python."""
     JITCPUCodegen._library_class = Library
     CPUContext.get_executable = get_executable
 
 
 class Library(JITCodeLibrary):
-    """The code of one function; what it calls, at any depth, is added when it is translated for the processor."""
+    """The code of one function; all code that it calls, at any depth, is added when it is translated."""
 
     _to_link: Any = None
 
     def add_linking_library(self, library: Any) -> None:
-        """Note what this code calls."""
+        """Record the code that this code calls."""
         self._linking_libraries.append(library)
 
     def finalize(self) -> None:
@@ -166,7 +166,7 @@ class Library(JITCodeLibrary):
         return self._to_link
 
     def _optimize_functions(self, module: Any) -> None:
-        """Leave out functions that are only declared."""
+        """Skip functions that are only declared."""
         module.data_layout = self._codegen._data_layout
         for function in module.functions:
             if not function.is_declaration:
@@ -175,7 +175,7 @@ class Library(JITCodeLibrary):
 
 
 def get_executable(self: Any, library: Any, description: Any, environment: Any) -> Any:
-    """Return what Python calls; for a function without an entry from Python, a mere name, and nothing is translated."""
+    """Return the entry for Python; for a function without one only its name, and nothing is translated."""
     if library._finalized or _defines(library, description.llvm_cpython_wrapper_name):
         return _get_executable(self, library, description, environment)
     name = description.qualname.split(".")[-1]

@@ -1,4 +1,4 @@
-"""What libraries would read from the current folder, which may be a stranger's."""
+"""Protection from files that libraries would read from the current folder, which may belong to somebody else."""
 
 import importlib
 import os
@@ -7,13 +7,13 @@ from contextlib import chdir
 from typing import Any
 
 _SETTINGS = {".numba_config.yaml": "numba", "matplotlibrc": "matplotlib"}
-"""Files that a library reads from the current folder: while it is imported, and numba whenever it compiles."""
+"""Files that a library reads from the current folder: at import, and numba at each compilation."""
 
 
 def ignore_settings() -> None:
-    """Import the libraries that settings lie here for from elsewhere; without such files nothing is imported.
+    """Import libraries with settings files in the current folder from another folder; without such files do nothing.
 
-    Settings in the environment and in the user's own folders hold as ever.
+    Settings in the environment and in the user's own folders still apply.
     """
     for file, library in _SETTINGS.items():
         if library not in sys.modules and os.path.lexists(file):

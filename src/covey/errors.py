@@ -16,15 +16,15 @@ class CoveyError(Exception):
 
 
 class InvalidValueError(CoveyError, ValueError):
-    """A value that is given to a function or record is not allowed there."""
+    """A value given to a function or record is not allowed."""
 
 
 class MapFileError(CoveyError):
-    """A map file is missing, damaged, or absurd."""
+    """A map file is missing, damaged or invalid."""
 
 
 class PlacementError(CoveyError):
-    """A robot cannot stand where it was to start."""
+    """A robot cannot stand at its start pose."""
 
 
 class UnknownNameError(CoveyError, KeyError):
@@ -39,7 +39,7 @@ class UnknownNameError(CoveyError, KeyError):
 
 
 class ControllerError(CoveyError):
-    """A controller raised, returned nonsense, or never came back."""
+    """A controller raised an exception, returned an invalid value, or did not return."""
 
 
 class RunFolderError(CoveyError):
@@ -47,20 +47,20 @@ class RunFolderError(CoveyError):
 
 
 class MachineError(CoveyError):
-    """The disk, a worker or a cluster failed; nothing that was asked for is wrong."""
+    """The disk, a worker or a cluster failed; the input is not to blame."""
 
 
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENFILE, errno.EMFILE, errno.ENOMEM)
-"""Numbers of the system's errors that no other file or folder would help against."""
+"""System error numbers that another file or folder would not avoid."""
 
 
 class DiskError(RunFolderError, MachineError):
-    """A folder could not be written to its end: the disk is full or broken, or somebody removed what was in it."""
+    """A folder could not be written completely: the disk is full or broken, or files in it were removed."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a file, with where it stands (1-based line and column)."""
+    """One problem in a file, with its place (1-based line and column)."""
 
     message: str
     file: str = ""
@@ -73,7 +73,7 @@ class Problem:
 
 
 class ScenarioError(CoveyError):
-    """Every problem of a scenario, all at once, in ``problems``; the text has the first twenty and a count."""
+    """All problems of a scenario, in ``problems``; the text lists the first twenty and counts the rest."""
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = list(problems)
@@ -82,11 +82,11 @@ class ScenarioError(CoveyError):
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """Return a text as a terminal may show it: characters that would move its cursor or change it are spelled out.
+    """Return a text that is safe for a terminal: control characters are spelled out.
 
     Args:
         text: anything.
-        keep: characters that stay as they are.
+        keep: characters to leave unchanged.
 
     Examples:
         >>> printable("red: \x1b[31m")

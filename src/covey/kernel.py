@@ -1,8 +1,8 @@
-"""The one way to compile code: `@kernel`, with a cache that does not serve a stale callee.
+"""`@kernel`, the only way to compile code, with a cache that never serves a stale callee.
 
-Numba caches file by file and does not notice when a kernel, or a number, of *another* file changed. Here compiled code
-is kept under the hash of the function and of all that it is compiled with: the kernels that it calls and the numbers
-that it uses, at any depth, wherever they stand; and in a folder for the versions and the processor.
+Numba caches file by file and does not notice changes of a kernel or a number in *another* file. Here compiled code is
+stored under the hash of the function and of everything compiled with it: the kernels that it calls and the numbers that
+it uses, at any depth, in any file. The folder depends on the versions and the processor.
 """
 
 import atexit
@@ -32,11 +32,11 @@ from numba.extending import intrinsic
 
 config: Any = _numba_config
 
-# Threads only where a caller asks for them, and never TBB: with some system libraries each region leaks.
+# Threads only if a caller asks for them, and never TBB, which leaks memory with some system libraries.
 config.THREADING_LAYER = "omp"
 
 HASTENED = numba.__version__.startswith("0.68.")
-"""Whether kernels compile in half of the time, by what `covey.compiler` replaces inside the numba that it knows."""
+"""Whether `covey.compiler` has patched numba, so that kernels compile in half the time."""
 
 if HASTENED:
     from covey.compiler import hasten, link_late, load_overload
@@ -50,8 +50,8 @@ else:
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
     """Compile ``function`` with numba: single-threaded, no fast-math, cached on disk.
 
-    The plain Python original stays reachable as ``.py_func``. ``@kernel(inline=True)`` copies the code to where it is
-    called: for the parts of one long loop, whose arrays would otherwise be passed, word by word, at every call.
+    The Python original is available as ``.py_func``. ``@kernel(inline=True)`` copies the code into the caller: for
+    parts of a long loop that would otherwise pass their arrays at every call.
     """
     if function is None:
         return partial(kernel, inline=inline)
@@ -63,7 +63,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     def part() -> Any:
         return _njit(function, inline, no_cpython_wrapper=True)
 
-    # To other kernels it is code without an entry from Python, compiled once for all literal numbers, and cached
+    # Other kernels use it as code without an entry from Python, compiled once for all literal numbers, and cached
     # with them.
     compiled.get_call_template = lambda args, kws: part().get_call_template(
         tuple(types.unliteral(a) for a in args), {key: types.unliteral(a) for key, a in kws.items()}
@@ -82,9 +82,9 @@ def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
 
 
 def _bare(_context, array):
-    """Return a view that is not reference counted: counting, which is atomic, would cost more than a robot's step.
+    """Return a view without reference counting, because atomic counting would cost more than a robot's step.
 
-    The caller must hold the array as long as the view lives.
+    The caller must keep the array alive as long as the view.
     """
 
     def codegen(context, builder, signature, args):
@@ -100,7 +100,7 @@ bare: Any = intrinsic(_bare)
 
 
 def is_compiled(*functions: Any) -> bool:
-    """Return True when each of these kernels can be loaded from the cache instead of being compiled."""
+    """Return True if all these kernels can be loaded from the cache instead of being compiled."""
     try:
         return all(_cache_file(function)._load_index() for function in functions)
     except (OSError, EOFError, UnpicklingError):  # damaged
@@ -111,14 +111,14 @@ def _load(compiled: Any, signature: Any, context: Any) -> Any:
     compiled._cache._cache_file = _cache_file(compiled)  # where it is saved as well
     try:
         return load_overload(compiled._cache, signature, context)
-    except Exception:  # damaged, as by a disk that was full: compiled again
+    except Exception:  # damaged, for example by a full disk: compile again
         with suppress(OSError):
             compiled._cache._cache_file.flush()
         return None
 
 
 def _save(kept: Any, signature: Any, compiled: Any) -> None:
-    """Keep what has been compiled; where the disk refuses, say so once and go on without."""
+    """Save compiled code; if the disk refuses, warn once and continue."""
     try:
         FunctionCache.save_overload(kept, signature, compiled)
     except OSError as error:
@@ -136,7 +136,7 @@ def _warn_of_disk(why: str) -> None:
 
 
 def _cache_file(compiled: Any) -> Any:
-    """Return where the code of a kernel is kept, by all that it is compiled with."""
+    """Return the cache file of a kernel, named after everything compiled with it."""
     kept, parts = compiled._cache, hashlib.blake2b(digest_size=10)
     for part in _parts(compiled.py_func):
         parts.update(part)
@@ -146,9 +146,9 @@ def _cache_file(compiled: Any) -> Any:
 
 @cache
 def cache_root() -> Path:
-    """Return the folder of all compiled kernels, which is the user's alone: what lies in it is run.
+    """Return the folder of all compiled kernels. It must belong to the user alone, because its code is run.
 
-    Where it cannot be, it is a temporary one, with a warning, which goes with this process.
+    If that is not possible, warn and return a temporary folder, which is deleted with this process.
     """
     root = Path(os.environ.get("COVEY_CACHE_DIR") or platformdirs.user_cache_path("covey"))
     try:
@@ -158,7 +158,7 @@ def cache_root() -> Path:
     except OSError as error:
         fallback = Path(tempfile.mkdtemp(prefix="covey-cache-"))
         atexit.register(_remove, fallback, os.getpid())
-        os.environ["COVEY_CACHE_DIR"] = str(fallback)  # the processes that this one starts compile nothing again
+        os.environ["COVEY_CACHE_DIR"] = str(fallback)  # child processes reuse it
         warnings.warn(
             f"cannot use the cache folder {root} ({error.strerror}); compiling into {fallback} for this process "
             "only. Set COVEY_CACHE_DIR to a folder of yours alone to keep it.",
@@ -170,7 +170,7 @@ def cache_root() -> Path:
 
 
 def _refuse_shared(root: Path) -> None:
-    """Raise `PermissionError` when others own a folder or may write into it; close it to those who may only read."""
+    """Raise `PermissionError` if others own a folder or may write into it; remove read access for others."""
     if not hasattr(os, "geteuid"):
         return
     for folder in (root, root / "kernels"):
@@ -186,7 +186,7 @@ def _refuse_shared(root: Path) -> None:
 
 
 def _remove(folder: Path, pid: int) -> None:
-    if os.getpid() == pid:  # and not in a process that was forked from it
+    if os.getpid() == pid:  # not in a forked process
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -200,7 +200,7 @@ def _cache_folder() -> Path:
 
 
 def _parts(function: FunctionType) -> Iterator[bytes]:
-    """Yield what decides on the code of a function: its own, that of what it calls, and the values that it uses."""
+    """Yield everything that determines the code of a function: its code, the code it calls, and the values it uses."""
     seen: set[int] = set()
     queue = [function]
     while queue:
@@ -233,7 +233,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _used(scope: dict[str, Any], names: dict[str, None]) -> Iterator[Any]:
-    """Yield the global values that names stand for; of a module those that stand in it under one of the names."""
+    """Yield the global values of names; for a module, its values with one of the names."""
     for name in names:
         value = scope.get(name)
         if not isinstance(value, ModuleType):
@@ -243,11 +243,11 @@ def _used(scope: dict[str, Any], names: dict[str, None]) -> Iterator[Any]:
 
 
 _KNOWN = {*sys.stdlib_module_names, "numpy", "numba"}
-"""Modules whose contents the versions stand for."""
+"""Modules whose contents are identified by their versions."""
 
 
 def _text(value: Any) -> bytes:
-    """Return what tells a value from others, if compiled code may hold it."""
+    """Return a text that identifies a value, if compiled code may contain it."""
     if isinstance(value, (int, float, complex, str, bytes, tuple, numpy.generic)) or value is None:
         return repr(value).encode()
     return repr(getattr(value, "_fields", getattr(value, "__qualname__", type(value)))).encode()

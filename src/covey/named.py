@@ -14,18 +14,18 @@ T = TypeVar("T", bound="Named")
 
 
 class Named(Record):
-    """A record that stands in files under its name, with its parameters below."""
+    """A record that files refer to by name, with its parameters below."""
 
     registry: ClassVar[Registry[Any]]
 
     _reference: str = PrivateAttr(default="")
 
     def references(self) -> list[str]:
-        """Return what of ``./file.py:Name`` it stands for or holds."""
+        """Return the references ``./file.py:Name`` that it stands for or holds."""
         return [self._reference] if self._reference else []
 
     def in_file(self, parameters: dict[str, Any]) -> Any:
-        """Return what stands in a file for it, given its parameters as plain data.
+        """Return its form in a file, given its parameters as plain data.
 
         Raises:
             InvalidValueError: no file can name it.
@@ -41,7 +41,7 @@ class Named(Record):
 
     @classmethod
     def of_function(cls, function: Any, reference: str) -> Any:
-        """Return the record that a plain function of a file stands for; most kinds have none."""
+        """Return the record for a plain function from a file; most kinds have none."""
         raise InvalidValueError(
             f"{reference!r} is a function; a {cls.registry.kind} is a class derived from {cls.__name__}"
         )
@@ -51,7 +51,7 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     """Return the record that a value of a file names.
 
     Raises:
-        ValueError: it names none, or its parameters are wrong; with the place.
+        ValueError: it names no record, or its parameters are invalid; the error has the place.
     """
     if isinstance(value, base):
         return value
@@ -91,7 +91,7 @@ def _find(name: str, registry: Registry[Any], context: dict[str, Any]) -> Any:
 
 
 def _unread(base: type[T], name: str, given: Any) -> T:
-    """Return a record that stands for one that a file names, which has not been loaded."""
+    """Return a placeholder for a record that a file names and that has not been loaded."""
 
     kind: Any = base
 

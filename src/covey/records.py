@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, field_validator
 
 LEAST, MOST = 1e-12, 1e12
-"""Numbers of records are 0 or of a size between these: no robot meets others, and no product of a few overflows."""
+"""Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow."""
 
 
 class Record(BaseModel):
@@ -29,7 +29,7 @@ class Record(BaseModel):
 
 
 def _numbers(value: Any) -> Iterator[int | float]:
-    """Yield the numbers in a value and in the lists in it; records in it have looked at their own."""
+    """Yield the numbers in a value and in its lists; records in it check their own numbers."""
     if isinstance(value, (int, float)):
         yield value
     elif isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Names in files: one tiny registry for each kind of thing that a scenario can name."""
+"""Names in files: one small registry for each kind of object that a scenario can name."""
 
 import ast
 import hashlib
@@ -22,15 +22,15 @@ from weakref import WeakSet
 from covey.errors import InvalidValueError, UnknownNameError
 
 T = TypeVar("T")
-_PREFIX = "covey_user_"  # of the names of modules that are files of a user's
+_PREFIX = "covey_user_"  # of the module names of users' files
 
 
 class Registry(Generic[T]):
     """Maps names to objects of one kind; packages add theirs under the entry-point group ``covey.<kind>``.
 
     Args:
-        kind: what its objects are.
-        shelf: the module that registers those of Covey itself, loaded when a name is first asked for.
+        kind: the kind of its objects.
+        shelf: the module that registers Covey's own objects, loaded at the first look-up.
 
     Examples:
         >>> shapes = Registry("shape")
@@ -46,7 +46,7 @@ class Registry(Generic[T]):
         self._of_users: set[str] = set()
         _registries.add(self)
         self.renamed: dict[str, str] = {}
-        """What older files call by a name that is no longer listed, and its name now."""
+        """Old names in older files, and their present names."""
 
     def register(self, name: str) -> Callable[[Any], Any]:
         """Return a decorator that stores its argument under ``name``."""
@@ -62,7 +62,7 @@ class Registry(Generic[T]):
         return decorate
 
     def forget_users(self) -> None:
-        """Forget what files of a user's have registered."""
+        """Forget the objects registered by users' files."""
         for name in self._of_users:
             del self._items[name]
         self._of_users.clear()
@@ -84,7 +84,7 @@ class Registry(Generic[T]):
         return next((name for name, known in self._items.items() if known is item), None)
 
     def names(self) -> list[str]:
-        """Return every known name, sorted, installed packages included, without loading them."""
+        """Return all known names, sorted, including those of installed packages, without loading them."""
         self._load_shelf()
         return sorted({*self._items, *(entry.name for entry in _installed(self.kind))})
 
@@ -98,18 +98,18 @@ _registries: WeakSet[Registry[Any]] = WeakSet()
 
 @cache
 def _installed(kind: str) -> tuple[EntryPoint, ...]:
-    """Return what installed packages offer of a kind."""
+    """Return the entry points of installed packages for a kind."""
     return tuple(entry_points(group=f"covey.{kind}"))
 
 
 @dataclass
 class Looking:
-    """What a command that only looks has met and not loaded.
+    """The code that a command which only looks has found but not loaded.
 
     Attributes:
-        unread: each ``./mine.py:Name``, and the folder that its path starts from.
-        stand_ins: those of them of which nothing is known without running them: robots, parts of the radio.
-        checks: whether the files and the names in them are looked for, too.
+        unread: each ``./mine.py:Name``, and the base folder of its path.
+        stand_ins: those of them about which nothing is known without running them: robots, parts of the radio.
+        checks: whether to check that the files and the names in them exist.
     """
 
     unread: dict[str, Path] = field(default_factory=dict)
@@ -122,7 +122,7 @@ _looking: ContextVar[Looking | None] = ContextVar("looking", default=None)
 
 @contextmanager
 def looking(*, checks: bool = False) -> Iterator[Looking]:
-    """Within the block no code of any file runs: what names some is read, and an `Unread` stands for the object."""
+    """Run no code from files within the block: an `Unread` stands for each object that a file names."""
     found = Looking(checks=checks)
     token = _looking.set(found)
     try:
@@ -132,7 +132,7 @@ def looking(*, checks: bool = False) -> Iterator[Looking]:
 
 
 def is_looking() -> bool:
-    """Return whether this is within a block of `looking`."""
+    """Return whether the caller is within a block of `looking`."""
     return _looking.get() is not None
 
 
@@ -140,7 +140,7 @@ class Unread:
     """Stands for the object of a file that has not been loaded.
 
     Attributes:
-        file: where it stands, if that is to be checked without running it; else None.
+        file: its file, if that is to be checked without running it; else None.
     """
 
     def __init__(self, reference: str, file: Path | None = None):
@@ -148,7 +148,7 @@ class Unread:
         self.__name__ = self.__qualname__ = reference
 
     def __call__(self, *_args: Any, **_kws: Any) -> Any:
-        """Refuse to be used.
+        """Raise an error: the object was not loaded.
 
         Raises:
             InvalidValueError: always.
@@ -159,14 +159,14 @@ class Unread:
 
 
 def stand_in(reference: str) -> None:
-    """Note that something stands for what a file would give, of which nothing is known without running it."""
+    """Record a placeholder for an object about which nothing is known without running its file."""
     found = _looking.get()
     if found is not None and reference not in found.stand_ins:
         found.stand_ins.append(reference)
 
 
 def load_from_file(reference: str, folder: Path) -> Any:
-    """Return the object that ``./mine.py:Name`` names, the path being relative to ``folder``; see also `looking`.
+    """Return the object named by ``./mine.py:Name``, a path relative to ``folder``; see also `looking`.
 
     Raises:
         InvalidValueError: the file does not exist, fails while it is loaded, or has no such name.
@@ -192,7 +192,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
 
 
 def check_names(reference: str, folder: Path) -> None:
-    """Check, without running anything, that ``./mine.py:Name`` is there, as far as that can be read.
+    """Check, without running code, that ``./mine.py:Name`` exists, as far as the file shows it.
 
     Raises:
         InvalidValueError: there is no such file, it is not Python, or it has no such name.
@@ -210,7 +210,7 @@ def check_names(reference: str, folder: Path) -> None:
 
 
 def _told(error: Exception, path: Path) -> str:
-    """Return what an error says, with the line of the file where there is one."""
+    """Return the text of an error, with the line of the file if known."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {path.name}:{error.lineno}: {error.msg}"
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
@@ -218,7 +218,7 @@ def _told(error: Exception, path: Path) -> str:
 
 
 def names_bound(statements: Iterable[ast.stmt]) -> set[str]:
-    """Return the names that statements bind; ``*`` among them where that cannot be told."""
+    """Return the names that statements bind, with ``*`` if they cannot be determined."""
     found: set[str] = set()
     for node in statements:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -227,14 +227,14 @@ def names_bound(statements: Iterable[ast.stmt]) -> set[str]:
             found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-        elif not isinstance(node, (ast.Expr, ast.Pass)):  # if, try, with and so on: what is in them
+        elif not isinstance(node, (ast.Expr, ast.Pass)):  # if, try, with and so on: look inside
             inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
             found |= names_bound(inner) | {"*"}
     return found
 
 
 def load_file(path: Path) -> ModuleType:
-    """Return the module of a file, loaded once in a process, under a name that says which file it is.
+    """Return the module of a file, loaded once per process, with a name that identifies the file.
 
     Raises:
         InvalidValueError: within `looking`.
@@ -258,18 +258,17 @@ def load_file(path: Path) -> ModuleType:
 
 
 def import_path() -> str:
-    """Return PYTHONPATH for another process of ours: it imports from where this one does, and from nowhere else.
+    """Return PYTHONPATH for another process of Covey, so that it uses the same import path as this one.
 
-    Such a process starts with ``python -P``, which keeps the current folder out.
+    Such a process starts with ``python -P``, which excludes the current folder.
     """
     return os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))
 
 
 def forget_files() -> None:
-    """Forget the modules of files, what they have imported from beside them, and what all of these have registered.
+    """Forget the modules of files, the modules that they imported from their folders, and everything these registered.
 
-    The next `load_file` loads them anew, so that nothing of a run is left in their globals for the next one. Installed
-    packages stay.
+    The next `load_file` reloads them, so that their globals hold nothing from an earlier run. Installed packages stay.
     """
     names = _modules_of_users()
     if not names:
@@ -283,13 +282,13 @@ def forget_files() -> None:
 def loaded_files() -> list[Path]:
     """Return the files whose modules are loaded (`load_file`), in the order of loading.
 
-    The modules are copied in one step: other threads may import meanwhile.
+    The modules are copied in one step, because other threads may import at the same time.
     """
     return [Path(str(m.__file__)) for name, m in sys.modules.copy().items() if name.startswith(_PREFIX)]
 
 
 def _modules_of_users() -> list[str]:
-    """Return the names of the modules of files, and of those that lie beside them and are not installed."""
+    """Return the names of the modules of files, and of modules in their folders that are not installed."""
     folders = tuple(str(file.parent) + os.sep for file in loaded_files())
     if not folders:
         return []
@@ -316,7 +315,7 @@ def _installed_in() -> tuple[str, ...]:
 
 
 def _is_called_by_user() -> bool:
-    """Return whether a file of a user's is what runs now, and not a package that is being imported."""
+    """Return whether a user's file is running now, not a package that is being imported."""
     frame, users = sys._getframe(2), set(_modules_of_users())
     while frame is not None and users:
         if frame.f_globals.get("__name__") in users:
@@ -328,7 +327,7 @@ def _is_called_by_user() -> bool:
 
 
 def code_of(path: Path) -> list[Path]:
-    """Return a file of code, and those beside it that it imports, at any depth."""
+    """Return a code file and the files in its folder that it imports, at any depth."""
     found, queue = [], [path]
     while queue:
         file = queue.pop()
@@ -337,7 +336,7 @@ def code_of(path: Path) -> list[Path]:
         found.append(file)
         try:
             nodes = list(ast.walk(ast.parse(file.read_bytes())))
-        except (SyntaxError, ValueError):  # whoever loads it says so
+        except (SyntaxError, ValueError):  # loading it will report this
             continue
         names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
         for node in nodes:

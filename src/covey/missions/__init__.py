@@ -1,7 +1,7 @@
-"""What a team is to achieve, and how it is scored from the truth: exploration, coverage, patrolling, formation.
+"""Missions of a team, and their scores from the truth: exploration, coverage, patrolling, formation.
 
-What has been explored and covered is counted in every run; the mission of a run adds measurements of its own, says when
-the goal is reached, and takes orders. A mission of your own derives `Mission`, and begins a `Tracker`.
+Every run measures the explored and the covered area. The mission of a run adds its own measurements, decides when the
+goal is reached, and accepts orders. To write a mission, derive from `Mission`, and return a `Tracker` from ``begin``.
 """
 
 from covey.missions.coverage import Coverage

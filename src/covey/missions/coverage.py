@@ -1,4 +1,4 @@
-"""Coverage: bodies pass over everything that a body can pass over."""
+"""Coverage: drive over the whole area that a body can cover."""
 
 import math
 
@@ -12,23 +12,23 @@ from covey.world.visibility.coverable import coverable
 from covey.world.visibility.explored import Coverage as CoveredCells
 
 SAGITTA = 0.02
-"""How far a way that is taken for straight may bend [cells]."""
+"""Largest deviation of a path that is treated as straight [cells]."""
 
 
 @missions.register("coverage")
 class Coverage(Mission):
-    """Pass over everything that a body can pass over: the covered share is what counts."""
+    """Drive over the whole area that a body can cover; the covered share is the score."""
 
     def begin(self, context: MissionContext) -> "CoverageTracker":
-        """Return what counts the covered cells."""
+        """Return the tracker of the covered cells."""
         return CoverageTracker(context)
 
 
 class CoverageTracker(Tracker):
-    """Which cells bodies have been over.
+    """Tracks the cells that bodies have covered.
 
     Attributes:
-        cells: them, with the goal.
+        cells: the covered cells, and the goal.
     """
 
     columns = ("covered_share",)
@@ -42,13 +42,13 @@ class CoverageTracker(Tracker):
         self._stride = sweep_stride(model.limits, world.grid.resolution, context.clock)
 
     def wanted(self, substeps: int) -> np.ndarray:
-        """Return after which substeps the way of a body may no longer be taken for straight."""
+        """Return the substeps after which the path of a body can no longer be treated as straight."""
         wanted = np.zeros(substeps, np.uint8)
         wanted[self._stride - 1 : -1 : self._stride] = 1
         return wanted
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
-        """Cover what bodies have passed over in this step, straight from one pose that was wanted to the next."""
+        """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""
         before, trace, step = self._context.pose_before, self._context.trace, self._context.clock.step
         for k in np.flatnonzero(self.wanted(len(trace))):
             self.cells.mark(trace[k, 0], self._context.model.discs, step, before)
@@ -63,14 +63,14 @@ class CoverageTracker(Tracker):
 
 
 def sweep_stride(limits: np.ndarray, resolution_m: float, clock: Clock) -> int:
-    """Return after how many substeps ways of bodies may be taken for straight.
+    """Return the number of substeps for which paths of bodies can be treated as straight.
 
-    A body then goes no farther than one cell, and strays from the straight line by 1/50 of a cell at most.
+    In this time a body moves at most one cell, and deviates from the straight line by at most 1/50 of a cell.
 
     Args:
         limits: see `covey.robots.team.TeamModel`.
         resolution_m: side of a cell [m].
-        clock: of the simulation.
+        clock: clock of the simulation.
     """
     arm, turn = limits[:, ARM], limits[:, MAX_TURN]
     speed = limits[:, MAX_SPEED] + np.where(arm > 0.0, turn * arm, 0.0)

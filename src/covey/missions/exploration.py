@@ -17,26 +17,26 @@ from covey.world.visibility.explored import ExploredTruth
 from covey.world.world import WALL, World
 
 KNOWN_EVERY_S = 1.0
-"""How often the share that the maps hold as known is brought up to date [s]; between, the last value stands."""
+"""Period at which the known share of the maps is updated [s]; in between, the last value holds."""
 
 
 @missions.register("exploration")
 class Exploration(Mission):
-    """See everything that can be seen: the explored share is what counts."""
+    """See everything that can be seen; the explored share is the score."""
 
     def begin(self, context: MissionContext) -> "ExplorationTracker":
-        """Return what counts the explored cells."""
+        """Return the tracker of the explored cells."""
         return ExplorationTracker(context)
 
 
 class ExplorationTracker(Tracker):
-    """What has been seen of G, the cells that can be explored at the start with all doors open.
+    """Tracks the seen part of G, the cells that can be explored at the start with all doors open.
 
     Attributes:
         mask: G, bool of the world's shape.
-        cells: which cells of G have been seen, by whom, and when; None when no robot can see.
-        known_share: share of G that each robot's map holds as known, shape (n,); NaN without a map.
-        known_share_union: the same of the robots that map together; NaN without maps.
+        cells: the seen cells of G, by which robots, and when; None if no robot can see.
+        known_share: share of G that is known in each robot's map, shape (n,); NaN without a map.
+        known_share_union: the same for the union of the maps; NaN without maps.
     """
 
     columns = ("explored_share_union", "known_share_union")
@@ -70,7 +70,7 @@ class ExplorationTracker(Tracker):
         self._known = [(team.members, self._compare(team, wall, goal)) for team in teams]
 
     def _explorable_ground(self, world: World) -> np.ndarray:
-        """Return the cells that robots which look at the ground can see, bool (rows, columns)."""
+        """Return the cells that robots with a ground sensor can see, bool (rows, columns)."""
         assert world.ground is not None
         model, state = self._context.model, self._context.state
         starts, radii, views, spacing = [], [], [], world.ground.spacing_m
@@ -94,7 +94,7 @@ class ExplorationTracker(Tracker):
         return KnownShareApart(team.beliefs, [maps.place(i) for i in team.members.tolist()], goal)
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
-        """Take in the beams of this step, and now and then the maps."""
+        """Process the beams of this step, and periodically the maps."""
         step = self.clock.step
         if self.cells is not None:
             self._look(self.cells, step)
@@ -104,7 +104,7 @@ class ExplorationTracker(Tracker):
         return []
 
     def _look(self, explored: ExploredTruth, step: int) -> None:
-        """Take in all that has come from the sensors."""
+        """Process all new samples of the sensors."""
         for bank in self._banks:
             for sample in bank.samples:
                 self._explore(explored, bank, sample, step)
@@ -115,7 +115,7 @@ class ExplorationTracker(Tracker):
                 explored.mark_cells(bank.members[row[which]], cells, step)
 
     def _explore(self, explored: ExploredTruth, bank: Any, sample: Any, step: int) -> None:
-        """Take in one scan of each robot of a bank; what nobody has read is cast only where it may find something."""
+        """Process one scan of each robot of a bank; unread scans are cast only where they may find something new."""
         members, poses, fan, world = bank.members, sample.pose[bank.members], bank.record, self.world
         if world.version != self._version:
             self._version = world.version
@@ -127,7 +127,7 @@ class ExplorationTracker(Tracker):
 
     @property
     def share(self) -> np.ndarray:
-        """Share of G that each robot has explored itself, shape (n,); NaN when no robot can see."""
+        """Share of G that each robot has explored itself, shape (n,); NaN if no robot can see."""
         return self._nothing if self.cells is None else self.cells.share_each
 
     @property
@@ -137,7 +137,7 @@ class ExplorationTracker(Tracker):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Explored and known shares, of each robot and of all."""
+        """Explored and known shares, of each robot and of the team."""
         return {
             "explored_share": self.share,
             "known_share": self.known_share,

@@ -1,4 +1,4 @@
-"""Formation: come to an objective and stand around it as ordered."""
+"""Formation: go to an objective and stand around it as ordered."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from covey.planning.orders import Order
 
 @missions.register("formation")
 class Formation(Order, Mission):
-    """Go to an objective in formation; what counts is who stands at a place of the formation.
+    """Go to an objective in formation; the score is the number of robots at their places.
 
-    The order stands on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
+    The order is on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -28,7 +28,7 @@ class Formation(Order, Mission):
     )
 
     def begin(self, context: MissionContext) -> "FormationTracker":
-        """Return what measures the formation.
+        """Return the tracker of the formation.
 
         Raises:
             InvalidValueError: the objective lies outside the world.
@@ -45,21 +45,21 @@ class Formation(Order, Mission):
 
 
 class FormationTracker(Tracker):
-    """Who stands where the order wants somebody to stand.
+    """Tracks the robots at the places of the order.
 
-    Each robot that is able to drive is reckoned with the place that the Hungarian method gives it, whatever the robots
-    themselves have agreed on; there are as many places as robots were able to drive when the order was given.
+    Each robot that is able to drive is scored against its place by the Hungarian method, independent of what the robots
+    have agreed on. There are as many places as robots that were able to drive when the order was given.
 
     Attributes:
-        order: the order in force.
+        order: the present order.
         accomplished: whether all robots that are able to drive are at their places.
-        orders_met: how many orders have been, at some time.
+        orders_met: number of orders that were met at some time.
     """
 
     columns = ("robots_arrived", "formation_error_m", "worst_formation_error_m", "orders_met")
 
     def __init__(self, order: Order, robots: int, reckoned: np.ndarray | None = None):
-        """Begin with an order for the first ``robots`` of the team; only those ``reckoned`` with, bool (n,), count."""
+        """Begin with an order for the first ``robots`` of the team; only robots in ``reckoned``, bool (n,), count."""
         self.robots = robots
         self._reckoned = np.True_ if reckoned is None else reckoned
         self.orders_met, self.accomplished = 0, False
@@ -75,7 +75,7 @@ class FormationTracker(Tracker):
         self._met = False
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
-        """Take in the true poses (n, 3) and who is able, bool (n,); return who came to a place for the first time."""
+        """Process the true poses (n, 3) and the able robots, bool (n,); return robots first at a place now."""
         members = np.flatnonzero((able & self._reckoned)[: self.robots])
         if self._places is None:
             self._places = self.order.slots(max(len(members), 1))
@@ -101,5 +101,5 @@ class FormationTracker(Tracker):
 
     @property
     def values(self) -> dict[str, float]:
-        """Robots at their places, mean and largest distance of robots from theirs [m], and orders met so far."""
+        """Number of robots at their places, mean and largest distance from the places [m], and orders met so far."""
         return self._values

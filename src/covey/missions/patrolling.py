@@ -1,4 +1,4 @@
-"""Patrolling: come back to every waypoint as often as possible."""
+"""Patrolling: return to every waypoint as often as possible."""
 
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 @missions.register("patrolling")
 class Patrolling(Mission):
-    """Visit the waypoints of a graph again and again; what counts is how long each is left alone (its idleness).
+    """Visit the waypoints of a graph again and again; the score is the time between visits (the idleness).
 
     References:
         A. Machado, G. Ramalho, J.-D. Zucker, A. Drogoul: Multi-agent patrolling: an empirical analysis of alternative
@@ -43,7 +43,7 @@ class Patrolling(Mission):
     )
 
     def begin(self, context: MissionContext) -> "IdlenessTracker":
-        """Return what measures the idleness; the waypoints are placed where every one of the robots can go."""
+        """Return the tracker of the idleness; the waypoints are placed where all robots can go."""
         start = context.state.pose
         return IdlenessTracker(self.graph(context.world, start, float(context.model.radius.max())), len(start))
 
@@ -51,11 +51,11 @@ class Patrolling(Mission):
         """Return the waypoint graph of a world for bodies of a radius [m] that start at poses (n, 3) or points.
 
         Raises:
-            InvalidValueError: a listed waypoint cannot be reached, or an edge joins what does not exist.
+            InvalidValueError: a listed waypoint cannot be reached, or an edge names a waypoint that does not exist.
         """
         standing = reachable(world, start[:, :2], radius_m)
         if self.waypoints_m is None:
-            from covey.planning.art_gallery import art_gallery  # its kernel is for those who generate waypoints
+            from covey.planning.art_gallery import art_gallery  # its kernel is needed only to generate waypoints
 
             cells = art_gallery(
                 world.skip, standing, world.grid.resolution, sight_m=self.sight_m, spacing_m=self.spacing_m
@@ -82,10 +82,10 @@ class Patrolling(Mission):
 
 
 class IdlenessTracker(Tracker):
-    """How long each waypoint has been left alone.
+    """Tracks the idleness of each waypoint.
 
-    The idleness of a waypoint is the time since its last visit, at first since the start. A robot visits it while its
-    true centre is within a distance of it; a visit is counted when it comes.
+    The idleness of a waypoint is the time since its last visit, or since the start. A robot visits a waypoint while its
+    true centre is within a distance of it; a visit is counted at its beginning.
 
     Attributes:
         waypoints: the graph.
@@ -106,7 +106,7 @@ class IdlenessTracker(Tracker):
         self.facts: dict[str, Any] = {"waypoints_m": points, "edges": edges, "visit_within_m": waypoints.within_m}
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
-        """Take in the true poses (n, 3) and who is able, bool (n,); return the visits that began."""
+        """Process the true poses (n, 3) and the able robots, bool (n,); return the new visits."""
         off = pose[:, None, :2] - self.waypoints.points[None]
         here = (off[..., 0] ** 2 + off[..., 1] ** 2 <= self.waypoints.within_m**2) & able[:, None]
         new = here & ~self._here
@@ -117,7 +117,7 @@ class IdlenessTracker(Tracker):
 
     @property
     def values(self) -> dict[str, float]:
-        """Mean and largest idleness over the waypoints now [s], the least number of visits, and all visits."""
+        """Present mean and largest idleness of the waypoints [s], least number of visits, and total of visits."""
         idle = self._time_s - self.last_s
         return {
             "graph_idleness_s": float(idle.mean()),

@@ -1,4 +1,4 @@
-"""What a mission is: a record that a scenario names, and a tracker that scores the run from the truth."""
+"""Missions: a record that a scenario names, and a tracker that scores the run from the truth."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -23,17 +23,17 @@ missions: Registry[type["Mission"]] = Registry("mission", shelf="covey.missions"
 
 @dataclass(frozen=True, eq=False)
 class MissionContext:
-    """The truth that a mission may measure. All of it belongs to the simulation and changes with it: only look.
+    """The truth that a mission may measure. It belongs to the simulation and changes with it: do not write to it.
 
     Attributes:
-        place: the world as it is now.
+        place: the present world.
         model: bodies of the n robots: ``model.radius`` (n,) [m], ``model.flies`` and so on.
-        state: their true state: ``state.pose`` (n, 3) and so on; at the begin, the start poses.
-        clock: the time.
-        pose_before: true poses at the begin of the step, (n, 3).
+        state: their true state: ``state.pose`` (n, 3) and so on; at the beginning, the start poses.
+        clock: the clock of the simulation.
+        pose_before: true poses at the beginning of the step, (n, 3).
         trace: poses and attitudes after each substep of the step, (substeps, 2, n, 3), where a tracker `wanted` them.
         banks: the sensors of the team, see `covey.runtime.phases.sensing.SensorBank`.
-        maps: what the robots believe, a `LocalizationAndMapping` of `covey.runtime.phases`; None: nothing.
+        maps: the robots' beliefs, a `LocalizationAndMapping` of `covey.runtime.phases`; None if there are none.
     """
 
     place: WorldState
@@ -47,18 +47,18 @@ class MissionContext:
 
     @property
     def world(self) -> World:
-        """The world as it is now."""
+        """The present world."""
         return self.place.world
 
 
 class Tracker(ABC):
-    """Scores one run of a mission, step by step. A subclass overrides `measure`, `values`, and what else it needs.
+    """Scores one run of a mission, step by step. A subclass overrides `measure`, `values`, and other methods it needs.
 
     Attributes:
         columns: names of its measurements of the team, columns of ``team.parquet``.
         robot_columns: names of its measurements of each robot, columns of ``measurements.parquet``.
-        facts: what never changes, for the manifest: plain data. What stands under ``order`` is put on the notice board.
-        waypoints: the graph that every robot is given; None for none.
+        facts: constant plain data for the manifest. The entry ``order`` is put on the notice board.
+        waypoints: the graph given to every robot; None for none.
         reached: True ends the run with the status ``reached``.
         accomplished: whether the goal is reached when all controllers are done; else the run is ``exhausted``.
     """
@@ -72,10 +72,10 @@ class Tracker(ABC):
 
     @abstractmethod
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
-        """Take in the true poses (n, 3) of one step and who is able to act, bool (n,).
+        """Process the true poses (n, 3) of one step and the robots that are able to act, bool (n,).
 
         Returns:
-            What happened, as pairs of a robot and a text; each becomes an event of the kind ``mission``.
+            The events of the step, as pairs of a robot and a text; each becomes an event of the kind ``mission``.
         """
 
     @property
@@ -84,21 +84,21 @@ class Tracker(ABC):
         return {}
 
     def give(self, order: Order) -> None:
-        """Take in an order that was given while the mission runs: by an event ``order``, or by `Simulation.order`."""
+        """Accept an order given during the mission, by an event ``order`` or by `Simulation.order`."""
 
     def wanted(self, substeps: int) -> np.ndarray:
-        """Return after which substeps of a step it wants the poses in the trace, uint8 (substeps,)."""
+        """Return the substeps of a step after which it needs the poses in the trace, uint8 (substeps,)."""
         return np.zeros(substeps, np.uint8)
 
 
 class Mission(Named, ABC):
-    """What a team is to achieve: a record of its parameters that `begin`s a tracker.
+    """The task of a team: a record of its parameters; `begin` returns a tracker.
 
     In a file it is ``name`` or ``{name: {parameter: ...}}``, where the name is that of `missions`, or
     ``./mine.py:Name``.
 
     Attributes:
-        gives_waypoints: its tracker has `waypoints`, which controllers of a patrol need.
+        gives_waypoints: whether its tracker has `waypoints`, which patrol controllers need.
     """
 
     registry = missions
@@ -106,17 +106,17 @@ class Mission(Named, ABC):
 
     @property
     def kind(self) -> str:
-        """Its registered name, or else the name of its class."""
+        """Its registered name, or the name of its class."""
         return missions.name_of(type(self)) or type(self).__name__
 
     def in_file(self, parameters: dict[str, Any]) -> Any:
-        """Return what stands in a file for it: its name alone when no parameter was given."""
+        """Return its form in a file: only its name if no parameter was given."""
         return super().in_file(parameters if self.model_fields_set else {})
 
     @abstractmethod
     def begin(self, context: MissionContext) -> Tracker:
-        """Return what scores a run, which is about to start.
+        """Return the tracker for a run that is about to start.
 
         Raises:
-            InvalidValueError: the mission makes no sense in this world or for this team.
+            InvalidValueError: the mission is impossible in this world or for this team.
         """

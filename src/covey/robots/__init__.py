@@ -1,4 +1,4 @@
-"""What robots are: bodies, drives, the catalogue, the state of a team, and the software aboard."""
+"""Robots: bodies, drives, the catalogue, the state of a team, and onboard computers."""
 
 from covey.robots.catalogue import (
     aerial_scout,

@@ -1,4 +1,4 @@
-"""The robots that ship: each a function that returns a `RobotModel`, with the source of its numbers."""
+"""The robots that ship with Covey: functions that return a `RobotModel`, with the sources of the numbers."""
 
 from covey.mapping.records import ElevationMapping, Mapping
 from covey.registry import Registry
@@ -16,8 +16,8 @@ robots: Registry = Registry("robot")
 
 
 WHEELS = Odometry(rate_hz=10.0, noise=GmappingNoise(m_per_m=0.01, rad_per_m=0.02, m_per_rad=0.01, rad_per_rad=0.02))
-"""Odometry of all wheeled robots here: 10 Hz, the default of a Pioneer; noise as the DAT160 challenge of 2021 set
-gmapping's motion model (srr, srt, str, stt)."""
+"""Odometry of all wheeled robots here: 10 Hz, the default of a Pioneer; noise of gmapping's motion model (srr, srt,
+str, stt) as in the DAT160 challenge of 2021."""
 
 
 def _pair(half_track_m: float, radius_m: float, width_m: float, mass_kg: float) -> tuple[Wheel, Wheel]:
@@ -195,10 +195,9 @@ def disc(kinematics: Kinematics = "differential", radius_m: float = 0.15) -> Rob
 def skid_steer(control: Control = "twist") -> RobotModel:
     """Return the four-wheeled robot of De Rango and Nahavandi 2007, for physics: terrain.
 
-    Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side:
-    the paper; so is the wedge that it sees. It has no masses, torques and speeds; taken are 6 kg and 1 kg for each
-    wheel, 10 N m a side, with which the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a
-    Pioneer.
+    Box 300 x 200 x 50 mm, wheels 200 x 70 mm beside it, axles 240 mm apart, the same torque on both wheels of a side,
+    and the wedge sensor: the paper. It gives no masses, torques and speeds. Assumed are 6 kg and 1 kg for each wheel,
+    10 N m a side, with which the wheels can slip, and 1 m/s and 2 rad/s. Friction 0.8: MORSE's wheels of a Pioneer.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -234,7 +233,7 @@ def skid_steer(control: Control = "twist") -> RobotModel:
 
 @robots.register("tracked")
 def tracked(control: Control = "twist") -> RobotModel:
-    """Return a tracked robot, each track ten overlapping wheels, as De Rango and Nahavandi 2007 simulate theirs.
+    """Return a tracked robot; each track is ten overlapping wheels, as in De Rango and Nahavandi 2007.
 
     The paper gives no sizes: box and wheels are those of `skid_steer` without the gap between the axles, so that a
     track is 0.56 m long; 8 kg and 3 kg for each track, 20 N m a side, 0.8 m/s and 1.5 rad/s.
@@ -266,9 +265,9 @@ def tracked(control: Control = "twist") -> RobotModel:
 
 @robots.register("aerial_scout")
 def aerial_scout(height_m: float = 8.0) -> RobotModel:
-    """Return a robot that flies at a height above the ground as it is told, 4 m/s in any direction, touching nothing.
+    """Return a robot that flies at a height above the ground, at up to 4 m/s in any direction, without contacts.
 
-    Its figures are those of no aircraft in particular: a disc of 0.25 m, 3 m/s2 and 2 rad/s.
+    Its numbers do not describe a particular aircraft: a disc of 0.25 m, 3 m/s2 and 2 rad/s.
     """
     return RobotModel(
         name="aerial_scout",

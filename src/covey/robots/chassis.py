@@ -1,4 +1,4 @@
-"""`Chassis`: what a robot is in three dimensions: masses, wheels, how they are driven; or that it flies."""
+"""`Chassis`: a robot in three dimensions: masses, wheels and drive; or a flying robot."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ Control = Literal["twist", "torque"]
 
 
 class Wheel(Record):
-    """A driven wheel that touches the level ground, its axle along y; left of the middle it is one of the left side."""
+    """A driven wheel on the level ground, axle along y; a wheel left of the middle belongs to the left side."""
 
     x_m: float = Field(description="Position of its centre ahead of the robot's origin [m].")
     y_m: float = Field(description="Position of its centre to the left of the robot's origin [m]; not 0.")
@@ -80,7 +80,7 @@ class WheeledChassis(Driven):
 
 
 class FlyingChassis(Record):
-    """It flies at a height above the ground, exactly as it is driven, and touches nothing."""
+    """A robot that flies at a height above the ground, follows its commands exactly, and touches nothing."""
 
     kind: Literal["flying"] = Field(description="It flies.")
     height_m: float = Field(default=8.0, gt=0, description="Height above the ground below [m].")
@@ -103,23 +103,23 @@ class FileChassis(Driven):
 
 
 Chassis = Annotated[WheeledChassis | FlyingChassis | FileChassis, Field(discriminator="kind")]
-"""Field type of a chassis in a file, told apart by its ``kind``."""
+"""Field type of a chassis in a file; ``kind`` selects the record."""
 
 
 def skid_width_factor(axles_m: Sequence[float], half_track_m: float) -> float:
-    """Return by how much wider than it is the track of a skid-steer robot acts when it turns on the spot.
+    """Return the ratio of effective to true track width of a skid-steer robot that turns on the spot.
 
-    While it turns at w with its sides at -+ s, the patch of a wheel at (x, b) slips by w b - s along and w x across.
-    Under Coulomb friction and equal loads, s is where the moment, the sum of (w x² + b (w b - s)) / slip over the
-    wheels of a side, vanishes; the factor is s / (w b). For two axles it is 1 + (x / b)².
+    While it turns at w with its sides at -+ s, the contact patch of a wheel at (x, b) slips by w b - s along and w x
+    across. Under Coulomb friction and equal loads, s makes the moment vanish: the sum of (w x² + b (w b - s)) / slip
+    over the wheels of a side. The factor is s / (w b). For two axles it is 1 + (x / b)².
 
     Args:
-        axles_m: where the axles are, forward of the middle [m].
+        axles_m: positions of the axles ahead of the middle [m].
         half_track_m: b, distance of the wheels from the middle [m].
 
     References:
         A. Mandow, J. L. Martínez, J. Morales, J. L. Blanco, A. García-Cerezo, J. González: Experimental kinematics for
-        wheeled skid-steer mobile robots. IROS 2007 (the symmetric model with one such factor, there measured).
+        wheeled skid-steer mobile robots. IROS 2007 (the symmetric model with one such factor, measured there).
 
     Examples:
         >>> round(skid_width_factor((0.12, -0.12), 0.12), 9)
@@ -137,12 +137,12 @@ def skid_width_factor(axles_m: Sequence[float], half_track_m: float) -> float:
 
 
 def track_wheels(count: int, length_m: float, half_track_m: float, radius_m: float, width_m: float, mass_kg: float):
-    """Return the wheels of two tracks: ``count`` a side, whose middles are spread evenly over ``length_m`` [m].
+    """Return the wheels of two tracks: ``count`` a side, with their middles evenly spaced over ``length_m`` [m].
 
     Args:
         half_track_m: distance of each track from the middle [m].
-        radius_m, width_m: of each wheel [m].
-        mass_kg: of one track [kg].
+        radius_m, width_m: radius and width of each wheel [m].
+        mass_kg: mass of one track [kg].
     """
     places = [length_m * (k / (count - 1) - 0.5) for k in range(count)]
     return tuple(
@@ -153,9 +153,9 @@ def track_wheels(count: int, length_m: float, half_track_m: float, radius_m: flo
 
 
 def plain_chassis(inscribed_m: float, half_track_m: float) -> WheeledChassis:
-    """Return a chassis for a robot that has none: two wheels beside the middle, a caster before and one behind it.
+    """Return a chassis for a robot without one: two wheels beside the middle, a caster in front and one behind.
 
-    The mass is 250 kg/m2 times the square of the radius, and the torque per mass and metre, as a Pioneer's.
+    The mass is 250 kg/m2 times the square of the radius; the torque per mass and metre is that of a Pioneer.
 
     Args:
         inscribed_m: radius of the largest disc inside the body [m].

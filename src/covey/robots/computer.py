@@ -1,6 +1,6 @@
-"""`Computer`: the processors and memory aboard a robot; `Costs`: what its software takes of them; `Work`: what it did.
+"""`Computer`: the onboard processors and memory of a robot; `Costs`: the costs of its software; `Work`: its work.
 
-A robot without a computer computes infinitely fast. ``docs/computers.md`` says where each number comes from.
+A robot without a computer computes infinitely fast. ``docs/computers.md`` gives the source of each number.
 """
 
 from typing import Literal
@@ -31,7 +31,7 @@ class Computer(Record):
 
 
 class Cost(Record):
-    """What one unit of a kind of work takes."""
+    """The cost of one unit of a kind of work."""
 
     seconds: float = Field(ge=0, description="Time on one processor of speed 1 [s].")
     parallel: float = Field(
@@ -42,7 +42,7 @@ class Cost(Record):
     )
 
     def duration_s(self, computer: Computer) -> float:
-        """Return how long one unit takes on a computer [s].
+        """Return the duration of one unit on a computer [s].
 
         References:
             G. M. Amdahl: Validity of the single processor approach to achieving large scale computing capabilities.
@@ -56,10 +56,10 @@ class Cost(Record):
 
 
 class Costs(Record):
-    """What the software of a robot takes: time by kind of work, and memory.
+    """The costs of a robot's software: time by kind of work, and memory.
 
-    The times were measured on one core of the machine that `docs/computers.md` names, by
-    ``benchmarks/computing_costs.py``; the parallel shares and the memory are assumed.
+    The times were measured by ``benchmarks/computing_costs.py`` on one core of the machine in `docs/computers.md`; the
+    parallel shares and the memory are assumptions.
     """
 
     scan_match: Cost = Field(
@@ -91,7 +91,7 @@ WORKS: tuple[str, ...] = ("scan_match", "map_update", "frontiers", "search", "vi
 
 
 class Work:
-    """What the software of a robot did since it was last asked, in units of each kind of work."""
+    """The work of a robot's software since the last call of `take`, in units of each kind of work."""
 
     def __init__(self) -> None:
         self.amounts = dict.fromkeys(WORKS, 0.0)
@@ -101,6 +101,6 @@ class Work:
         self.amounts[kind] += amount
 
     def take(self) -> dict[str, float]:
-        """Return the amounts, and begin anew."""
+        """Return the amounts, and reset them."""
         amounts, self.amounts = self.amounts, dict.fromkeys(WORKS, 0.0)
         return amounts

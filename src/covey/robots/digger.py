@@ -6,7 +6,7 @@ from covey.records import Record
 
 
 class Digger(Record):
-    """A shovel: it takes up ground at one place within its reach, and lays it down at another."""
+    """A shovel that moves ground from one place within its reach to another."""
 
     reach_m: float = Field(default=1.0, gt=0, le=100, description="Reach of the tool from the robot's centre [m].")
     most_m3: float = Field(default=0.05, gt=0, le=1000, description="Largest load [m3].")

@@ -1,4 +1,4 @@
-"""`RobotModel`: what a kind of robot is: body, drive, sensors, mapping."""
+"""`RobotModel`: a robot model: body, drive, sensors, mapping."""
 
 import math
 from functools import lru_cache
@@ -23,7 +23,7 @@ Disc = tuple[float, float, float]
 
 
 class RobotModel(Record):
-    """A kind of robot. The body is one disc (`radius_m`), several (`discs_m`), or a footprint that discs then cover."""
+    """A robot model. The body is one disc (`radius_m`), several (`discs_m`), or a footprint covered with discs."""
 
     name: str = Field(default="robot", min_length=1, description="Name of the model.")
     kinematics: Kinematics = Field(
@@ -131,19 +131,19 @@ class RobotModel(Record):
 
 @lru_cache
 def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:
-    """Return a few discs (x, y, radius [m]) that cover a simple polygon and reach at most ``excess_m`` [m] beyond.
+    """Return a few discs (x, y, radius [m]) that cover a simple polygon and extend at most ``excess_m`` [m] beyond it.
 
-    A disc around a point at distance d inside the border may have the radius d + excess, since the disc of radius d
-    lies inside; outside, d is negative. Again and again the bare point that the fewest of such discs cover (so corners
-    first) gets the one that covers most other bare points, over a lattice which is covered with a margin of half the
-    diagonal of its cells, hence so is all of the polygon.
+    A disc around a point at distance d inside the border may have the radius d + excess, because the disc of radius d
+    lies inside; outside, d is negative. Repeatedly, the uncovered point that the fewest such discs cover (so corners
+    come first) gets the disc that covers most other uncovered points. The points are a lattice. It is covered with a
+    margin of half the diagonal of its cells, so the whole polygon is covered.
 
     Args:
-        polygon: vertices x, y [m], in either sense of rotation.
-        excess_m: how far a disc may reach beyond the polygon [m].
+        polygon: vertices x, y [m], clockwise or counter-clockwise.
+        excess_m: largest extent of a disc beyond the polygon [m].
 
     Raises:
-        InvalidValueError: fewer than three vertices, edges that cross, or an excess below 4 % of the size.
+        InvalidValueError: there are fewer than three vertices, edges cross, or the excess is below 4 % of the size.
 
     Examples:
         >>> cover_with_discs(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)), excess_m=0.5)
@@ -193,7 +193,7 @@ def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tup
 def inscribed_radius(discs: np.ndarray) -> float:
     """Return the radius [m] of the largest disc around the origin inside a union of discs, shape (k, 3); 0 if none.
 
-    It is the distance of the nearest point of any circle that no other disc holds, to about 0.1 mm.
+    It is the distance of the nearest point of any circle that lies in no other disc, to about 0.1 mm.
     """
     if not (np.hypot(discs[:, 0], discs[:, 1]) < discs[:, 2]).any():
         return 0.0
@@ -246,7 +246,7 @@ def chassis_of(model: RobotModel) -> WheeledChassis | FlyingChassis | FileChassi
     """Return the chassis of a robot model: its own, or a plain one as large as its body.
 
     Raises:
-        InvalidValueError: it has none and moves as no wheels do.
+        InvalidValueError: it has none, and moves in a way that wheels cannot.
     """
     if model.kinematics == "holonomic" and not isinstance(model.chassis, FlyingChassis):
         raise InvalidValueError(

@@ -1,4 +1,4 @@
-"""Numbers that controllers take, with their limits: annotations of their parameters, which `covey check` holds to."""
+"""Annotations for parameters of controllers: numbers with limits, which `covey check` enforces."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ TileSide = Annotated[float, Field(ge=0.01, le=100)]
 """Side of a tile [m]."""
 Metres = Annotated[float, Field(gt=0, le=100_000)]
 MetresOrNone = Annotated[float, Field(ge=0, le=100_000)]
-"""Metres, 0 for not at all."""
+"""Length [m]; 0: none."""
 Radius = Annotated[float, Field(ge=0, le=1000)]
 """Around a point [m]."""
 Reach = Annotated[float, Field(gt=0, le=1000)]
@@ -30,6 +30,6 @@ Shape = Annotated[float, Field(ge=1, le=1000)]
 """Of a beta distribution."""
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Draws = Annotated[int, Field(ge=1, le=10_000)]
-"""How many samples are drawn at each choice."""
+"""Number of samples drawn at each choice."""
 Definition = Literal["explore", "m_explore", "rescue", "maes"]
 """Of frontier cells, see `covey.mapping.occupancy.frontiers`."""

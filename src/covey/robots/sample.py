@@ -1,10 +1,10 @@
-"""`Sample`: a reading and when it was taken."""
+"""`Sample`: a reading and its time."""
 
 from typing import Any, NamedTuple
 
 
 class Sample(NamedTuple):
-    """A reading of a sensor and when it was taken, in simulated time [s]."""
+    """A reading of a sensor and its time, in simulated time [s]."""
 
     time: float
     reading: Any

@@ -13,21 +13,21 @@ from covey.robots.model import KINEMATICS, RobotModel, inscribed_radius
 
 @dataclass(frozen=True, eq=False)
 class TeamModel:
-    """What never changes: bodies and drives of n robots.
+    """Constant data: bodies and drives of n robots.
 
     Attributes:
         models: the different models; ``models[model_id[i]]`` is that of robot i.
         model_id: int64 (n,).
         kinematics: int64 (n,), 0 differential, 1 unicycle, 2 holonomic.
-        limits: float64 (n, 13), the drive's figures, infinite where there is no limit: largest speed [m/s], turn rate
+        limits: float64 (n, 13), limits of the drive, infinite if there is no limit: largest speed [m/s], turn rate
             [rad/s], wheel speed, wheel speed while turning [m/s], wheel semi-axis [m], acceleration, deceleration
             [m/s2], turn acceleration [rad/s2], lag of speed and of turn rate [s], radius around the whole body [m],
             the furthest disc centre [m], the smallest disc radius [m].
         delay_s: float64 (n,), time [s] from a command to its effect.
         discs: float64 (n, k, 3), x, y, radius [m] in the body frame; unused rows have radius 0.
         disc_count: int64 (n,), discs used.
-        radius: float64 (n,), of the circle around the centre that holds the whole body [m].
-        inscribed: float64 (n,), of the largest circle around the centre inside the body [m].
+        radius: float64 (n,), radius of the circle around the centre that holds the whole body [m].
+        inscribed: float64 (n,), radius of the largest circle around the centre inside the body [m].
     """
 
     models: tuple[RobotModel, ...]
@@ -105,18 +105,17 @@ def _limits(model: RobotModel, discs: np.ndarray) -> list[float]:
 
 @dataclass(eq=False)
 class TeamState:
-    """What changes: n robots in the world frame.
+    """Variable data: the state of n robots in the world frame.
 
     Attributes:
         pose: float64 (n, 3), x, y [m] and heading [rad].
-        twist: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] of the body, in the body frame, as it really moved.
-        drive: float64 (n, 3), the twist at which the drive runs; another one than ``twist`` only while in contact.
+        twist: float64 (n, 3), true vx, vy [m/s] and turn rate [rad/s] of the body, in the body frame.
+        drive: float64 (n, 3), the twist of the drive; it differs from ``twist`` only during contact.
         altitude_roll_pitch: float64 (n, 3), [m, rad, rad], zero in the plane.
-        distance_m: float64 (n,), way of the centre so far [m].
-        contact_bearing: float64 (n,), direction [rad] of what touched the body last in the last step, in its frame;
-            NaN = nothing.
-        halted: bool (n,), the robot stands still, whatever is commanded, and is in the way of others.
-        vanished: bool (n,), its body is gone, and in nobody's way.
+        distance_m: float64 (n,), distance driven by the centre so far [m].
+        contact_bearing: float64 (n,), bearing [rad] of the last contact in the last step, in the body frame; NaN: none.
+        halted: bool (n,), the robot stands still in spite of commands, and blocks others.
+        vanished: bool (n,), its body is gone, and blocks nobody.
         radio_alive: bool (n,), False for robots that neither send nor hear.
         world_id: int64 (n,), robots in different worlds do not meet.
     """
@@ -153,5 +152,5 @@ class TeamState:
         )
 
     def disc_count(self, model: TeamModel) -> np.ndarray:
-        """Return how many discs of each body are there, int64 (n,): none of what has vanished."""
+        """Return the number of discs of each body, int64 (n,); 0 for vanished robots."""
         return np.where(self.vanished, 0, model.disc_count)

@@ -1,4 +1,4 @@
-"""Sensors: the truth -> readings with noise, rate and dropout, batched over all robots with equal sensors."""
+"""Sensors: turn the truth into readings with noise, rate and dropout, batched over all robots with equal sensors."""
 
 from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import Sensor, look_down, maes_360, sensors, sick_lms500, turtlebot3_lds

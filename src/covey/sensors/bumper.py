@@ -1,4 +1,4 @@
-"""Bumper: whether, and from where, the body was touched."""
+"""Bumper: contacts of the body and their bearings."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,13 +13,13 @@ from covey.sensors.truth import Truth
 
 @dataclass(eq=False, slots=True)
 class BumperReading:
-    """What one bumper felt since its previous sample.
+    """The contacts of one bumper since its previous sample.
 
     Attributes:
-        pressed: whether anything touched it.
-        bearing: direction [rad] in the body frame of what touched it last; NaN for nothing.
-        bearings: float64 (k,) [rad], directions of all that touched it, oldest first; one that lasts comes again in
-            each substep.
+        pressed: whether there was a contact.
+        bearing: bearing of the last contact in the body frame [rad]; NaN for none.
+        bearings: float64 (k,) [rad], bearings of all contacts, oldest first; a lasting contact is repeated in each
+            substep.
     """
 
     pressed: bool
@@ -44,13 +44,13 @@ class BumperReadings(Readings):
         return BumperReading(bool(self.pressed[i]), float(self.bearing[i]), own[~np.isnan(own)])
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a reading worse: a lost sample feels nothing."""
+        """Degrade a reading: a lost sample has no contact."""
         if worse.lost(1)[0]:
             self.pressed[i], self.bearing[i], self.bearings[i] = False, np.nan, np.nan
 
 
 class Bumper(SensorRecord):
-    """A contact switch along the front or all around: pressed by any contact since the previous sample."""
+    """A contact switch along the front or all around, pressed by any contact since the previous sample."""
 
     kind: Literal["bumper"] = "bumper"
     name: str = Field(default="bumper", min_length=1, description="Name of the sensor, unique on its robot.")

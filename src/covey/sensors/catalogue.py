@@ -18,7 +18,7 @@ from covey.sensors.sensor import SensorRecord
 from covey.sensors.wedge import Wedge
 
 sensors: Registry[Any] = Registry("sensor")
-"""Names that stand for a sensor in a file: a kind (the record's class) or a preset (a function without arguments)."""
+"""Names for sensors in files: a kind (the record's class) or a preset (a function without arguments)."""
 
 _KINDS = {
     "lidar": Lidar,
@@ -48,14 +48,14 @@ def turtlebot3_lds(rate_hz: float = 5.0) -> Lidar:
 
 @sensors.register("maes_360")
 def maes_360(range_m: float = 7.0) -> Lidar:
-    """The range sensor of MAES: 360 degrees, a ray for each half metre at full range, no noise, blind to robots."""
+    """The range sensor of MAES: 360 degrees, one ray per half metre at full range, no noise, blind to robots."""
     rays = int(2.0 * math.pi * range_m * 2.0)
     return Lidar(rays=rays, fov_deg=360, range_m=range_m, rate_hz=10, sees_robots=False)
 
 
 @sensors.register("look_down")
 def look_down(range_m: float = 15.0) -> Wedge:
-    """The sensor of an aerial scout: sees everything within 45 degrees of straight down, at 2 Hz."""
+    """The sensor of an aerial scout: it sees everything within 45 degrees of straight down, at 2 Hz."""
     return Wedge(
         name="look_down",
         fov_deg=90,

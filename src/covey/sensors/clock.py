@@ -1,7 +1,7 @@
-"""When a sensor samples: sample k falls on the first physics substep at or after k / rate, in exact arithmetic.
+"""Sampling times: sample k is taken at the first physics substep at or after k / rate, in exact arithmetic.
 
-Rates and substeps are taken as the decimal numbers that were typed (0.01 is 1/100, not its nearest binary fraction),
-so no error accumulates however long a run is.
+Rates and substeps are exact decimal numbers as typed (0.01 is 1/100, not its nearest binary fraction), so no error
+accumulates in long runs.
 """
 
 from fractions import Fraction
@@ -29,7 +29,7 @@ def samples_per_substep(rate_hz: float, substep_s: float) -> tuple[int, int]:
 
 
 def substep_of(rate_hz: float, substep_s: float, sample: int) -> int:
-    """Return the substep on which a sample falls: ceil(sample / (rate x substep)).
+    """Return the substep of a sample: ceil(sample / (rate x substep)).
 
     Examples:
         >>> [substep_of(30, 0.01, k) for k in range(4)]
@@ -40,10 +40,10 @@ def substep_of(rate_hz: float, substep_s: float, sample: int) -> int:
 
 
 def due(rate_hz: float, substep_s: float, from_substep: int, to_substep: int) -> tuple[int, int, int]:
-    """Return the samples that fall on the substeps from ``from_substep`` on and before ``to_substep``.
+    """Return the samples due from substep ``from_substep`` on and before ``to_substep``.
 
     Returns:
-        The first and the last sample and the substep of the last one; when none is due, ``last`` is ``first - 1``.
+        The first and the last sample and the substep of the last one; if none is due, ``last`` is ``first - 1``.
 
     Examples:
         >>> due(25, 0.01, 0, 10)  # substeps 0, 4 and 8

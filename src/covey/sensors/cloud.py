@@ -1,4 +1,4 @@
-"""Clouds of points: what sensors with many rays in space measure of the ground and of walls."""
+"""Point clouds: measurements of the ground and of walls by sensors with many rays in space."""
 
 import math
 from abc import abstractmethod
@@ -25,7 +25,7 @@ class CloudReading:
     Attributes:
         ranges: float64 (rays,) [m]; inf where nothing is within range, NaN where the measurement was lost.
         points: float64 (rays, 3) [m]: ahead and to the left of the body, in the horizontal plane, and the altitude of
-            what was hit; NaN where nothing was.
+            the hit; NaN where nothing was hit.
         sigma_m: standard deviation of a range [m].
     """
 
@@ -36,7 +36,7 @@ class CloudReading:
 
 @dataclass(frozen=True, eq=False)
 class CloudReadings(Readings):
-    """One cloud of each of m robots, see `CloudReading`; ``eyes``: where the rays begin, as points, (m, 3) [m]."""
+    """One cloud of each of m robots, see `CloudReading`; ``eyes``: origins of the rays, like points, (m, 3) [m]."""
 
     shared: ClassVar = ("sigma_m",)
     ranges: np.ndarray
@@ -49,7 +49,7 @@ class CloudReadings(Readings):
         return CloudReading(self.ranges[i].copy(), self.points[i].copy(), self.sigma_m)
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a cloud worse: rays beyond the range hit nothing, lost ones are NaN; noise moves points up and down."""
+        """Degrade a cloud: rays beyond the range hit nothing, lost ones are NaN; noise moves points up and down."""
         ranges, points = self.ranges[i], self.points[i]
         lost = worse.lost(len(ranges))
         ranges[ranges > worse.range_m] = np.inf
@@ -62,7 +62,7 @@ class CloudReadings(Readings):
         """Return which points have been hit: rows of the readings, int64 (k,), and x, y [m] in the world, (k, 2).
 
         Args:
-            poses: of the robots, the truth, (m, 3).
+            poses: true poses of the robots, (m, 3).
         """
         row, at = np.nonzero(np.isfinite(self.points[..., 0]))
         (ahead, left), (x, y, heading) = self.points[row, at, :2].T, poses[row].T
@@ -70,12 +70,12 @@ class CloudReadings(Readings):
         return row, np.column_stack((x + c * ahead - s * left, y + s * ahead + c * left))
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
-        """Let beliefs of the ground take in some of the clouds, see `covey.sensors.wedge.WedgeReadings.into`."""
+        """Add some of the clouds to beliefs of the ground, see `covey.sensors.wedge.WedgeReadings.into`."""
         beliefs.see_points(robots, rows, poses, self.points, self.eyes, self.sigma_m, step)
 
 
 class CloudSensor(SensorRecord):
-    """Base of the sensors that measure the distance to the ground, or to a wall, along many rays; blind to robots."""
+    """Base of sensors that measure the distance to the ground or to walls along many rays; blind to robots."""
 
     range_m: float = Field(default=20.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
     min_range_m: float = Field(
@@ -137,7 +137,7 @@ class CloudSensor(SensorRecord):
 
 @kernel
 def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, skip, grid_frame, wall_height, ranges):
-    """Write how far each ray goes to the ground or a wall, ``range_m`` if to nothing, into ranges (m, rays) [m].
+    """Write the length of each ray to the ground or a wall, ``range_m`` if it hits nothing, into ranges (m, rays) [m].
 
     Args:
         altitude, frame: of the ground. pose, attitude: (m, 3), see `covey.sensors.truth.Truth`.
@@ -155,7 +155,7 @@ def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, ski
             dy = a * at[1, 1] + b * at[2, 1] + c * at[3, 1]
             dz = a * at[1, 2] + b * at[2, 2] + c * at[3, 2]
             far = min(cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m), range_m)
-            flat = max(math.sqrt(dx * dx + dy * dy), 1e-9)  # straight down as well
+            flat = max(math.sqrt(dx * dx + dy * dy), 1e-9)  # also for straight down
             ahead_x, ahead_y = (dx / flat, dy / flat) if flat > 1e-9 else (1.0, 0.0)
             wall = wall_on_way(
                 skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, dz / flat, far * flat
@@ -165,7 +165,7 @@ def cast_clouds(altitude, frame, pose, attitude, place, directions, range_m, ski
 
 @kernel
 def cloud_points(attitude, place, directions, ranges, points, eyes):
-    """Write what ranges (m, rays) [m] measure into points (m, rays, 3) and eyes (m, 3), see `CloudReadings`."""
+    """Convert ranges (m, rays) [m] to points (m, rays, 3) and eyes (m, 3), see `CloudReadings`."""
     at, heading = np.empty((4, 3)), np.zeros(3)
     for m in range(ranges.shape[0]):
         placed(heading, attitude[m], place, 0.0, at)

@@ -13,8 +13,8 @@ from covey.sensors.cloud import CloudSensor
 class DepthCamera(CloudSensor):
     """A pinhole camera that measures the distance to the ground or to a wall in each pixel; it is blind to robots.
 
-    The defaults are the field of view of an Intel RealSense D435 (87 x 58 degrees) with fewer pixels. They go row by
-    row, from the top left on.
+    The defaults are the field of view of an Intel RealSense D435 (87 x 58 degrees) with fewer pixels. Pixels are
+    ordered row by row, from the top left.
     """
 
     kind: Literal["depth_camera"] = "depth_camera"
@@ -46,7 +46,7 @@ class DepthCamera(CloudSensor):
 
 @lru_cache(maxsize=64)
 def _pixels(width: int, height: int, fov: float) -> np.ndarray:
-    side = 2.0 * math.tan(0.5 * fov) / width  # of a pixel, at a distance of 1
+    side = 2.0 * math.tan(0.5 * fov) / width  # side of a pixel at a distance of 1
     left = side * (0.5 * (width - 1) - np.arange(width))
     up = side * (0.5 * (height - 1) - np.arange(height))
     across, upwards = np.meshgrid(left, up)

@@ -23,7 +23,7 @@ class LidarReading:
     Attributes:
         ranges: float64 (rays,) [m]; inf where nothing is within range, NaN where the measurement was lost.
         angles: float64 (rays,) [rad], direction of each ray in the frame of the mount.
-        range_m: reach of the sensor [m].
+        range_m: range of the sensor [m].
         mount: float64 (3,), x, y [m] and heading [rad] of the sensor in the body frame.
     """
 
@@ -43,7 +43,7 @@ class LidarReading:
 class LidarReadings(Readings):
     """One scan of each of m robots, see `LidarReading`.
 
-    ``truth``: float64 (m, rays) [m], the ranges without noise and dropout, ``range_m`` where nothing is.
+    ``truth``: float64 (m, rays) [m], the ranges without noise and dropout, ``range_m`` where nothing was hit.
     """
 
     shared: ClassVar = ("angles", "range_m", "mount")
@@ -53,11 +53,11 @@ class LidarReadings(Readings):
     mount: np.ndarray
 
     def row(self, i: int) -> LidarReading:
-        """Return the scan of the i-th robot; its arrays are copies, but for the constant angles."""
+        """Return the scan of the i-th robot; its arrays are copies, except the constant angles."""
         return LidarReading(self.ranges[i].copy(), self.angles, self.range_m, self.mount.copy())
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a scan worse; its true ranges, which say what is explored, end where the sensor does."""
+        """Degrade a scan; its true ranges, which define the explored area, end at the new range."""
         ranges, true = self.ranges[i], self.truth[i]
         worse.worsen(ranges)
         np.minimum(true, worse.range_m, out=true)
@@ -70,7 +70,7 @@ class Lidar(SensorRecord):
 
     Each ray ends at the first wall or body. A distance gets Gaussian noise, is lost with the probability ``dropout``
     (reads NaN), reads at least ``min_range_m``, and reads inf beyond ``range_m``. With the probability ``outliers`` it
-    reads anything instead.
+    is a random distance instead.
 
     References:
         S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, section 6.3 (random measurements).
@@ -125,14 +125,14 @@ class Lidar(SensorRecord):
 
 @lru_cache(maxsize=64)
 def _angles(rays: int, fov_rad: float) -> np.ndarray:
-    angles = fan_angles(rays, fov_rad).copy()  # no view of what made it
+    angles = fan_angles(rays, fov_rad).copy()  # not a view of a larger array
     angles.flags.writeable = False
     return angles
 
 
 @kernel
 def measure(true_ranges, keys, sample, errors, min_range, range_m, ranges):
-    """Add noise, outliers and dropout: rays 4 e … 4 e + 3 take the normal numbers of element e.
+    """Add noise, outliers and dropout; rays 4 e … 4 e + 3 use the normal numbers of element e.
 
     Args:
         errors: sigma [m], and the probabilities of a lost ray and of an outlier.

@@ -1,4 +1,4 @@
-"""Lidar3D: rings of rays in space, as spinning scanners have them."""
+"""Lidar3D: rings of rays in space, like those of spinning scanners."""
 
 import math
 from functools import lru_cache
@@ -14,8 +14,8 @@ from covey.sensors.sensor import fan_angles
 class Lidar3D(CloudSensor):
     """A scanner with several rings of rays that measures distances to the ground and to walls; it is blind to robots.
 
-    The defaults are those of a small scanner of 16 rings over 30 degrees, with fewer rays. They go ring by ring, from
-    the lowest on.
+    The defaults are those of a small scanner of 16 rings over 30 degrees, with fewer rays. Rays are ordered ring by
+    ring, from the lowest.
     """
 
     kind: Literal["lidar3d"] = "lidar3d"

@@ -1,4 +1,4 @@
-"""Neighbours: range and bearing of the other robots around."""
+"""Neighbours: range and bearing of other robots nearby."""
 
 import math
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class NeighboursReading:
     Attributes:
         ranges: float64 (count,), distance [m] from centre to centre.
         bearings: float64 (count,), direction [rad] in the body frame, 0 straight ahead.
-        identities: int64 (count,), who it is; -1 where the sensor cannot tell.
-        headings: float64 (count,), heading [rad] relative to the own; NaN where the sensor cannot tell.
+        identities: int64 (count,), identity of each robot; -1 if the sensor cannot tell.
+        headings: float64 (count,), heading [rad] relative to the robot's own; NaN if the sensor cannot tell.
     """
 
     ranges: np.ndarray
@@ -70,7 +70,7 @@ class NeighboursReadings(Readings):
         )
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a reading worse: neighbours are lost, and the others stand in the order of their ranges again."""
+        """Degrade a reading: some neighbours are lost, and the others are sorted by range again."""
         n = int(self.count[i])
         ranges = self.ranges[i, :n].copy()
         worse.worsen(ranges)
@@ -88,9 +88,9 @@ _NOTHING, _NOBODY = np.empty(0), np.empty(0, np.int64)
 
 
 class Neighbours(SensorRecord):
-    """Range and bearing of the robots within range, as by infrared, a camera or ultra-wideband radio.
+    """Range and bearing of the robots within range, as measured by infrared, a camera or ultra-wideband radio.
 
-    With ``line_of_sight`` a wall between two centres hides them from each other; robots do not hide one another.
+    With ``line_of_sight``, a wall between two centres hides the robots from each other; robots do not hide one another.
     """
 
     kind: Literal["neighbours"] = "neighbours"
@@ -157,7 +157,7 @@ def _neighbours(
                     e0, e1 = normal2(keys[i], sample, identity[other])
                     away, bearing = max(away + noise[0] * e0, 0.0), bearing + noise[1] * e1
                 bearing = (bearing + math.pi) % (2.0 * math.pi) - math.pi
-                # Insert by range; equal ranges by index, so that the order of the buckets does not matter.
+                # Insert by range, and equal ranges by index, so that the order of the buckets does not matter.
                 at = count[i]
                 while at > 0 and (
                     away < ranges[i, at - 1] or (away == ranges[i, at - 1] and other < robots[i, at - 1])

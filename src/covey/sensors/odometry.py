@@ -1,4 +1,4 @@
-"""Odometry: how far a robot thinks that it moved since the previous sample."""
+"""Odometry: the measured motion of a robot since the previous sample."""
 
 import math
 from dataclasses import dataclass
@@ -95,14 +95,14 @@ class OdometryReadings(Readings):
         return OdometryReading(*self.motion[i].tolist())
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a reading worse: noise on the way that was measured; a lost sample measured none."""
+        """Degrade a reading: noise on the measured motion; a lost sample has none."""
         self.motion[i, :2] += worse.noise_m * worse.normals(2)[0]
         if worse.lost(1)[0]:
             self.motion[i] = 0.0
 
 
 class Odometry(SensorRecord):
-    """Dead reckoning from the wheels; each sample has noise of its own."""
+    """Dead reckoning from the wheels; each sample has its own noise."""
 
     kind: Literal["odometry"] = "odometry"
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")
@@ -119,7 +119,7 @@ class Odometry(SensorRecord):
         return OdometryReadings(motion)
 
     def _parameters(self) -> tuple[int, np.ndarray]:
-        """Return the number of the model and its parameters, float64 (6,), as the kernel takes them."""
+        """Return the number of the model and its parameters, float64 (6,), for the kernel."""
         if isinstance(self.noise, GmappingNoise):
             n = self.noise
             return 1, np.array([n.m_per_m, n.rad_per_m, n.m_per_rad, n.rad_per_rad, 0.0, 0.0])
@@ -135,7 +135,7 @@ def _wrap(angle):
 
 @kernel
 def _arc(length, turn):
-    """Return dx, dy of an arc of a length [m] that turns by ``turn`` [rad]."""
+    """Return dx, dy of an arc with a length [m] that turns by ``turn`` [rad]."""
     half = 0.5 * turn
     chord = length * math.sin(half) / half if abs(half) > 1e-9 else length
     return chord * math.cos(half), chord * math.sin(half)
@@ -163,7 +163,7 @@ def _odometry(pose_before, pose, members, keys, sample, model, a, motion):
                 l2, t2 = length * length, turn * turn
                 noisy_length = length + e0 * math.sqrt(a[0] * l2 + a[1] * t2)
                 noisy_turn = turn + e1 * math.sqrt(a[2] * l2 + a[3] * t2)
-                # The difference of two arcs: a motion that is no arc (sideways) keeps the rest of it.
+                # The difference of two arcs: a motion that is not an arc (sideways) keeps its remainder.
                 x0, y0 = _arc(length, turn)
                 x1, y1 = _arc(noisy_length, noisy_turn)
                 dx, dy, turn = dx + x1 - x0, dy + y1 - y0, noisy_turn + e2 * math.sqrt(a[4] * l2 + a[5] * t2)

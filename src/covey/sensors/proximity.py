@@ -1,4 +1,4 @@
-"""Proximity ring: what is near, sector by sector all around."""
+"""Proximity ring: distances to nearby objects, by sector all around."""
 
 import math
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _CENTRE = np.zeros(3)
 
 @dataclass(eq=False, slots=True)
 class ProximityReading:
-    """What one robot's ring senses; ``reading[i]`` is the presence in sector i.
+    """The reading of one robot's ring; ``reading[i]`` is the presence in sector i.
 
     Attributes:
         presence: bool (sectors,), whether something is within range.
-        ranges: float64 (sectors,), distance [m] to the nearest thing that a ray meets; inf for nothing.
+        ranges: float64 (sectors,), distance to the nearest hit of a ray [m]; inf for none.
         angles: float64 (sectors,) [rad], middle of each sector in the body frame; sector 0 is straight ahead, the
             others follow counter-clockwise.
     """
@@ -45,7 +45,7 @@ class ProximityReading:
 
 @dataclass(frozen=True, eq=False)
 class ProximityReadings(Readings):
-    """What the rings of m robots sense, see `ProximityReading`."""
+    """The readings of the rings of m robots, see `ProximityReading`."""
 
     shared: ClassVar = ("angles",)
     presence: np.ndarray
@@ -53,11 +53,11 @@ class ProximityReadings(Readings):
     angles: np.ndarray
 
     def row(self, i: int) -> ProximityReading:
-        """Return the reading of the i-th robot; its arrays are copies, but for the constant angles."""
+        """Return the reading of the i-th robot; its arrays are copies, except the constant angles."""
         return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles)
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a reading worse: nothing stands in the way of lost rays."""
+        """Degrade a reading: lost rays hit nothing."""
         ranges = self.ranges[i]
         worse.worsen(ranges)
         ranges[worse.lost(len(ranges))] = np.inf
@@ -65,9 +65,9 @@ class ProximityReadings(Readings):
 
 
 class Proximity(SensorRecord):
-    """A ring of sectors, each with a few exact rays against walls and bodies, as of infrared or of sonar.
+    """A ring of sectors, each with a few exact rays against walls and bodies, like infrared or sonar sensors.
 
-    The nearest distance of a sector gets the noise, dropout and outliers of a `Lidar`; a lost one reads inf.
+    The nearest distance of a sector gets noise, dropout and outliers as in `Lidar`; a lost one reads inf.
     """
 
     kind: Literal["proximity"] = "proximity"
@@ -100,7 +100,7 @@ class Proximity(SensorRecord):
         return self
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> ProximityReadings:
-        """Return what the rings of the members sense, see `SensorRecord.read`."""
+        """Return the readings of the members' rings, see `SensorRecord.read`."""
         centres, angles = _ring(self.sectors, self.rays_per_sector)
         reach = self.ring_radius_m + self.range_m
         distance = scan(truth, members, _CENTRE, angles, reach, self.sees_robots)

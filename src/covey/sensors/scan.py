@@ -13,18 +13,18 @@ from covey.sensors.truth import Truth, bucket_window
 def scan(
     truth: Truth, members: np.ndarray, mount: np.ndarray, angles: np.ndarray, range_m: float, sees_robots: bool
 ) -> np.ndarray:
-    """Return the distances [m] that a fan on each member would measure without noise, float64 (m, rays).
+    """Return the distances [m] that a fan on each member measures without noise, float64 (m, rays).
 
-    A ray ends at the first wall or body of another robot; ``range_m`` stands for nothing within it. A robot's own
+    A ray ends at the first wall or body of another robot; ``range_m`` means that nothing is within range. A robot's own
     body is transparent to its own rays. A fan that starts inside another body measures 0.
 
     Args:
-        truth: where everything is.
+        truth: the true positions.
         members: int64 (m,), robots that carry the fan.
         mount: float64 (3,), x, y [m], heading [rad] of the fan in the body frame.
         angles: float64 (rays,) [rad], evenly spaced, ascending, over at most a full circle, in the frame of the mount.
-        range_m: reach [m].
-        sees_robots: whether bodies are seen, or walls only.
+        range_m: range [m].
+        sees_robots: whether bodies are seen, or only walls.
     """
     distance = np.empty((members.shape[0], angles.shape[0]))
     directions = _directions(angles.tobytes())
@@ -56,7 +56,7 @@ def _scan(skip, frame, pose, members, mount, directions, range_m, distance):
 
 @kernel
 def _see_bodies(pose, bodies, members, mount, directions, first, spacing, distance):
-    """Shorten the distances where a body of another robot is nearer."""
+    """Shorten the distances where another robot's body is nearer."""
     for i in range(members.shape[0]):
         x, y, heading = _mounted(pose[members[i]], mount)
         c, s = math.cos(heading), math.sin(heading)
@@ -80,14 +80,14 @@ def _see_bodies(pose, bodies, members, mount, directions, first, spacing, distan
 
 @kernel
 def _see_disc(px, py, radius, directions, first, spacing, distance):
-    """Shorten the rays that meet one disc at (px, py) [m] in the frame of the fan."""
+    """Shorten the rays that hit one disc at (px, py) [m] in the frame of the fan."""
     rays = directions.shape[0]
     away = math.sqrt(px * px + py * py)
     if away <= radius:
         for j in range(rays):
             distance[j] = 0.0
         return
-    # The rays to look at; the angle of a tangent is bounded from above: asin(a) <= a + (pi / 2 - 1) a^3.
+    # The rays to check; an upper bound of the angle of a tangent: asin(a) <= a + (pi / 2 - 1) a^3.
     a = radius / away
     half = a + (0.5 * math.pi - 1.0) * a * a * a
     bearing = math.atan2(py, px) - first
@@ -108,7 +108,7 @@ def _see_disc(px, py, radius, directions, first, spacing, distance):
 def scan_reference(
     truth: Truth, members: np.ndarray, mount: np.ndarray, angles: np.ndarray, range_m: float, sees_robots: bool
 ) -> np.ndarray:
-    """Plain NumPy reference of `scan`: every ray against every cell on its way and every disc."""
+    """Plain NumPy reference of `scan`: every ray against every cell on its path and every disc."""
     solid = truth.skip[0] == 0
     distance = np.full((len(members), len(angles)), float(range_m))
     for i, robot in enumerate(members):

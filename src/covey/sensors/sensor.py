@@ -1,4 +1,4 @@
-"""What every sensor is: a record with a name and a rate that reads the truth for many robots at once."""
+"""Base of all sensors: a record with a name and a rate that reads the truth for many robots at once."""
 
 import dataclasses
 import math
@@ -21,8 +21,8 @@ class Readings(ABC):
     """The readings of one sensor of many robots at one time: arrays whose first axis is the robot.
 
     Attributes:
-        shared: names of the fields that are the same for all robots, and have no axis of robots.
-        truth: what the scoring needs besides, and no robot may see.
+        shared: names of the fields that are the same for all robots and have no robot axis.
+        truth: additional data for the scoring that no robot may see.
     """
 
     shared: ClassVar[tuple[str, ...]] = ()
@@ -36,7 +36,7 @@ class Readings(ABC):
         """Make the reading of the i-th robot worse, in place; what does not say how stays as it is."""
 
     def of(self, rows: slice) -> Self:
-        """Return what these robots may see of the readings: read-only copies, without the truth."""
+        """Return the part of the readings that these robots may see: read-only copies, without the truth."""
         shown = {
             f.name: _own(value if f.name in self.shared else value[rows])
             for f in dataclasses.fields(self)
@@ -53,7 +53,7 @@ def _own(value: Any) -> Any:
 
 
 class SensorRecord(Record, ABC):
-    """Base of all sensors. Its noise depends on (seed, sensor name, robot name, sample) and on nothing else."""
+    """Base of all sensors. The noise depends only on (seed, sensor name, robot name, sample)."""
 
     name: str = Field(default="sensor", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=10.0, gt=0, le=1e6, description="Samples per second [Hz].")
@@ -61,10 +61,10 @@ class SensorRecord(Record, ABC):
 
     @abstractmethod
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> Readings:
-        """Return what the sensor reads on each member.
+        """Return the reading of each member.
 
         Args:
-            truth: where everything is.
+            truth: the true state.
             members: int64 (m,), indices of the robots that carry this sensor.
             keys: uint64 (m,), their noise streams, see `sensor_keys`.
             sample: number of the sample since the start of the run.
@@ -79,7 +79,7 @@ def sensor_keys(seed: int, sensor_name: str, robot_names: Sequence[str]) -> np.n
 def fan_angles(rays: int, fov_rad: float) -> np.ndarray:
     """Return the angles [rad] of a fan of rays, ascending, shape (rays,).
 
-    Both ends of the field of view have a ray; a full circle starts at -pi and does not repeat it at +pi.
+    Both ends of the field of view have a ray; a full circle starts at -pi and has no second ray at +pi.
     """
     if rays == 1:
         return np.zeros(1)

@@ -1,4 +1,4 @@
-"""`Truth`: all that a sensor looks at, as arrays."""
+"""`Truth`: the true state that sensors read, as arrays."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -11,11 +11,11 @@ from covey.kernel import kernel
 
 
 class Bodies(NamedTuple):
-    """The bodies of all robots in the world frame, sorted into square buckets, for kernels that look for nearby ones.
+    """The bodies of all robots in the world frame, sorted into square buckets, for kernels that search nearby ones.
 
     ``discs`` (n, k, 3): x, y, radius [m]; ``disc_count`` (n,); ``place`` (4,): x, y of the corner of bucket [0, 0],
-    side of a bucket, and the farthest that any body reaches from its robot's position [m]; ``shape`` (2,): buckets
-    along y and x; ``start`` and ``robots``: bucket b holds robots[start[b]:start[b + 1]].
+    side of a bucket, and the largest extent of any body from its robot's position [m]; ``shape`` (2,): buckets along y
+    and x; ``start`` and ``robots``: bucket b holds robots[start[b]:start[b + 1]].
     """
 
     discs: np.ndarray
@@ -28,21 +28,21 @@ class Bodies(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Where the walls and the n robots really are at one instant, in the world frame.
+    """The true positions of the walls and of n robots at one instant, in the world frame.
 
     Attributes:
         skip: uint8 (4, rows, columns), see `covey.geometry.raycast.skip_field`.
         frame: place of that grid, see `covey.geometry.Grid.frame`.
         pose: float64 (n, 3), x, y [m], heading [rad].
-        pose_before: float64 (n, 3), the true poses at the previous sample of the sensor that reads.
+        pose_before: float64 (n, 3), the true poses at the previous sample of the reading sensor.
         twist: float64 (n, 3), vx, vy [m/s], omega [rad/s] in the body frame, at the end of the control step.
         discs: float64 (n, k, 3), x, y, radius [m] of the discs of each body in the body frame.
-        disc_count: int64 (n,), how many of the k rows are used.
-        felt: float64 (k, 3), what touched robots lately: substep, robot, bearing [rad] in its body frame of that time.
-        felt_since: the substeps after which and until which the sensor that reads feels, see `touches`.
-        identity: int64 (n,), what other robots recognise a robot by.
-        dt_s: time since the previous sample of the sensor that reads [s].
-        ground: the `covey.world.ground.Ground` that all stands on; None: a level plane.
+        disc_count: int64 (n,), number of used rows of the k.
+        felt: float64 (k, 3), recent contacts: substep, robot, bearing [rad] in its body frame at that time.
+        felt_since: the substeps after which and until which the reading sensor feels contacts, see `touches`.
+        identity: int64 (n,), the identity by which other robots recognise a robot.
+        dt_s: time since the previous sample of the reading sensor [s].
+        ground: the `covey.world.ground.Ground` below everything; None: a level plane.
         altitude_roll_pitch: float64 (n, 3), [m, rad, rad] of the point of the body where the wheels stand; a positive
             pitch looks down (ROS REP 103).
         wall_height_m: height of all walls above the ground [m].
@@ -69,7 +69,7 @@ class Truth:
 
     @cached_property
     def bodies(self) -> Bodies:
-        """The bodies in the world frame, sorted by place: computed once, on first use."""
+        """The bodies in the world frame, sorted by place; computed once, at first use."""
         n = len(self.pose)
         world, place, shape = np.zeros_like(self.discs), np.zeros(4), np.zeros(2, np.int64)
         start, bucket, robots = np.zeros(3 * n + 2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -77,13 +77,13 @@ class Truth:
         return Bodies(world, self.disc_count, place, shape, start, robots)
 
     def touches(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return what touched since the previous sample: the robots, int64 (k,), and bearings [rad], oldest first."""
+        """Return the contacts since the previous sample: the robots, int64 (k,), and bearings [rad], oldest first."""
         after, until = self.felt_since
         rows = self.felt[(self.felt[:, 0] > after) & (self.felt[:, 0] <= until)]
         return rows[:, 1].astype(np.int64), rows[:, 2]
 
     def since(self, pose_before: np.ndarray, dt_s: float, substep: int) -> "Truth":
-        """Return the same truth for a sensor whose previous sample was another; ``bodies`` is shared."""
+        """Return the same truth for a sensor with another previous sample; ``bodies`` is shared."""
         other = replace(self, pose_before=pose_before, dt_s=dt_s, felt_since=(substep, self.felt_since[1]))
         if "bodies" in self.__dict__:
             other.__dict__["bodies"] = self.bodies
@@ -105,7 +105,7 @@ def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, ro
             world[i, k, 2] = radius
             reach = max(reach, math.sqrt(dx * dx + dy * dy) + radius)
     width, height = right - left, top - bottom
-    # About one robot per bucket and never more than 3 n + 1 buckets, also when all stand on a line or a point.
+    # About one robot per bucket and never more than 3 n + 1 buckets, even if all stand on a line or a point.
     side = max(math.sqrt(width * height / n), width / n, height / n, 1e-3)
     rows, columns = int(height / side) + 1, int(width / side) + 1
     for i in range(n):

@@ -24,21 +24,21 @@ from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
 NOTHING, SEEN, BELOW, ABOVE, HIDDEN = 0, 1, 2, 3, 4
-"""What a wedge says of a vertex."""
+"""What a wedge reports about a vertex."""
 _FINE = 61
-"""From so many vertices across on it pays to find out first where nothing can be in the way."""
+"""Number of vertices across a wedge above which it pays to find first where nothing can be hidden."""
 
 
 @dataclass(eq=False, slots=True)
 class WedgeReading:
-    """What the wedge of one robot tells of the vertices in a square window around it.
+    """The reading of one robot's wedge, for the vertices in a square window around it.
 
     Attributes:
-        kind: uint8 (w, w): 0 nothing, 1 seen, 2 it lies below the wedge, 3 above it, 4 the ground hides it.
-        altitude: float64 (w, w) [m]: the measured altitude of a vertex that is seen; of one that lies below or above
-            the wedge the altitude of the wedge's edge there; of a hidden one that below which it lies; else NaN.
-        again: float64 (w, w) [m]: the mean of four more measurements of each vertex that is seen; else NaN.
-        window: float64 (3, 2) [m], ahead of and to the left of the body: the window's vertex [0, 0], and how far it is
+        kind: uint8 (w, w): 0 nothing, 1 seen, 2 below the wedge, 3 above it, 4 hidden by the ground.
+        altitude: float64 (w, w) [m]: for a seen vertex its measured altitude; for one below or above the wedge the
+            altitude of the wedge's edge there; for a hidden one the altitude below which it lies; else NaN.
+        again: float64 (w, w) [m]: the mean of four more measurements of each seen vertex; else NaN.
+        window: float64 (3, 2) [m], ahead of and to the left of the body: the window's vertex [0, 0], and the vectors
             from there to the next row and to the next column.
         sigma_m: standard deviation of one measurement [m].
     """
@@ -57,7 +57,7 @@ class WedgeReading:
 
 
 class Windows(NamedTuple):
-    """Where the windows of m readings really lie.
+    """The true places of the windows of m readings.
 
     Attributes:
         corner: int64 (m, 2), row and column of a window's vertex [0, 0] on the lattice of the ground.
@@ -70,7 +70,7 @@ class Windows(NamedTuple):
     pose: np.ndarray
 
     def from_body(self) -> np.ndarray:
-        """Return the windows as of `WedgeReading`, float64 (m, 3, 2) [m]."""
+        """Return the windows in the form of `WedgeReading`, float64 (m, 3, 2) [m]."""
         c, s, zero = np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2]), np.zeros(len(self.pose))
         away = self.frame[:2] + self.corner[:, ::-1] * self.frame[2] - self.pose[:, :2]
         steps = np.full(len(zero), self.frame[2])
@@ -81,7 +81,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WedgeReadings(Readings):
-    """What the wedges of m robots tell, see `WedgeReading`; ``truth``: `Windows`."""
+    """The readings of the wedges of m robots, see `WedgeReading`; ``truth``: `Windows`."""
 
     shared: ClassVar = ("sigma_m",)
     kind: np.ndarray
@@ -94,7 +94,7 @@ class WedgeReadings(Readings):
     def inside(
         cls, windows: Windows, kind: np.ndarray, altitude: np.ndarray, again: np.ndarray, sigma_m: float
     ) -> "WedgeReadings":
-        """Return what wedges tell of the vertices inside windows."""
+        """Return the readings of wedges for the vertices inside windows."""
         return cls(kind, altitude, again, windows.from_body(), sigma_m, truth=windows)
 
     def row(self, i: int) -> WedgeReading:
@@ -103,7 +103,7 @@ class WedgeReadings(Readings):
         return WedgeReading(kind, altitude, again, window, self.sigma_m)
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Make a reading worse: vertices farther from the robot than the range, and lost ones, are told nothing of."""
+        """Degrade a reading: it reports nothing about vertices beyond the range, and about lost ones."""
         kind, altitude, again = self.kind[i], self.altitude[i], self.again[i]
         row, column = np.indices(kind.shape) + self.truth.corner[i][:, None, None]
         frame = self.truth.frame
@@ -117,19 +117,19 @@ class WedgeReadings(Readings):
             again += 0.5 * worse.noise_m * second  # the mean of four measurements
 
     def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return which vertices have really been seen: rows of the readings, int64 (k,), and x, y [m], (k, 2)."""
+        """Return the vertices that were really seen: rows of the readings, int64 (k,), and x, y [m], (k, 2)."""
         row, a, b = np.nonzero(self.kind == SEEN)
         vertices = self.truth.corner[row] + np.column_stack((a, b))
         return row, self.truth.frame[:2] + vertices[:, ::-1] * self.truth.frame[2]
 
     def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
-        """Let beliefs of the ground take in some of the readings.
+        """Add some of the readings to beliefs of the ground.
 
         Args:
             beliefs: `covey.mapping.elevation.belief.Elevations`.
-            robots: which beliefs, int64 (k,).
-            rows: which readings, int64 (k,).
-            poses: where the robots think that they took them, (k, 3).
+            robots: indices of the beliefs, int64 (k,).
+            rows: indices of the readings, int64 (k,).
+            poses: the robots' estimated poses at the readings, (k, 3).
             step: the control step.
         """
         beliefs.see_window(robots, rows, poses, self, step)
@@ -138,9 +138,9 @@ class WedgeReadings(Readings):
 class Wedge(SensorRecord):
     """A wedge-shaped field of view over the ground, as in De Rango and Nahavandi (2007).
 
-    It measures the altitude of each vertex of the ground in reach that lies between its left and right edges and
-    between its lower and upper ones, and that the ground (and walls) does not hide. Of vertices below or above it, or
-    behind what rises in front of them, it tells just that. Nearer than level ground can be seen from, it tells nothing.
+    It measures the altitude of each vertex of the ground in range that lies between its left and right and between its
+    lower and upper edges, and that neither ground nor walls hide. For vertices below or above it, or hidden, it reports
+    only that. It reports nothing closer than the nearest level ground that it can see.
     """
 
     kind: Literal["wedge"] = "wedge"
@@ -182,7 +182,7 @@ class Wedge(SensorRecord):
         return self
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> WedgeReadings:
-        """Return what the wedge of each member tells, see `SensorRecord.read`.
+        """Return the reading of each member's wedge, see `SensorRecord.read`.
 
         Raises:
             InvalidValueError: the world has no ground.
@@ -244,10 +244,10 @@ def _limits(half: float, up: float, down: float, *rest: float) -> np.ndarray:
 
 
 def ground_of(truth: Truth, kind: str) -> Any:
-    """Return the ground that a sensor of a kind looks at.
+    """Return the ground for a sensor of a kind.
 
     Raises:
-        InvalidValueError: there is none.
+        InvalidValueError: there is no ground.
     """
     if truth.ground is None:
         raise InvalidValueError(
@@ -258,7 +258,7 @@ def ground_of(truth: Truth, kind: str) -> Any:
 
 @kernel
 def turned(x, y, z, heading, roll, pitch):
-    """Return a vector of a body's frame in that of the world: rolled about x, pitched about y, turned about z.
+    """Return a vector of a body frame in the world frame: rolled about x, pitched about y, turned about z.
 
     Axes as in ROS REP 103: x forward, y left, z up; a positive pitch looks down, a positive roll lowers the right side.
     """
@@ -272,12 +272,12 @@ def turned(x, y, z, heading, roll, pitch):
 
 @kernel
 def placed(pose, attitude, place, level, out):
-    """Write where a sensor is and looks, in the world: float64 (4, 3), its position [m] and its x, y and z axis.
+    """Write the position [m] and the x, y and z axes of a sensor in the world frame: float64 (4, 3).
 
     Args:
         pose: (3,) x, y [m], heading [rad]. attitude: (3,) altitude [m], roll, pitch [rad].
         place: (5,) x, y, z [m], heading, pitch [rad] of the sensor on the body.
-        level: not 0: roll and pitch do not matter.
+        level: if not 0, roll and pitch are ignored.
     """
     roll, pitch = (0.0, 0.0) if level != 0.0 else (attitude[1], attitude[2])
     for k in range(4):
@@ -314,7 +314,7 @@ def see_all(
     """Fill the arrays of `WedgeReadings`; altitude, frame: of the ground; place, limits: see `Wedge`."""
     rows, columns = altitude.shape
     up, down, reach, sigma, occlusion, marks = limits[1], limits[2], limits[3], limits[4], limits[5] != 0.0, limits[7]
-    near = place[2] / math.tan(down) if down > 0.0 else math.inf  # where level ground comes into view
+    near = place[2] / math.tan(down) if down > 0.0 else math.inf  # nearest visible level ground
     below = math.sin(down) ** 2, math.tan(down), near, reach * math.cos(down)
     above = math.sin(up) ** 2, math.tan(up), 0.0, reach * math.cos(up)
     w, wide, fine = kind.shape[1], math.cos(limits[0]), occlusion and kind.shape[1] >= _FINE
@@ -352,7 +352,7 @@ def see_all(
                         skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, dz / flat, flat
                     )
                     if behind > 0.0:
-                        over = -dz > wall_height  # it looks down on the top
+                        over = -dz > wall_height  # it sees the top of walls
                         if over or marks == 0.0 or behind > frame[2] * 0.75:
                             continue
                         what, edge = ABOVE, max(above[1] * math.sqrt(ahead * ahead + side * side), rise)
@@ -378,13 +378,14 @@ def see_all(
 
 @kernel(inline=True)
 def _told(ahead, side, rise, wide, reach, below, above, marks):
-    """Return what a wedge tells of a vertex unless something hides it, and how high the edge is there above level [m].
+    """Return what a wedge reports about a vertex unless it is hidden, and the height of the edge there above level [m].
 
     Args:
         ahead, side, rise: the vertex in the sensor's frame [m].
         wide: cosine of half the field of view. reach: range [m].
-        below, above: of the lower and the upper edge sine squared, tangent, and between which distances it tells [m].
-        marks: 0: it tells nothing of what lies below or above.
+        below, above: of the lower and the upper edge: sine squared, tangent, and the distances between which it reports
+            [m].
+        marks: 0: it reports nothing about vertices below or above.
     """
     flat = ahead * ahead + side * side
     if wide >= 0.0:
@@ -422,11 +423,11 @@ def noise_reference(key: Any, sample: int, vertices: np.ndarray, sigma_m: float)
 def kinds_reference(
     altitude: np.ndarray, frame: np.ndarray, at: np.ndarray, limits: np.ndarray, near: float
 ) -> np.ndarray:
-    """NumPy reference of what a wedge tells of each vertex of a ground, uint8 (rows, columns), without occlusion.
+    """NumPy reference of what a wedge reports about each vertex of a ground, uint8 (rows, columns), without occlusion.
 
     Args:
-        altitude, frame: of the ground. at: as `placed` writes it. limits: as `Wedge` has them.
-        near: where level ground comes into view [m].
+        altitude, frame: of the ground. at: from `placed`. limits: from `Wedge`.
+        near: distance of the nearest visible level ground [m].
     """
     rows, columns = altitude.shape
     j, i = np.meshgrid(np.arange(columns), np.arange(rows))

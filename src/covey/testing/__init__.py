@@ -1,6 +1,6 @@
 """Conformance checks for authors of extensions; the same checks run over everything that Covey ships.
 
-Each raises `AssertionError` with a sentence that says what is wrong and why it matters.
+Each raises `AssertionError` with a sentence that explains the problem and its importance.
 """
 
 from covey.testing.boundary import check_boundary, reachable_from

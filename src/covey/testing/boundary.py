@@ -1,4 +1,4 @@
-"""The information boundary: from a handle the truth must not be reachable."""
+"""The information boundary: the truth must not be reachable from a handle."""
 
 import contextlib
 import gc
@@ -28,7 +28,7 @@ _LEAVES = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, st
 def reachable_from(root: Any) -> Iterator[Any]:
     """Yield every object that can be reached from ``root`` through attributes, containers, closures and array bases.
 
-    Modules, classes and the global names of functions are not followed: code stands there, not the state of a run.
+    Modules, classes and the global names of functions are not followed, because they hold code, not the state of a run.
     """
     seen: set[int] = set()
     queue = [root]
@@ -54,10 +54,10 @@ def reachable_from(root: Any) -> Iterator[Any]:
 def check_boundary(sim: Simulation) -> None:
     """Check that no robot and no group of a running simulation reaches the truth, or another robot's handle.
 
-    By public names a robot must not reach the map of another robot either.
+    A robot must not reach another robot's map by public names either.
 
-    Of what robots are handed (readings, messages, tags, the views of their groups) every array is written to as well:
-    neither the truth, nor an estimate, nor what the sensors of others read may change.
+    The check also writes to every array that robots get (readings, messages, tags, the views of their groups): the
+    truth, the estimates and the readings of others must not change.
     """
     truth_arrays = {id(a) for a in vars(sim.state).values() if isinstance(a, np.ndarray)}
     for i in sim.deciding.answered:
@@ -80,7 +80,7 @@ def check_boundary(sim: Simulation) -> None:
 
 
 def _inside(root: Any, where: str, truth_arrays: set[int]) -> Iterator[Any]:
-    """Yield what can be reached from ``root``, none of which may be the truth."""
+    """Yield the objects that can be reached from ``root``; fail if one is the truth."""
     for item in reachable_from(root):
         assert not isinstance(item, TRUTH), f"{type(item).__name__} can be reached {where}: a controller could cheat"
         assert id(item) not in truth_arrays, f"an array of the true state can be reached {where}"
@@ -88,7 +88,7 @@ def _inside(root: Any, where: str, truth_arrays: set[int]) -> Iterator[Any]:
 
 
 def named_from(root: Any) -> Iterator[Any]:
-    """Yield every object that public names lead to: attributes, items of containers, bases of arrays; call nothing."""
+    """Yield every object reachable by public names: attributes, items of containers, bases of arrays; without calls."""
     seen: dict[int, Any] = {}
     queue = deque([root])
     while queue:
@@ -106,12 +106,12 @@ def named_from(root: Any) -> Iterator[Any]:
             queue += item
         for name in set(dir(item)) - set(dir(BaseModel)):
             if not name.startswith("_"):
-                with contextlib.suppress(Exception):  # what cannot be looked at yet
+                with contextlib.suppress(Exception):  # attributes that cannot be read yet
                     queue.append(getattr(item, name))
 
 
 def _check_names(sim: Simulation, robot: Robot) -> None:
-    """Check that no public name leads from a handle to what another robot knows."""
+    """Check that no public name leads from a handle to another robot's knowledge."""
     maps = {i: _arrays_of(belief) for i, belief in sim.localization.belief_of.items()}
     others = [array for i, arrays in maps.items() if sim.names[i] != robot.name for array in arrays]
     own = [array for i, arrays in maps.items() if sim.names[i] == robot.name for array in arrays]
@@ -126,14 +126,14 @@ def _check_names(sim: Simulation, robot: Robot) -> None:
 
 
 def _arrays_of(belief: Any) -> list[np.ndarray]:
-    """Return the arrays in which a belief of a robot is kept and shown."""
+    """Return the arrays that hold and show a robot's belief."""
     if isinstance(belief, ElevationBelief):
         return [belief.occupancy(), belief.marks(), belief.resets(), *belief.moments()]
     return [belief.occupancy()]
 
 
 def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
-    """Check that what a controller writes into the arrays that it is handed changes nothing for anybody else."""
+    """Check that writing into the arrays that a controller gets changes nothing for others."""
     others = _watched(sim)
     before = {name: array.tobytes() for name, array in others.items()}
     for array in [item for item in reachable_from(handed) if isinstance(item, np.ndarray) and item.dtype != object]:
@@ -146,7 +146,7 @@ def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
 
 
 def _watched(sim: Simulation) -> dict[str, np.ndarray]:
-    """Return the arrays that no controller may change, by what they are."""
+    """Return the arrays that no controller may change, by description."""
     watched = {f"the true {name}": a for name, a in vars(sim.state).items() if isinstance(a, np.ndarray)}
     watched |= {"the cells of the world": sim.world_state.grid.cells, "the estimated poses": sim.localization.pose}
     for bank in sim.sensing.banks:

@@ -1,4 +1,4 @@
-"""What every link model and every protocol must keep to."""
+"""Checks of link models and protocols."""
 
 import pickle
 from collections import Counter
@@ -18,7 +18,7 @@ from covey.world.world import World
 
 
 def check_link(model: LinkModel) -> None:
-    """Check a link model: a probability or a loss for each pair, the same each time, both ways, and in any company."""
+    """Check a link model: a probability or a loss for each pair, repeatable, symmetric, independent of other pairs."""
     world, xy = _scene()
     name = type(model).__name__
     a, b = np.triu_indices(len(xy), 1)
@@ -41,7 +41,7 @@ def check_link(model: LinkModel) -> None:
 
 
 def check_protocol(protocol: Protocol) -> None:
-    """Check a protocol: over perfect links each message arrives, once, at whom it is for; repeatable; own state."""
+    """Check a protocol: over perfect links each message arrives once, at its receiver; repeatable; own state."""
     name = type(protocol).__name__
     first, again = (_delivered(protocol) for _ in range(2))
     assert first == again, f"{name} does not repeat itself; draw from station.uniform()"

@@ -1,4 +1,4 @@
-"""What every controller must keep to."""
+"""Checks of controllers."""
 
 import pickle
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from covey.testing.boundary import check_boundary
 from covey.world.world import World
 
 _MISSION = Patrolling(waypoints_m=((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)))
-"""So that controllers that patrol have something to patrol."""
+"""Waypoints for controllers that patrol."""
 
 
 def check_controller(factory: Callable[..., Any], *, seconds: float = 5.0, robots: int = 3, **parameters: Any) -> None:

@@ -1,6 +1,6 @@
-"""Pairs of maps whose relative pose is known: two robots drive through parts of one world, each in a frame of its own.
+"""Pairs of maps with a known relative pose: two robots drive through parts of one world, each in its own frame.
 
-For testing what aligns maps. Nothing is drawn on paper: every map is a `Belief` that scans at noisy estimates filled.
+For tests of map alignment. The maps are realistic: each is a `Belief` filled by scans at noisy estimates.
 """
 
 import math
@@ -21,10 +21,10 @@ from covey.sensors.truth import Truth
 from covey.world.world import World, label_by_size
 
 BODY_M = 0.3
-"""Clearance that the robots keep from walls [m]."""
+"""Clearance of the robots from walls [m]."""
 
 SCAN_EVERY_M = 0.5
-"""Way between two scans [m]."""
+"""Distance driven between two scans [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class MapPair:
     Attributes:
         belief_a, belief_b: each in the frame of its own robot's start.
         T_a_b: the true pose of frame b in frame a.
-        overlap: area that both know over the known area of the smaller map.
+        overlap: area known in both maps over the known area of the smaller map.
     """
 
     belief_a: Belief
@@ -53,18 +53,18 @@ class MapPair:
         return self.belief_b.grid
 
     def error_of(self, T_a_b: Pose) -> tuple[float, float]:
-        """Return how far off an estimate of the pose of frame b is: distance [m] and absolute angle [deg]."""
+        """Return the error of an estimated pose of frame b: distance [m] and absolute angle [deg]."""
         off = self.T_a_b.inverse() @ T_a_b
         return math.hypot(off.x, off.y), abs(math.degrees(off.heading))
 
 
 def tour(world: World, start: tuple[int, int], reach_m: float, spacing_m: float = 3.0) -> np.ndarray:
-    """Return the true poses (m, 3) of a robot that drives to places all over what lies within ``reach_m`` of a cell.
+    """Return the true poses (m, 3) of a robot that visits places within ``reach_m`` of a cell.
 
     Args:
         start: row and column, at least `BODY_M` from all walls.
-        reach_m: length of the way from the start within which places are visited [m], always the nearest next.
-        spacing_m: distance of these places [m].
+        reach_m: largest path length from the start to a visited place [m]; the robot always drives to the nearest next.
+        spacing_m: distance between these places [m].
     """
     resolution = world.grid.resolution
     cost = np.where(world.free & (world.clearance >= BODY_M), 1.0, np.inf).astype(np.float32)
@@ -105,10 +105,10 @@ def map_along(
 
     Args:
         T_world_own: the robot's own frame in the world.
-        seed, name: of the streams of noise.
-        lidar: the sensor, by default 360 rays of 10 m with 0.02 m of noise.
-        mapping: how the belief takes in scans.
-        noise: of the estimates.
+        seed, name: seed and name of the noise streams.
+        lidar: the sensor; default: 360 rays of 10 m with 0.02 m of noise.
+        mapping: how scans are added to the belief.
+        noise: noise of the estimates.
     """
     lidar = lidar or Lidar(sigma_m=0.02)
     localizer = (noise or Noise()).build([name], seed)
@@ -134,13 +134,13 @@ def make_pairs(
     lidar: Lidar | None = None,
     mapping: Mapping | None = None,
 ) -> list[MapPair]:
-    """Return one pair of maps of a world for each wanted overlap, as near to it as any two of some tours come.
+    """Return one pair of maps of a world for each wanted overlap: the two tours that come closest to it.
 
     Args:
-        overlaps: wanted shares of the smaller map that the other one knows too, 0 … 1.
-        seed: of the tours, of the frames and of all noise.
+        overlaps: wanted shares of the smaller map that the other one knows, too, 0 … 1.
+        seed: seed of the tours, of the frames and of all noise.
         reach_m: least and largest reach of a tour, see `tour`.
-        tours: how many tours to choose pairs from.
+        tours: number of tours to choose pairs from.
         noise, lidar, mapping: see `map_along`.
     """
     random = generator(seed, "map_pairs")
@@ -189,7 +189,7 @@ def _alone(world: World, pose: np.ndarray) -> Truth:
 
 
 def _seen(world: World, poses: np.ndarray, lidar: Lidar) -> np.ndarray:
-    """Return which places are known after perfect scans, bool on a grid of 0.2 m that fits the world."""
+    """Return the places known after perfect scans, bool on a grid of 0.2 m that fits the world."""
     beliefs = Beliefs.covering(world.grid, ["seen"], Mapping(resolution_m=0.2))
     exact = lidar.model_copy(update={"sigma_m": 0.0, "dropout": 0.0})
     for k, pose in enumerate(poses):

@@ -1,4 +1,4 @@
-"""What every mission must keep to."""
+"""Checks of missions."""
 
 import json
 import pickle
@@ -13,13 +13,13 @@ from covey.world.world import World
 
 
 def check_mission(mission: Mission, *, world: World | None = None, seconds: float = 3.0, robots: int = 3) -> None:
-    """Check a mission: pickles, measures what it announces, repeats itself, takes orders, and only looks.
+    """Check a mission: pickles, gives the announced measurements, is repeatable, accepts orders, changes nothing.
 
     Args:
-        mission: the record, with parameters that make sense in the world.
-        world: where it is tried; None: an empty room of 8 x 8 m around the origin.
-        seconds: for how long [s].
-        robots: how many drive about meanwhile.
+        mission: the record, with parameters that suit the world.
+        world: the world for the check; None: an empty room of 8 x 8 m around the origin.
+        seconds: duration of the check [s].
+        robots: number of robots that drive around.
     """
     name, world = type(mission).__name__, world or World.empty(8, 8, resolution_m=0.1)
     try:
@@ -37,7 +37,7 @@ def check_mission(mission: Mission, *, world: World | None = None, seconds: floa
 
 
 def _run(mission: Mission, world: World, seconds: float, robots: int) -> tuple[list[str], np.ndarray]:
-    """Return what a mission measures in each step, as text, and the poses meanwhile."""
+    """Return the measurements of a mission in each step, as text, and the poses."""
     drive = Program("wander")
     sim = Simulation(world, robots, drive, seed=11, mission=mission, stop=Stop(timeout_s=seconds))
     name, tracker, measured, poses = type(mission).__name__, sim.tracker, [], []

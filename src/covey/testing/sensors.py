@@ -1,4 +1,4 @@
-"""What every sensor must keep to."""
+"""Checks of sensors."""
 
 import dataclasses
 from typing import Any
@@ -13,7 +13,7 @@ from covey.world.ground import Ground
 
 
 def check_sensor(record: SensorRecord) -> None:
-    """Check a sensor: one row per robot, own copies, the same seed the same reading, and no influence of the batch."""
+    """Check a sensor: one row per robot, copies, the same reading for the same seed, independent of the batch."""
     truth, names = _scene(), ["a0", "a1", "a2", "a3"]
     keys, everyone = sensor_keys(7, record.name, names), np.arange(4)
     whole = record.read(truth, everyone, keys, 5)

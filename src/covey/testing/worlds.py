@@ -1,4 +1,4 @@
-"""What every kind of world must keep to."""
+"""Checks of world records."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from covey.world.world import FREE, OPEN, UNKNOWN, WALL
 
 
 def check_world(record: Any, *, seed: int = 5) -> None:
-    """Check a world record: the same seed gives the same world, the values are known, and a closed border is closed."""
+    """Check a world record: the same seed gives the same world, cells are valid, and a closed border is closed."""
     world, again = (record.build(Path(), seed) for _ in range(2))
     cells = world.grid.cells
     assert np.array_equal(cells, again.grid.cells), (
