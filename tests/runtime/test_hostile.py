@@ -168,6 +168,7 @@ def test_a_controller_that_takes_all_memory_is_interrupted():
     stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may come within a finalizer first
 def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory():
     def deep(robot):
         deep(robot)

@@ -161,6 +161,7 @@ class Watchdog:
         if self._tries == 1:
             self.overdue = self.started
         self.started = self._again = self._call = time.monotonic()  # interrupt again a controller that catches it
+        self._bytes = self._resident()  # to unwind takes memory, too
         self._interrupted = True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
         if self._wakes_sleepers:
