@@ -100,7 +100,7 @@ def cross(name: str, seed: int, noise: bool = False, timeout_s: float = TIMEOUT_
     group = Group("robot", pioneer3dx(), start, Program(go), Noise() if noise else Truth())
     with tempfile.TemporaryDirectory() as folder:
         stop = Stop(done=True, timeout_s=timeout_s)
-        sim = Simulation(situation.world, [group], seed=seed, stop=stop, folder=f"{folder}/run")
+        sim = Simulation(situation.world, [group], seed=seed, stop=stop, recording=f"{folder}/run")
         separation, steps = math.inf, 0
         while not sim.done:
             sim.step()

@@ -112,7 +112,7 @@ def test_a_plot_in_a_script_is_written_and_said_and_shown_where_there_is_a_displ
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("DISPLAY", ":0")
-    run = covey.Simulation(covey.World.empty(4, 4), 1, "still", folder=tmp_path / "run").run(until_s=0.2)
+    run = covey.Simulation(covey.World.empty(4, 4), 1, "still", recording=tmp_path / "run").run(until_s=0.2)
     run.plot()
     path = capsys.readouterr().out.removeprefix("picture: ").strip()
     with Image.open(path) as image:

@@ -12,7 +12,7 @@ from covey.current_folder import ignore_settings
 if TYPE_CHECKING:
     from covey import robots
     from covey.comms.message import Message
-    from covey.comms.tags import TagReading
+    from covey.comms.tags import TagReading, Tags
     from covey.errors import (
         ControllerError,
         CoveyError,
@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from covey.onboard.handle import Robot
     from covey.onboard.motions import Motion
     from covey.results import statistics
+    from covey.results.recording import Recording
     from covey.results.run import Run
     from covey.robots.model import RobotModel
     from covey.robots.sample import Sample
+    from covey.runtime.execution import Execution, Processes
     from covey.runtime.simulation import Simulation
     from covey.scenario.load import load, load_scenario
-    from covey.scenario.records import Execution, Radio, RobotGroup, Scenario, ShareMaps, Stop
+    from covey.scenario.records import Radio, RobotGroup, Scenario, ShareMaps, Stop
     from covey.world.ground import Ground
     from covey.world.world import World
 
@@ -63,8 +65,10 @@ __all__ = [
     "Motion",
     "PlacementError",
     "Pose",
+    "Processes",
     "Program",
     "Radio",
+    "Recording",
     "Results",
     "Robot",
     "RobotGroup",
@@ -78,6 +82,7 @@ __all__ = [
     "Simulation",
     "Stop",
     "TagReading",
+    "Tags",
     "UnknownNameError",
     "World",
     "__version__",
@@ -91,19 +96,22 @@ __all__ = [
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
-_RECORDS = ("Execution", "Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
+_RECORDS = ("Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
     "Belief": "covey.mapping.occupancy.belief",
     "Design": "covey.experiments.design.records",
+    "Execution": "covey.runtime.execution",
     "Frontiers": "covey.mapping.occupancy.frontiers",
     "Ground": "covey.world.ground",
     "Group": "covey.onboard.group",
     "Message": "covey.comms.message",
     "Motion": "covey.onboard.motions",
     "Pose": "covey.geometry.se2",
+    "Processes": "covey.runtime.execution",
     "Program": "covey.onboard.controller",
+    "Recording": "covey.results.recording",
     "Results": "covey.experiments.run",
     "Robot": "covey.onboard.handle",
     "RobotModel": "covey.robots.model",
@@ -111,6 +119,7 @@ _HOMES = {
     "Sample": "covey.robots.sample",
     "Simulation": "covey.runtime.simulation",
     "TagReading": "covey.comms.tags",
+    "Tags": "covey.comms.tags",
     "World": "covey.world.world",
     "controller": "covey.onboard.controller",
     "load": "covey.scenario.load",

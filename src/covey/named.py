@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import PrivateAttr, ValidationError, ValidationInfo
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
-from covey.records import Record
+from covey.records import Located, Record, in_words, located
 from covey.registry import Registry, Unread, load_from_file, stand_in
 
 T = TypeVar("T", bound="Named")
@@ -108,17 +107,12 @@ def _unread(base: type[T], name: str, given: Any) -> T:
 
 def _below(error: ValidationError, name: str, record: type[Record]) -> ValidationError:
     """Return the same errors with the name of the record before their places."""
-    lines = []
+    wrong, unknown = list[Located](), list[Located]()
     for found in error.errors(include_url=False):
-        message = found["msg"].replace("Input should be", "must be")
-        unknown = found["type"] == "extra_forbidden"
-        if unknown:
-            key = str(found["loc"][-1])
+        path, key = (name, *found["loc"]), str(found["loc"][-1]) if found["loc"] else ""
+        if found["type"] == "extra_forbidden":
             message = f"{name!r} has no parameter {key!r}{did_you_mean(key, record.model_fields)}"
-        elif found["type"] == "missing":
-            message = f"{found['loc'][-1]!r} is missing"
-        elif message.startswith("must be"):
-            message += f"; given: {found['input']!r:.60}"
-        custom = PydanticCustomError("located", "{message}", {"message": message, "at_key": unknown})
-        lines.append(InitErrorDetails(type=custom, loc=(name, *found["loc"]), input=found["input"]))
-    return ValidationError.from_exception_data("record", lines)
+            unknown.append((path, message, found["input"]))
+        else:
+            wrong.append((path, in_words(found), found["input"]))
+    return located(wrong, unknown)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 LEAST, MOST = 1e-12, 1e12
 """Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow."""
@@ -26,6 +27,36 @@ class Record(BaseModel):
                     f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}"
                 )
         return value
+
+
+Located = tuple[tuple[str | int, ...], str, Any]
+
+
+def located(errors: list[Located], unknown_keys: list[Located] | None = None) -> ValidationError:
+    """Return the error for a validator to raise if it knows the places of the problems below it.
+
+    Args:
+        errors: path, message and given value of each invalid value.
+        unknown_keys: the same for unknown keys.
+    """
+    lines = [
+        InitErrorDetails(
+            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}),
+            loc=path,
+            input=value,
+        )
+        for at_key, group in ((False, errors), (True, unknown_keys or []))
+        for path, message, value in group
+    ]
+    return ValidationError.from_exception_data("record", lines)
+
+
+def in_words(found: ErrorDetails) -> str:
+    """Return the text of one of pydantic's errors: what the value must be, and what was given."""
+    if found["type"] == "missing":
+        return f"{found['loc'][-1]!r} is missing"
+    message = found["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return f"{message}; given: {found['input']!r:.60}" if message.startswith("must be") else message
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

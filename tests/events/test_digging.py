@@ -131,7 +131,7 @@ def test_what_the_ground_does_not_allow_is_refused_as_an_event():
 
 def test_a_run_with_digging_comes_out_again_to_the_byte_and_in_processes_too(tmp_path):
     for name, where in (("a", "in_process"), ("b", "in_process"), ("c", "processes")):
-        digger(one_load, folder=tmp_path / name, controllers=where).run()
+        digger(one_load, recording=tmp_path / name, execution={"controllers": where}).run()
     for file in ("measurements.parquet", "events.parquet", "ground.npz"):
         first, *others = [(tmp_path / name / file).read_bytes() for name in "abc"]
         assert all(other == first for other in others), file

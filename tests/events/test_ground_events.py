@@ -104,7 +104,7 @@ def test_altitudes_can_be_asked_for_and_saved_while_the_run_goes_on(tmp_path):
 def test_the_ground_is_saved_into_the_runs_folder_when_the_scenario_says_so(tmp_path):
     crater = {"at_s": 0.3, "crater": {"centre_m": [0, 0], "depth_m": 2, "radius_m": 4}}
     events = [{"at_s": 0.2, "save_ground": "before.npz"}, crater, {"every_s": 0.5, "save_ground": "later.npz"}]
-    sim = covey.Simulation(world_of(), events=events, folder=tmp_path / "run", stop=covey.Stop(timeout_s=1.1))
+    sim = covey.Simulation(world_of(), events=events, recording=tmp_path / "run", stop=covey.Stop(timeout_s=1.1))
     sim.do({"save_ground": "called.asc"})
     run = sim.run()
     at = {path.name: Ground.from_file(path).altitude_at((0, 0)) for path in (tmp_path / "run" / "grounds").iterdir()}
@@ -112,7 +112,8 @@ def test_the_ground_is_saved_into_the_runs_folder_when_the_scenario_says_so(tmp_
     saved = run.events.filter(run.events["kind"] == "ground_saved")["other"].to_list()
     assert saved == ["called.asc", "before.npz", "later.npz", "later-2.npz"]
     assert recorded_inputs(run) == [{"at_step": 0, "save_ground": "called.asc"}]
-    again = covey.Simulation(world_of(), folder=tmp_path / "run", overwrite=True, stop=covey.Stop(timeout_s=0.1))
+    recording = covey.Recording(folder=tmp_path / "run", overwrite=True)
+    again = covey.Simulation(world_of(), recording=recording, stop=covey.Stop(timeout_s=0.1))
     again.run()
     assert list((tmp_path / "run" / "grounds").iterdir()) == []  # those of the run that was replaced
 
@@ -122,7 +123,7 @@ def test_the_ground_is_saved_into_the_runs_folder_when_the_scenario_says_so(tmp_
     ["../after.npz", "/tmp/after.npz", "a/b.npz", "after", "after.doc", ".npz", "a.b.npz", "a.npz\n", "", "ä.npz"],
 )
 def test_a_name_that_leads_out_of_the_folder_is_refused(name, tmp_path):
-    sim = covey.Simulation(world_of(), folder=tmp_path / "run")
+    sim = covey.Simulation(world_of(), recording=tmp_path / "run")
     with pytest.raises(InvalidValueError, match=r"cannot be the file name of a ground.*for example after\.npz"):
         sim.do({"save_ground": name})
 

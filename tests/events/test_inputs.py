@@ -178,7 +178,7 @@ def test_times_shares_and_rates():
 
 def test_an_interactive_run_replays_byte_for_byte(tmp_path):
     starts = ((1.0, 2.0, 0.0), (1.0, 3.0, 0.0))
-    sim = simulation(*starts, controller=ahead, folder=tmp_path / "first", seed=3)
+    sim = simulation(*starts, controller=ahead, recording=tmp_path / "first", seed=3)
     for step in range(80):
         if step == 10:
             sim.close_door("d")
@@ -195,7 +195,7 @@ def test_an_interactive_run_replays_byte_for_byte(tmp_path):
         sim.step()
     calls = recorded_inputs(sim.close())
     assert len(calls) == 8
-    again = simulation(*starts, controller=ahead, folder=tmp_path / "again", seed=3, events=calls)
+    again = simulation(*starts, controller=ahead, recording=tmp_path / "again", seed=3, events=calls)
     for _ in range(80):
         again.step()
     again.close()

@@ -64,7 +64,7 @@ def test_runs_that_differ_in_nothing_or_one_thing_are_not_warned_of(run, capsys)
 
 def test_runs_of_python_say_that_their_settings_are_not_recorded(tmp_path, capsys):
     for name, robots in (("a", 1), ("b", 2)):
-        covey.Simulation(covey.World.empty(4, 4), robots, "still", folder=tmp_path / name).run(until_s=0.2)
+        covey.Simulation(covey.World.empty(4, 4), robots, "still", recording=tmp_path / name).run(until_s=0.2)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     said = capsys.readouterr().out
     assert "a was run from Python, without a scenario; its settings are not recorded" in said

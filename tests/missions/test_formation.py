@@ -103,7 +103,9 @@ def simulation(controllers="in_process", **changes):
     scenario = parse_scenario(SCENARIO)
     options = {"mission": scenario.mission, "events": scenario.events, "stop": scenario.stop} | changes
     group = covey.Group("robot", covey.robots.disc(), [(0.0, 0.0, 0.0)], Obeys)
-    return covey.Simulation(covey.World.empty(10, 10), [group], seed=1, controllers=controllers, **options)
+    return covey.Simulation(
+        covey.World.empty(10, 10), [group], seed=1, execution={"controllers": controllers}, **options
+    )
 
 
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])

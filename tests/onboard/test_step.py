@@ -124,7 +124,7 @@ def straight(robot):
 
 
 def test_the_handle_of_a_robot_in_another_process_is_refused():
-    sim = covey.Simulation(covey.World.empty(6, 6), 1, straight, controllers="processes")
+    sim = covey.Simulation(covey.World.empty(6, 6), 1, straight, execution={"controllers": "processes"})
     try:
         with pytest.raises(InvalidValueError, match="handle of robot0 is in a process of its own; run with"):
             sim.robot("robot0")

@@ -8,6 +8,7 @@ from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
 from covey.results.recorder import Recorder
+from covey.results.recording import Recording
 
 SPEEDS = np.array([1.0, 0.5])  # m/s
 OWN = np.array([0.8, 0.4])  # share of what the union has explored that each robot has seen itself
@@ -68,10 +69,11 @@ def square_maps(n=2, yaw=0.0):
 def record():
     """Return a function that records such a run and returns it."""
 
-    def make(folder=None, *, steps=100, n=2, maps=True, status="reached", goal=None, **options):
+    def make(folder=None, *, overwrite=False, steps=100, n=2, maps=True, status="reached", goal=None, **options):
         names = [f"a{i}" for i in range(n)]
-        recorder = Recorder(folder, names, **options)
-        recorder.open(build_manifest(robots=names, seed=7, name="circles", scenario="name: circles\n", goal=goal))
+        recording = Recording(folder=folder, overwrite=overwrite, name="circles", scenario_yaml="name: circles\n")
+        recorder = Recorder(recording, names, **options)
+        recorder.open(build_manifest(names, 7, recording, goal))
         for step in range(1, steps + 1):
             recorder.observe(circle_frame(step, n))
         return recorder.close(status, square_maps(n) if maps else None)

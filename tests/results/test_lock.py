@@ -12,6 +12,7 @@ from covey.errors import DiskError, RunFolderError
 from covey.results import folder as folder_module
 from covey.results.lock import LOCK, FolderLock, refuse_locked
 from covey.results.recorder import Recorder
+from covey.results.recording import Recording
 from covey.results.table import Table
 
 HOLDER = """
@@ -44,7 +45,7 @@ def holder(tmp_path):
 def test_a_folder_that_another_process_writes_into_is_refused_by_its_number(holder, tmp_path):
     process = holder()
     with pytest.raises(RunFolderError, match=f"is being written by process {process.pid} on .*wait until it has ended"):
-        Recorder(tmp_path, ["a0"], overwrite=True)
+        Recorder(Recording(folder=tmp_path, overwrite=True), ["a0"])
     with pytest.raises(RunFolderError, match=str(process.pid)):
         refuse_locked(tmp_path)
     process.send_signal(signal.SIGKILL)

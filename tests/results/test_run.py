@@ -8,6 +8,7 @@ import pytest
 from covey.errors import RunFolderError, UnknownNameError
 from covey.results.manifest import build_manifest, sha256
 from covey.results.recorder import Recorder
+from covey.results.recording import Recording
 from covey.results.run import Run
 
 
@@ -76,7 +77,8 @@ def test_unknown_column_names_the_nearest(record):
 
 def test_manifest_holds_what_a_second_run_needs(tmp_path):
     (tmp_path / "map.pgm").write_bytes(b"abc")
-    manifest = build_manifest(robots=["a"], seed=3, inputs=[tmp_path / "map.pgm"], command=["covey", "run", "maze"])
+    recording = Recording(inputs=(tmp_path / "map.pgm",))
+    manifest = build_manifest(["a"], 3, recording, command=["covey", "run", "maze"])
     assert manifest["inputs"][0]["sha256"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert sha256(tmp_path / "map.pgm") == manifest["inputs"][0]["sha256"]
     assert {"covey", "numpy", "python"} <= manifest["versions"].keys()

@@ -28,8 +28,7 @@ def covered(model: RobotModel, twist: tuple[float, float], steps: int) -> tuple[
         sim = Simulation(
             World.empty(12, 12, 0.05),
             [Group("r", model, [[-5.0, -2.0, 0.2]], drive)],
-            step_s=step_s,
-            substep_s=substep_s,
+            execution=covey.Execution(step_s=step_s, substep_s=substep_s),
         )
         way = [sim.state.pose[0, :2].copy()]
         for _ in range(round(0.1 * steps / step_s)):

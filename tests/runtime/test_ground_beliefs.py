@@ -163,7 +163,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(InvalidValueError, match="without knowing where the others started"):
         covey.Simulation(HILLS.world(), [Group("s", surveyor(), starts)], still, share_maps=unknown)
     with pytest.raises(InvalidValueError, match="maps the ground, which processes of robots cannot do yet"):
-        covey.Simulation(HILLS.world(), [Group("s", surveyor(), starts)], still, controllers="processes")
+        covey.Simulation(HILLS.world(), [Group("s", surveyor(), starts)], still, execution={"controllers": "processes"})
 
 
 def test_the_kind_of_a_mapping_in_a_file():

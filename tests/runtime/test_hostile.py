@@ -20,16 +20,15 @@ async def square(robot):
     await robot.sleep(0.3)
 
 
-def stops_only_itself(controller, match, robots=2, budget_s=0.3, **options):
+def stops_only_itself(controller, match, robots=2, budget_s=0.3):
     """Run a controller on the second of two robots; return the run."""
 
     def mixed(robot):
         if robot.name == "robot1":
             return controller(robot)
 
-    sim = covey.Simulation(
-        covey.World.empty(6, 6), robots=robots, controller=mixed, step_budget_s=budget_s, seed=1, **options
-    )
+    execution = covey.Execution(step_budget_s=budget_s)
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=robots, controller=mixed, execution=execution, seed=1)
     for _ in range(4):
         sim.step()
     assert sim.deciding.failed == {1}
@@ -139,7 +138,7 @@ def test_a_loop_without_end_in_finally_is_interrupted():
             while True:
                 pass
 
-    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=stubborn, step_budget_s=0.2)
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=stubborn, execution={"step_budget_s": 0.2})
     sim.step()
     with pytest.warns(UserWarning, match="exceeded its wall time"):
         sim.close()
@@ -188,7 +187,7 @@ def test_a_change_of_folder_does_not_lose_the_run(tmp_path, monkeypatch):
     def wanders(robot):
         os.chdir(tmp_path / "elsewhere")
 
-    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=wanders, folder="mine")
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=wanders, recording="mine")
     for _ in range(3):
         sim.step()
     run = sim.close()
@@ -241,7 +240,7 @@ def test_near_its_budget_a_controller_never_ends_the_run():
             pass
 
     for _ in range(15):
-        sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=near, step_budget_s=0.02)
+        sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=near, execution={"step_budget_s": 0.02})
         for _ in range(3):
             sim.step()
         with warnings.catch_warnings():

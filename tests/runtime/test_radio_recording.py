@@ -58,11 +58,13 @@ def test_a_run_in_which_nobody_speaks_has_no_tables_about_it():
 
 
 def test_single_packets_are_logged_on_request():
-    run = team(leaving, STARTS, radio=Radio(range_m=3.0, latency_s=0.05), log_messages="all").run(until_s=1.05)
+    run = team(leaving, STARTS, radio=Radio(range_m=3.0, latency_s=0.05), execution={"log_messages": "all"}).run(
+        until_s=1.05
+    )
     rows = run.messages.select("sender", "receiver", "kind", "size_bytes", "sent_s", "arrived_s", "cause").rows()
     assert ("r0", "r1", "whisper", 100, 0.0, 0.05, "") in rows
     assert ("r0", "r2", "chat", 100, 0.0, None, "out_of_range") in rows
-    drops = team(leaving, STARTS, radio=3.0, log_messages="drops").run(until_s=1.05).messages
+    drops = team(leaving, STARTS, radio=3.0, execution={"log_messages": "drops"}).run(until_s=1.05).messages
     assert set(drops["cause"].to_list()) == {"out_of_range"}
 
 

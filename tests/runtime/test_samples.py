@@ -257,7 +257,7 @@ def test_a_computer_that_takes_longer_than_the_period_of_scans_takes_every_secon
     sim = Simulation(
         World.empty(10, 4, 0.1),
         [Group("r", robot, [[0, 0, 0]], covey.Program(spin))],
-        costs=Costs(**free, map_update=Cost(seconds=0.07)),
+        execution=covey.Execution(costs=Costs(**free, map_update=Cost(seconds=0.07))),
         stop=Stop(timeout_s=4.0),
     )
     run = sim.run()
@@ -278,8 +278,8 @@ def test_a_controller_whose_computer_was_busy_gets_all_readings_since_it_last_ac
         update={"sensors": (Lidar(rate_hz=50, rays=20),), "mapping": None, "computer": Computer(cpus=1, speed=1.0)}
     )
     group = Group("r", robot, [[0, 0, 0]], covey.Program(think))
-    costs = Costs(**free, view=Cost(seconds=0.25))
-    Simulation(World.empty(10, 4, 0.1), [group], costs=costs, stop=Stop(timeout_s=1.0)).run()
+    execution = covey.Execution(costs=Costs(**free, view=Cost(seconds=0.25)))
+    Simulation(World.empty(10, 4, 0.1), [group], execution=execution, stop=Stop(timeout_s=1.0)).run()
     assert counts == [1, 15, 15, 15]  # at 0, 0.3, 0.6, 0.9 s
 
 

@@ -105,7 +105,9 @@ def test_a_controller_that_raises_stops_its_robot_alone():
 
 
 def test_the_run_can_end_at_the_first_failure():
-    sim = covey.Simulation(covey.World.empty(10, 10), robots=3, controller=raises_at_two, on_controller_error="end_run")
+    sim = covey.Simulation(
+        covey.World.empty(10, 10), robots=3, controller=raises_at_two, execution={"on_controller_error": "end_run"}
+    )
     sim.run()
     assert sim.status == "failed"
     assert sim.time == pytest.approx(1.1)
@@ -124,7 +126,7 @@ async def never_yields(robot):
 
 
 def test_a_controller_that_never_yields_is_interrupted_and_marks_the_run():
-    sim = covey.Simulation(covey.World.empty(5, 5), robots=1, controller=never_yields, step_budget_s=0.3)
+    sim = covey.Simulation(covey.World.empty(5, 5), robots=1, controller=never_yields, execution={"step_budget_s": 0.3})
     sim.step()
     assert sim.deciding.failures[0].by_wall_time
     run = sim.close()

@@ -16,7 +16,7 @@ from covey.mapping.records import ElevationMapping
 from covey.results.folder import STEPS
 from covey.results.manifest import sha256, versions
 from covey.results.run import Run
-from covey.runtime.replay.recording import Recording
+from covey.runtime.replay.recorded import RecordedRobot
 from covey.scenario.build import inputs
 from covey.scenario.load import parse_scenario
 from covey.scenario.records import Scenario
@@ -46,7 +46,7 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
     scenario = _scenario(run)
     _check(run, scenario, robot)
     typed = recorded_inputs(run)
-    recording = Recording(robot, path)
+    recorded = RecordedRobot(robot, path)
 
     def before_step(sim: Any) -> None:
         for event in typed:
@@ -61,14 +61,14 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
                 observers=observers,
                 before_step=before_step,
                 until_s=float(run.times[-1]) if len(run.times) else 0.0,
-                controllers=recording,
+                hosting=recorded.hosting,
             )
             _compare(run, again, robot)
     except BaseException:
-        recording.log.abandon()
+        recorded.log.abandon()
         raise
-    recording.log.close()
-    return recording.log.steps
+    recorded.log.close()
+    return recorded.log.steps
 
 
 def _scenario(run: Run) -> Scenario:

@@ -6,13 +6,21 @@ from covey.robots.team import TeamModel, TeamState
 from covey.world.state import AnyWorld
 
 
-def physics_of(name: str, world: AnyWorld, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
-    """Return the physics ``planar`` or ``terrain`` for a team, and let ``state`` stand as it stands there.
+def physics_of(name: str | None, world: AnyWorld, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
+    """Return the physics of a team, and let ``state`` stand as it stands there.
+
+    Args:
+        name: ``planar`` or ``terrain``; None: terrain in a world with ground, else planar.
+        world: where the team is.
+        model: its bodies.
+        state: where they start.
+        substep_s: period of the physics [s].
 
     Raises:
         InvalidValueError: it is none of these, or a robot cannot be there.
         CoveyError: terrain needs MuJoCo, and it is not installed.
     """
+    name = name or ("planar" if world.ground is None else "terrain")
     if name == "planar":
         from covey.physics.planar.physics import PlanarPhysics
         from covey.physics.planar.standing import stand

@@ -3,13 +3,14 @@
 import hashlib
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from covey.results.folder import FORMAT
+from covey.results.recording import Recording
 
 _PACKAGES = (
     *("covey", "numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "pillow"),
@@ -20,11 +21,9 @@ _PACKAGES = (
 def build_manifest(
     robots: Sequence[str],
     seed: int,
-    scenario: str = "",
-    name: str = "",
+    recording: Recording = Recording(),
     goal: dict[str, Any] | None = None,
     mission: dict[str, Any] | None = None,
-    inputs: Iterable[Path] = (),
     command: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest of a run that is about to start.
@@ -32,11 +31,9 @@ def build_manifest(
     Args:
         robots: names in the order of the arrays.
         seed: root of every random stream.
-        scenario: the whole scenario as YAML text.
-        name: what the run is called in pictures and tables.
+        recording: its name, scenario and inputs; the SHA-256 of the inputs goes in.
         goal: what ends the run: ``explored_share`` (default 0.99), ``of`` (default ``union``), ``timeout_s``.
         mission: its ``kind`` (default ``exploration``) and what of it never changes.
-        inputs: files that the run reads (maps, controllers); their SHA-256 goes in.
         command: command line, default this process's.
 
     Raises:
@@ -48,13 +45,13 @@ def build_manifest(
         "format": FORMAT,
         "status": "running",
         "goal_status": None,
-        "name": name,
+        "name": recording.name,
         "seed": seed,
         "robots": list(robots),
         "goal": {"explored_share": 0.99, "of": "union", "timeout_s": None} | (goal or {}),
         "mission": {"kind": "exploration"} | (mission or {}),
-        "scenario": scenario,
-        "inputs": [{"path": str(p), "sha256": sha256(Path(p))} for p in inputs],
+        "scenario": recording.scenario_yaml,
+        "inputs": [{"path": str(p), "sha256": sha256(p)} for p in recording.inputs],
         "command": list(sys.argv if command is None else command),
         "versions": versions(),
         "cpu": {"machine": platform.machine(), "name": binding.get_host_cpu_name(), "features": _features()},

@@ -18,6 +18,7 @@ from covey.results.frame import Event, Frame
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
+from covey.results.recording import Recording, as_recording
 from covey.results.run import Run, Scratch
 from covey.results.table import Table
 
@@ -44,11 +45,10 @@ class Recorder:
     the unfinished tables are removed and the manifest says ``incomplete``.
 
     Args:
-        folder: run folder, created; None records into a temporary folder that lives as long as the `Run`.
+        recording: where; a bare path is a folder, and None a temporary one that lives as long as the `Run`.
         names: robots in the order of the arrays.
         pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
             shares, distances, energy and collisions at every step.
-        overwrite: replace a finished run in ``folder``.
         mission: columns of ``team.parquet`` that the mission adds to those of every run.
         robot_columns: columns of ``measurements.parquet`` that it adds.
         attitude: altitude, roll and pitch are recorded with the poses.
@@ -60,11 +60,10 @@ class Recorder:
 
     def __init__(
         self,
-        folder: Path | str | None,
+        recording: Recording | Path | str | None,
         names: Sequence[str],
         *,
         pose_every: int = 1,
-        overwrite: bool = False,
         mission: Sequence[str] = (),
         robot_columns: Sequence[str] = (),
         attitude: bool = False,
@@ -78,9 +77,11 @@ class Recorder:
         columns = ("step", "time_s", "robot", *self._team_columns, *self._step_columns, *self._pose_columns)
         if twice := [name for name in columns if columns.count(name) > 1]:  # a frame has one value of each name
             raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
+        self.recording = as_recording(recording)
+        folder = self.recording.folder
         self._scratch = Scratch() if folder is None else None
         self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
-        self._lock = claim(self.folder, overwrite)
+        self._lock = claim(self.folder, self.recording.overwrite)
         self._tables: dict[str, Table] = {}
         self._is_open = False
 

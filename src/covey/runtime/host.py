@@ -11,6 +11,7 @@ from covey.onboard.group import Group
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.results.recorder import Recorder
+from covey.runtime.execution import Execution
 
 if TYPE_CHECKING:
     from covey.runtime.phases.communication import Communication
@@ -35,8 +36,7 @@ class Team:
         frames_of: poses of the frames of others that each of them has found; empty if all share one frame.
         programs: the controllers of several robots and their groups, by group or ``team``.
         members: the team indices of each group, by name.
-        step_s: control period [s].
-        step_budget_s: wall time that a controller may take for one step [s].
+        execution: the control period, what a controller may take for one step, and where it runs.
     """
 
     specs: dict[int, RobotSpec]
@@ -44,8 +44,7 @@ class Team:
     frames_of: Mapping[int, Mapping[str, Pose]]
     programs: dict[str, list[Group]]
     members: dict[str, range]
-    step_s: float
-    step_budget_s: float
+    execution: Execution
     sensing: "Sensing"
     localization: "LocalizationAndMapping"
     communication: "Communication"

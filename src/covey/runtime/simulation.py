@@ -1,16 +1,16 @@
 """`Simulation`: a world, a team, and the step that moves both on."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy as np
 
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
-from covey.comms.traffic import Log
-from covey.errors import InvalidValueError, UnknownNameError, printable
+from covey.errors import CoveyError, InvalidValueError, UnknownNameError, printable
 from covey.events.checks import check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
 from covey.events.port import Dig, Impairment, Port
@@ -26,14 +26,15 @@ from covey.results.folder import GROUNDS
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
+from covey.results.recording import Recording
 from covey.results.run import Run
-from covey.robots.computer import Costs
 from covey.robots.team import TeamModel, TeamState
-from covey.runtime.hosting import Controllers, hosting
+from covey.runtime.execution import Execution, as_execution
+from covey.runtime.hosting import Hosting, hosting_of
 from covey.runtime.local.failures import stopped
 from covey.runtime.pacing import Pace, rare_collections
 from covey.runtime.phases.communication import Communication
-from covey.runtime.phases.computing import Compute, Computing
+from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding import Deciding
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
@@ -51,7 +52,6 @@ LOG = logging.getLogger("covey")
 """Says what goes wrong: an error when a controller fails, and a warning when nobody shares maps."""
 END_LOG = logging.getLogger("covey.end")
 """Says at the end of `run` all that went wrong."""
-OnError = Literal["stop_robot", "end_run"]
 
 
 class Simulation:
@@ -63,8 +63,6 @@ class Simulation:
         controller: what decides on each robot, for robots without a controller of their own; also by the name of one
             that ships, such as ``"minpos"``.
         seed: the root of every random draw.
-        step_s: control period [s], a multiple of ``substep_s``.
-        substep_s: physics substep [s].
         mission: what the team is to achieve, such as `covey.missions.Patrolling`; None is exploration.
         stop: when the run ends; also a function of the simulation that returns True at the goal.
         radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
@@ -73,26 +71,21 @@ class Simulation:
         tags: reach of the tags that robots leave in the environment.
         events: changes of the world, records of `covey.events.records` or plain data as in a scenario.
         faults: what goes wrong with robots, records of `covey.events.fault_records` or plain data.
-        on_controller_error: a controller that fails stops its robot, or ends the run.
-        step_budget_s: wall time [s] that a controller may take for one step.
-        compute: how long robots with a computer are busy: ``modelled`` or ``measured``.
-        costs: what their software takes; None: the table of `covey.robots.computer.Costs`.
+        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one; None:
+            terrain in a world with ground, else planar.
+        execution: how the run is computed, such as ``Execution(step_s=0.2)``; also plain data as in a scenario.
+        recording: where the run is written, a folder or a `Recording`; None: into a temporary folder.
         observers: called with each `Frame`; they only look.
-        name: of the run.
-        folder: where the run is recorded; None: in a temporary folder.
-        overwrite: replace a finished run in ``folder``.
-        scenario_yaml: the scenario as text, for the manifest.
-        inputs: files that the run depends on, for the manifest.
-        pose_every: poses are recorded at every so many steps.
-        links_every_s: links and traffic are recorded this often [s], once somebody has sent something.
-        log_messages: which single packets are recorded: ``none``, ``drops`` or ``all``.
-        controllers: where they run: ``in_process``, ``processes``, or a `covey.runtime.remote.record.Processes`.
-        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one.
+        hosting: host of the controllers, for tools that record their steps; None: the one that ``execution`` names.
 
     Attributes:
         status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: the truth about the team.
         world_state: the same about the place; doors, walls and craters change it.
+
+    Raises:
+        InvalidValueError: a value is invalid, or is not in its record.
+        UnknownNameError: no argument or controller has that name.
 
     Examples:
         >>> import covey
@@ -110,43 +103,34 @@ class Simulation:
         controller: Any = None,
         *,
         seed: int = 0,
-        step_s: float = 0.1,
-        substep_s: float = 0.01,
         mission: Mission | None = None,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
         radio: float | Radio | Sequence[Radio] = np.inf,
         share_maps: ShareMaps | float | None = None,
-        tags: Tags | None = None,
+        tags: Tags = Tags(),
         events: Sequence[Any] = (),
         faults: Sequence[Any] = (),
-        on_controller_error: OnError = "stop_robot",
-        step_budget_s: float = 10.0,
-        compute: Compute = "modelled",
-        costs: Costs | None = None,
+        physics: Literal["planar", "terrain"] | None = "planar",
+        execution: Execution | Mapping[str, Any] = Execution(),
+        recording: Recording | Path | str | None = None,
         observers: Iterable[Callable[[Frame], Any]] = (),
-        name: str = "",
-        folder: Path | str | None = None,
-        overwrite: bool = False,
-        scenario_yaml: str = "",
-        inputs: Iterable[Path] = (),
-        pose_every: int = 1,
-        links_every_s: float = 1.0,
-        log_messages: Log = "none",
-        controllers: Controllers = "in_process",
-        physics: Literal["planar", "terrain"] = "planar",
+        hosting: Hosting | None = None,
+        **unknown: Never,
     ):
+        if unknown:
+            raise _misplaced(unknown)
+        self.execution = execution = as_execution(execution)
         self.groups = as_groups(robots, controller, world, seed)
-        self.world_state, self.seed, self.name = (place := WorldState(world)), seed, name
+        self.world_state, self.seed = (place := WorldState(world)), seed
         self.names = [n for group in self.groups for n in group.names]
         if len(set(self.names)) < len(self.names):
             raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
-        self.clock = Clock(substep_s, step_s)
+        self.clock = Clock(execution.substep_s, execution.step_s)
         self.stop = stop if isinstance(stop, Stop) else Stop()
         self._goal = stop if callable(stop) else None
-        self.on_controller_error: OnError = on_controller_error
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
-        self.physics = physics_of(physics, place, self.model, self.state, substep_s)
+        self.physics = physics_of(physics, place, self.model, self.state, execution.substep_s)
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
         mission = Exploration() if mission is None else mission
         if not isinstance(mission, Mission):
@@ -156,7 +140,7 @@ class Simulation:
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
             check_unknown_starts(self.groups, mission.kind)
-        beliefs, host = hosting(controllers)
+        beliefs, host = hosting or hosting_of(execution)
         self.localization = LocalizationAndMapping(
             self.groups, self.state, self.sensing, self.clock, world.grid, seed, sharing.rule, own_frames, beliefs
         )
@@ -165,8 +149,7 @@ class Simulation:
         self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         truth = (place, self.model, self.state, self.clock, self._pose_before, self._trace)
         self.scoring = Scoring(MissionContext(*truth, self.sensing.banks, self.localization), mission)
-        radios = radios_of(radio)
-        self.communication = Communication(self.names, radios, tags or Tags(), seed, links_every_s, log_messages)
+        self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         self._unshared = unshared(programs, sharing)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
@@ -174,7 +157,7 @@ class Simulation:
         self.map_exchange = MapExchange(
             self.localization.teams, shares, self.communication.network, sharing, self.clock, frames
         )
-        self.computing = Computing(self.groups, self.clock, compute, costs)
+        self.computing = Computing(self.groups, self.clock, execution)
         self.deciding = Deciding(
             self.groups,
             self.sensing,
@@ -183,8 +166,7 @@ class Simulation:
             self.computing,
             host,
             seed,
-            step_s,
-            step_budget_s,
+            execution,
             self.map_exchange.frames_of if own_frames else None,
             self.tracker.waypoints,
         )
@@ -218,10 +200,9 @@ class Simulation:
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         spatial = physics == "terrain" or world.ground is not None
         self._recorder = Recorder(
-            folder,
+            recording,
             self.names,
-            pose_every=pose_every,
-            overwrite=overwrite,
+            pose_every=execution.pose_every,
             mission=(*self.scoring.columns, *self.ground_accuracy.columns),
             robot_columns=self.scoring.robot_columns,
             attitude=spatial,
@@ -229,7 +210,7 @@ class Simulation:
         task = {"kind": mission.kind, **self.tracker.facts}
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)
-        self._recorder.open(build_manifest(self.names, seed, scenario_yaml, name, self.stop.goal, task, inputs))
+        self._recorder.open(build_manifest(self.names, seed, self._recorder.recording, self.stop.goal, task))
         if spatial:
             self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         self.deciding.record_into(self._recorder)
@@ -452,7 +433,7 @@ class Simulation:
             for i in failure.robots:
                 self.state.halted[i] = True
                 self._event("controller_failed", i, text=failure.text)
-            if self.on_controller_error == "end_run":
+            if self.execution.on_controller_error == "end_run":
                 self.status = "failed"
         failed = [(self.names[i], self.time, f.text) for f in self.deciding.failures for i in f.robots]
         for line in stopped(failed):
@@ -515,3 +496,14 @@ class Simulation:
     def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
         step = self.clock.step + (kind == "controller_failed")
         self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), text))
+
+
+def _misplaced(given: Mapping[str, Any]) -> CoveyError:
+    """Return the error for arguments that `Simulation` does not have; it names the record that has them."""
+    for argument, record in (("execution", Execution), ("recording", Recording)):
+        if fields := [f"{name}={value!r:.60}" for name, value in given.items() if name in record.model_fields]:
+            names = " and ".join(name for name in given if name in record.model_fields)
+            write = f"{argument}=covey.{record.__name__}({', '.join(fields)})"
+            return InvalidValueError(f"Simulation takes {names} within {argument}; write {write}")
+    known = [name for name, p in signature(Simulation).parameters.items() if p.kind != p.VAR_KEYWORD]
+    return UnknownNameError("argument of Simulation", next(iter(given)), known)

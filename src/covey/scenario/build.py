@@ -15,6 +15,7 @@ from covey.events.checks import found_in, order_found
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.registry import code_of
+from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.world.editing.changing import door_patch, with_doors
@@ -62,7 +63,7 @@ def build(
     folder: Path | str | None = None,
     overwrite: bool = False,
     observers: Iterable[Any] = (),
-    controllers: Any = None,
+    hosting: Any = None,
 ) -> "Simulation":
     """Return a simulation of the scenario, ready for its first step.
 
@@ -71,13 +72,12 @@ def build(
         folder: where to record; None for a temporary folder.
         overwrite: replace a finished run in ``folder``.
         observers: get each frame.
-        controllers: where they run, instead of where the scenario says, see `Simulation`.
+        hosting: host of the controllers; replaces the setting of the scenario, see `Simulation`.
 
     Raises:
         ScenarioError: all that is wrong with the world and with the start poses.
     """
-    recorded = {"folder": folder, "overwrite": overwrite, "observers": tuple(observers)}
-    return _begun(scenario, set_up(scenario), controllers, **recorded)
+    return _begun(scenario, set_up(scenario), folder, overwrite, observers, hosting)
 
 
 def try_out(scenario: "Scenario") -> SetUp:
@@ -114,9 +114,15 @@ def _check_memory(ready: SetUp) -> None:
     )
 
 
-def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **recorded: Any) -> "Simulation":
+def _begun(
+    scenario: "Scenario",
+    ready: SetUp,
+    folder: Path | str | None = None,
+    overwrite: bool = False,
+    observers: Iterable[Any] = (),
+    hosting: Any = None,
+) -> "Simulation":
     _check_memory(ready)
-    execution = scenario.execution
     from covey.onboard.group import Group  # after the checks, since these load the kernels
     from covey.runtime.simulation import Simulation
 
@@ -133,14 +139,18 @@ def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **record
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
+    recording = Recording(
+        folder=folder,
+        overwrite=overwrite,
+        name=scenario.name,
+        scenario_yaml=_text(scenario),
+        inputs=tuple(inputs(scenario)),
+    )
     try:
         return Simulation(
             ready.world,
             groups,
             seed=scenario.seed,
-            step_s=execution.step_s,
-            substep_s=execution.substep_s,
-            physics=scenario.physics or ("planar" if ready.world.ground is None else "terrain"),
             mission=scenario.mission,
             stop=scenario.stop,
             radio=scenario.radio,
@@ -148,18 +158,11 @@ def _begun(scenario: "Scenario", ready: SetUp, controllers: Any = None, **record
             tags=scenario.tags,
             events=scenario.events,
             faults=scenario.faults,
-            on_controller_error=execution.on_controller_error,
-            step_budget_s=execution.step_budget_s,
-            compute=execution.compute,
-            costs=execution.costs,
-            pose_every=execution.pose_every,
-            links_every_s=execution.links_every_s,
-            log_messages=execution.log_messages,
-            controllers=controllers or (execution.processes if execution.controllers == "processes" else "in_process"),
-            name=scenario.name,
-            scenario_yaml=_text(scenario),
-            inputs=inputs(scenario),
-            **recorded,
+            physics=scenario.physics,
+            execution=scenario.execution,
+            recording=recording,
+            observers=observers,
+            hosting=hosting,
         )
     except MemoryError as error:
         raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None

@@ -9,9 +9,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, Validation
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.onboard.controller import Program, parameters_of, refuse_misfit, types_of
-from covey.records import Record
+from covey.records import Record, located
 from covey.registry import Unread, load_from_file
-from covey.scenario.messages import located
 from covey.scenario.outline import outline_of
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
@@ -23,28 +22,6 @@ def problems_of(error: ValidationError, document: Document, model: type[BaseMode
                 found.append(_problem(details, document, model))
     unique = {(p.line, p.column, p.message): p for p in found}
     return [unique[place] for place in sorted(unique)]
-
-
-Located = tuple[Path, str, Any]
-
-
-def located(errors: list[Located], unknown_keys: list[Located] | None = None) -> ValidationError:
-    """Return the error for a validator to raise if it knows the places of the problems below it.
-
-    Args:
-        errors: path, message and given value of each invalid value.
-        unknown_keys: the same for unknown keys.
-    """
-    lines = [
-        InitErrorDetails(
-            type=PydanticCustomError("located", "{message}", {"message": message, "at_key": at_key}),
-            loc=path,
-            input=value,
-        )
-        for at_key, group in ((False, errors), (True, unknown_keys or []))
-        for path, message, value in group
-    ]
-    return ValidationError.from_exception_data("record", lines)
 
 
 def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:

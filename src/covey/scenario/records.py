@@ -16,14 +16,12 @@ from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Localization, Truth
 from covey.missions import Exploration, Mission
 from covey.named import resolve
-from covey.records import Record
-from covey.robots.computer import Costs
+from covey.records import Record, located
 from covey.robots.model import RobotModel
-from covey.runtime.remote.record import Processes
+from covey.runtime.execution import Execution
 from covey.runtime.stop import Stop
 from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
-from covey.scenario.messages import located
 from covey.scenario.robot import resolve_robot
 from covey.world.doors import Door
 from covey.world.records.landscapes import WorldRecord
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
 
 MAX_ROBOTS = 100_000
-MOST_SUBSTEPS = 10_000
 
 
 def _from_kind(value: Any) -> Any:
@@ -112,63 +109,6 @@ class DeclaredDoor(Record):
     def door(self) -> Door:
         """Return it as a door of a world."""
         return Door(self.name, *self.box_m, open=self.open)
-
-
-class Execution(Record):
-    """Periods and limits of the computation."""
-
-    step_s: float = Field(default=0.1, gt=0, le=60, description="Control period [s]; a multiple of substep_s.")
-    substep_s: float = Field(
-        default=0.01, gt=0, le=60, description="Period of the physics [s]; at least step_s / 10000."
-    )
-    on_controller_error: Literal["stop_robot", "end_run"] = Field(
-        default="stop_robot",
-        description=(
-            "What happens if a controller raises an exception or returns an invalid command. "
-            "stop_robot: its robot stops; end_run: the run ends."
-        ),
-    )
-    pose_every: int = Field(default=1, ge=1, description="Poses are recorded every this many steps.")
-    links_every_s: float = Field(
-        default=1.0,
-        gt=0,
-        description="Links and traffic are recorded at this interval [s], from the first message on.",
-    )
-    log_messages: Literal["none", "drops", "all"] = Field(
-        default="none", description="Packets that are recorded in messages.parquet: none, drops (lost packets), or all."
-    )
-    step_budget_s: float = Field(
-        default=10.0,
-        gt=0,
-        description="A controller that takes longer than this for one step counts as hung [s of wall time].",
-    )
-    compute: Literal["modelled", "measured"] = Field(
-        default="modelled",
-        description="How long robots with a computer are busy. modelled: as `costs` declare; measured: as long "
-        "as this machine takes, so the run is not repeatable.",
-    )
-    costs: Costs = Field(default=Costs(), description="Costs of the software of robots with a computer.")
-    controllers: Literal["in_process", "processes"] = Field(
-        default="in_process",
-        description="Where controllers run, with mapping and planning. in_process: in the simulator's process; "
-        "processes: each in its own process.",
-    )
-    processes: Processes = Field(default=Processes(), description="Settings for controllers: processes.")
-
-    @model_validator(mode="after")
-    def _divides(self) -> "Execution":
-        ratio = self.step_s / self.substep_s
-        if ratio < 1 - 1e-9 or abs(ratio - round(ratio)) > 1e-9 * ratio:
-            near = max(1, round(ratio)) * self.substep_s
-            message = f"{self.step_s:g} s is not a multiple of substep_s {self.substep_s:g} s; nearest: {near:.9g}"
-            raise located([(("step_s",), message, self.step_s)])
-        if ratio > MOST_SUBSTEPS:
-            message = f"{self.step_s:g} s has {ratio:.3g} substeps of {self.substep_s:g} s; at most {MOST_SUBSTEPS}"
-            raise located([(("substep_s",), message, self.substep_s)])
-        if self.controllers != "processes" and self.processes != Processes():
-            message = "belongs to controllers: processes; leave it out, or set that"
-            raise located([(("processes",), message, self.processes.model_dump(exclude_defaults=True))])
-        return self
 
 
 class Scenario(FromFile):

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import ValidationInfo
 
 from covey.errors import CoveyError, InvalidValueError
+from covey.records import located
 from covey.registry import Unread, load_from_file, stand_in
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
-from covey.scenario.messages import located
 
 
 def resolve_robot(value: Any, info: ValidationInfo) -> Any:

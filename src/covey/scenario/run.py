@@ -20,7 +20,7 @@ def run_scenario(
     observers: Iterable[Any] = (),
     before_step: "Callable[[Simulation], Any] | None" = None,
     until_s: float | None = None,
-    controllers: Any = None,
+    hosting: Any = None,
 ) -> "Run":
     """Run a scenario to its end and return the run.
 
@@ -32,7 +32,7 @@ def run_scenario(
         observers: called with each frame.
         before_step: called with the simulation before each step; it may call `Simulation.do`.
         until_s: stop at this simulated time [s] in any case.
-        controllers: where controllers run; replaces the setting of the scenario, see `Simulation`.
+        hosting: host of the controllers; replaces the setting of the scenario, see `Simulation`.
 
     Raises:
         CoveyError: the map file is invalid, the robots do not fit, or the folder cannot be written. Nothing is written
@@ -43,5 +43,5 @@ def run_scenario(
 
     # Report problems before compiling anything.
     with compiling(check=lambda: set_up(scenario)) if is_cold() else nullcontext():
-        simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers, controllers=controllers)
+        simulation = build(scenario, folder=folder, overwrite=overwrite, observers=observers, hosting=hosting)
     return simulation.run(speed=speed, before_step=before_step, until_s=until_s)

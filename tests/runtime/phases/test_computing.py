@@ -27,8 +27,8 @@ def simulate(controller, computer, *, localization=None, mapping=None, compute="
     body = disc().model_copy(update={"sensors": lidar, "mapping": mapping, "computer": computer})
     group = covey.Group("robot", body, [(-4.0, 0.0, 0.0)], controller, localization or Truth())
     world = covey.World.empty(10, 4)
-    costs = Costs(**(FREE | {"base_mib": 100.0, "cell_bytes": 0.0} | costs))
-    sim = covey.Simulation(world, [group], compute=compute, costs=costs, stop=Stop(timeout_s=20))
+    execution = covey.Execution(compute=compute, costs=Costs(**(FREE | {"base_mib": 100.0, "cell_bytes": 0.0} | costs)))
+    sim = covey.Simulation(world, [group], execution=execution, stop=Stop(timeout_s=20))
     return sim.run(until_s=until_s), sim
 
 
@@ -218,7 +218,7 @@ def test_measured_time_delays_and_the_run_is_not_repeatable():
 def test_time_and_memory_of_a_process_are_charged_to_its_robot():
     body = disc().model_copy(update={"computer": Computer(cpus=1, speed=0.5)})
     sim = covey.Simulation(
-        covey.World.empty(8, 8), [covey.Group("robot", body, [(0, 0, 0)], still)], compute="measured"
+        covey.World.empty(8, 8), [covey.Group("robot", body, [(0, 0, 0)], still)], execution={"compute": "measured"}
     )
     assert isinstance(sim.computing, Computing)
     sim.computing.charge(0, 0.25)

@@ -49,7 +49,9 @@ def gone(pids, within_s=10.0):
 
 def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_go_on():
     groups = [group("killed", straight, -2.0), group("hung", sleeper, 0.0), group("well", straight, 2.0)]
-    sim = covey.Simulation(covey.World.empty(12, 8), groups, controllers="processes", step_budget_s=0.5)
+    sim = covey.Simulation(
+        covey.World.empty(12, 8), groups, execution={"controllers": "processes", "step_budget_s": 0.5}
+    )
     for step in range(10):
         if step == 5:
             os.kill(sim.deciding.host.fleet.channels["killed0"].pid, signal.SIGKILL)
@@ -77,7 +79,8 @@ def test_processes_end_when_their_simulator_is_killed(tmp_path):
         "    while True:\n"
         "        pass\n"
         "if __name__ == '__main__':\n"
-        "    sim = covey.Simulation(covey.World.empty(6, 6), 1, endless, controllers='processes', step_budget_s=1e6)\n"
+        "    execution = covey.Execution(controllers='processes', step_budget_s=1e6)\n"
+        "    sim = covey.Simulation(covey.World.empty(6, 6), 1, endless, execution=execution)\n"
         "    sim.step()\n"
         "    print(sim.deciding.host.fleet.channels['robot0'].pid, flush=True)\n"
         "    sim.run()\n"
@@ -96,22 +99,21 @@ def test_processes_end_when_their_simulator_is_killed(tmp_path):
 
 def test_what_cannot_go_to_a_process_is_said_with_what_to_do():
     world = covey.World.empty(6, 6)
-    sim = covey.Simulation(world, 1, lambda robot: robot.drive(0.1), controllers="processes")
+    sim = covey.Simulation(world, 1, lambda robot: robot.drive(0.1), execution={"controllers": "processes"})
     with pytest.raises(InvalidValueError, match="define it at the top level of a module or file"):
         sim.run()
-    sim = covey.Simulation(world, 1, Hopeless, controllers="processes")
+    sim = covey.Simulation(world, 1, Hopeless, execution={"controllers": "processes"})
     sim.step()
     assert "RuntimeError: no map of the treasure" in sim.deciding.failures[0].text
     sim.close()
-    with pytest.raises(InvalidValueError, match="give in_process, processes"):
-        covey.Simulation(world, 1, straight, controllers="threads")
+    with pytest.raises(InvalidValueError, match="must be 'in_process' or 'processes'; given: 'threads'"):
+        covey.Simulation(world, 1, straight, execution={"controllers": "threads"})
 
 
 def test_in_real_time_who_is_late_misses_the_step_and_the_simulator_goes_on():
-    from covey.runtime.remote.record import Processes
-
     groups = [group("quick", straight, -2.0), group("slow", slow, 2.0)]
-    sim = covey.Simulation(covey.World.empty(12, 8), groups, controllers=Processes(pace="real_time"))
+    execution = covey.Execution(controllers="processes", processes=covey.Processes(pace="real_time"))
+    sim = covey.Simulation(covey.World.empty(12, 8), groups, execution=execution)
     sim.step()
     begun = time.monotonic()
     for _ in range(20):

@@ -52,18 +52,12 @@ def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
         parents = {psutil.Process(pid).ppid() for pid in pids}
         assert parents == {worker.process.process.pid for worker in cluster.workers.values()}
         run = sim.run()
+        nodes = covey.Processes(nodes=cluster.scheduler_address, robots_per_node=1)
+        execution = covey.Execution(controllers="processes", processes=nodes)
         with pytest.raises(InvalidValueError, match=r"need 3 workers; .* has 2"):
-            covey.Simulation(
-                covey.World.empty(6, 6), 3, still, controllers=on(cluster.scheduler_address, robots_per_node=1)
-            )
+            covey.Simulation(covey.World.empty(6, 6), 3, still, execution=execution)
     assert (run.folder / "measurements.parquet").read_bytes() == reference
     assert set(run.manifest["processes"]["hosts"]) == {"scout0", "scout1"}
-
-
-def on(address, **options):
-    from covey.runtime.remote.record import Processes
-
-    return Processes(nodes=address, **options)
 
 
 async def still(robot):

@@ -58,7 +58,9 @@ def test_a_full_memory_kills_or_slows_the_controller_as_it_is_measured(when_full
         update={"mapping": None, "computer": Computer(ram_mib=40.0, when_ram_full=when_full)}
     )
     group = covey.Group("hoarder", model, [(0.0, 0.0, 0.0)], Hoarder)
-    sim = covey.Simulation(covey.World.empty(9, 9), [group], controllers="processes", compute="measured")
+    sim = covey.Simulation(
+        covey.World.empty(9, 9), [group], execution={"controllers": "processes", "compute": "measured"}
+    )
     delays = []
     for _ in range(400):
         sim.step()

@@ -12,12 +12,11 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_
 from covey.errors import InvalidValueError, did_you_mean
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
-from covey.records import Record
+from covey.records import Located, Record, located
 from covey.results.frame import EVENT_KINDS
 from covey.runtime.stop import Stop
 from covey.scenario.dump import plain
 from covey.scenario.from_file import FromFile
-from covey.scenario.messages import Located, located
 from covey.scenario.records import Scenario
 
 

@@ -24,7 +24,7 @@ class LocalHost(Host):
 
     def __init__(self, team: Team):
         communication, beliefs = team.communication, team.localization.belief_of
-        self.watchdog = Watchdog(team.step_budget_s)
+        self.watchdog = Watchdog(team.execution.step_budget_s)
         self.cpu_s = dict[int, float]()
         self.onboard = {
             i: spec.software(communication.mailboxes[i], communication.board, beliefs.get(i), team.frames_of.get(i))

@@ -11,8 +11,8 @@ from covey.comms.network import Network
 from covey.comms.radio import Radio
 from covey.comms.samples import Sample
 from covey.comms.tags import Tag, TagField, TagReading, Tags
-from covey.comms.traffic import Log
 from covey.robots.team import TeamState
+from covey.runtime.execution import Execution
 from covey.world.state import AnyWorld
 
 
@@ -28,11 +28,11 @@ class Communication:
         events: tags left in this step: robot, x, y [m] and content.
     """
 
-    def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, every_s: float, log: Log):
+    def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, execution: Execution):
         self.mailboxes = [Mailbox(name, tuple(names)) for name in names]
-        self.network = Network(self.mailboxes, radios, seed, log)
+        self.network = Network(self.mailboxes, radios, seed, execution.log_messages)
         self.sample: Sample | None = None
-        self._every_s, self._next_s = every_s, 0.0
+        self._every_s, self._next_s = execution.links_every_s, 0.0
         self.tags, self.board = TagField(tags), Blackboard()
         self.events: list[tuple[int, float, float, Any]] = []
         self.tags_in_reach: dict[int, list[TagReading]] = {}

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from covey.onboard.group import Group
 from covey.onboard.motions import STILL, Twist
 from covey.physics.clock import Clock
 from covey.results.computers import ComputerSample
-from covey.robots.computer import Computer, Costs
+from covey.robots.computer import Computer
+from covey.runtime.execution import Execution
 
-Compute = Literal["modelled", "measured"]
 POLL_S = 5.0
 """Period at which the use of processors and memory is sampled [s], as in Yan et al. 2017."""
 _EPS = 1e-9
@@ -90,8 +90,7 @@ class Computing:
     Args:
         groups: the team.
         clock: clock of the simulation.
-        compute: ``modelled``: work takes the time in ``costs``; ``measured``: the processor time that it really takes.
-        costs: cost by kind of work.
+        execution: says whether work takes the time in its ``costs``, or the processor time that it really takes.
 
     Attributes:
         machines: computers by team index.
@@ -99,10 +98,8 @@ class Computing:
         told: whether processes report the time of the robots' software, so that it is not measured here.
     """
 
-    def __init__(
-        self, groups: Sequence[Group], clock: Clock, compute: Compute = "modelled", costs: Costs | None = None
-    ):
-        self.clock, self.costs = clock, costs or Costs()
+    def __init__(self, groups: Sequence[Group], clock: Clock, execution: Execution):
+        self.clock, self.costs = clock, execution.costs
         self.machines: dict[int, Machine] = {}
         robot = 0
         for group in groups:
@@ -111,7 +108,7 @@ class Computing:
                 if group.robot.computer is not None:
                     self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s)
                 robot += 1
-        self.measures = compute == "measured" and bool(self.machines)
+        self.measures = execution.compute == "measured" and bool(self.machines)
         self.told = False
         self._poll_steps = max(1, round(POLL_S / clock.step_s))
         self._sampled = 0

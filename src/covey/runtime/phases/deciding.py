@@ -21,6 +21,7 @@ from covey.onboard.step import Failed, GroupInput, Requests, StepInput, StepOutp
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
+from covey.runtime.execution import Execution
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
 from covey.runtime.phases.communication import Communication
@@ -70,8 +71,7 @@ class Deciding:
         computing: Computing,
         host: Callable[[Team], Host],
         seed: int,
-        step_s: float,
-        step_budget_s: float,
+        execution: Execution,
         frames_of: Callable[[int, str], Mapping[str, Pose]] | None = None,
         waypoints: Waypoints | None = None,
     ):
@@ -102,7 +102,7 @@ class Deciding:
         programs: dict[str, list[Group]] = {}
         for group, first in self._parts():
             if group.program is not None and group.program.scope == "robot":
-                specs |= self._specs(group, first, seed, step_s * group.control_every, waypoints)
+                specs |= self._specs(group, first, seed, execution.step_s * group.control_every, waypoints)
             elif group.program is not None:
                 programs.setdefault("team" if group.program.scope == "team" else group.name, []).append(group)
         self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
@@ -114,8 +114,7 @@ class Deciding:
                 {i: frames_of(i, spec.name) for i, spec in specs.items()} if frames_of is not None else {},
                 programs,
                 self._members,
-                step_s,
-                step_budget_s,
+                execution,
                 sensing,
                 localization,
                 communication,

@@ -10,10 +10,10 @@ from typing import Any
 from covey.errors import ControllerError
 from covey.kernel import is_compiled
 from covey.planning.dynamic_window import dynamic_window
+from covey.runtime.execution import Processes
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.launch import end_forks, given_key, start_process
 from covey.runtime.remote.line import TransportLine
-from covey.runtime.remote.record import Processes
 from covey.runtime.remote.spawn_spec import packed, refuse_within_import
 from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Transport, TransportError

@@ -13,6 +13,7 @@ from covey.geometry import Pose
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamNews
 from covey.results.recorder import Recorder
+from covey.runtime.execution import Processes
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.phases.sensing import SensorBank
@@ -20,7 +21,6 @@ from covey.runtime.remote.line import Line
 from covey.runtime.remote.mirror import Mirror
 from covey.runtime.remote.noting import Noting
 from covey.runtime.remote.pace import LockStep, RealTime
-from covey.runtime.remote.record import Processes
 from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
 from covey.runtime.remote.use import Use
 from covey.runtime.transport.channel import Channel
@@ -74,15 +74,16 @@ class RemoteHost(Host):
         fleet: the lines to them.
     """
 
-    def __init__(self, record: Processes, lines_of: Callable[[Processes, list[Channel]], Lines], team: Team):
+    def __init__(self, lines_of: Callable[[Processes, list[Channel]], Lines], team: Team):
         self._team = team
-        self._pace = RealTime(team.step_s) if record.pace == "real_time" else LockStep()
+        record, budget_s = team.execution.processes, team.execution.step_budget_s
+        self._pace = RealTime(team.execution.step_s) if record.pace == "real_time" else LockStep()
         self.repeatable = self._pace.repeatable
         self._measures = team.computing.measures or not self.repeatable
         team.computing.told = True
-        channels = {i: Channel(spec.name, (i,), team.step_budget_s) for i, spec in team.specs.items()}
+        channels = {i: Channel(spec.name, (i,), budget_s) for i, spec in team.specs.items()}
         of_groups = {
-            key: Channel(key, tuple(i for g in groups for i in team.members[g.name]), team.step_budget_s)
+            key: Channel(key, tuple(i for g in groups for i in team.members[g.name]), budget_s)
             for key, groups in team.programs.items()
         }
         self.fleet = lines_of(record, [*channels.values(), *of_groups.values()])

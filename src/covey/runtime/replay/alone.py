@@ -12,7 +12,7 @@ from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.remote.agent import RobotAgent
 from covey.runtime.replay.log import Log
 from covey.runtime.replay.plain import encode
-from covey.runtime.replay.recording import without_error
+from covey.runtime.replay.recorded import without_error
 
 _ENDLESS_S = 1e9  # in a debugger a step may take long
 

@@ -1,28 +1,32 @@
-"""`Recording`: a host whose controllers share no memory with the simulation, like remote ones, but run in its process.
+"""`RecordedRobot`: a host in the simulation's process whose controllers share no memory with it, like remote ones.
 
 It records the steps of one robot.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from covey.mapping.occupancy.apart import OwnTiles
 from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
+from covey.runtime.execution import Processes
+from covey.runtime.hosting import Hosting
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.local.watchdog import Watchdog, failed
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.agent import GroupAgent, RobotAgent
-from covey.runtime.remote.record import Processes
+from covey.runtime.remote.host import RemoteHost
+from covey.runtime.remote.mirror import Mirror
 from covey.runtime.remote.spawn_spec import GroupSpawn, RobotSpawn
 from covey.runtime.replay.log import LogWriter
 from covey.runtime.replay.plain import encode
 from covey.runtime.transport.channel import Channel
 
 
-class Recording:
-    """Records the steps of one robot; pass it to a `Simulation` as ``controllers``.
+class RecordedRobot:
+    """Records the steps of one robot; pass its ``hosting`` to a `Simulation`.
 
     Args:
         robot: name of the robot.
@@ -32,6 +36,11 @@ class Recording:
     def __init__(self, robot: str, path: Path):
         self.robot, self.log = robot, LogWriter(path)
 
+    @property
+    def hosting(self) -> Hosting:
+        """The argument ``hosting`` of a `Simulation`."""
+        return Mirror, partial(RemoteHost, self.lines)
+
     def lines(self, record: Processes, channels: list[Channel]) -> "ShortLines":
         """Return the lines of a team."""
         return ShortLines(self, record, channels)
@@ -40,9 +49,9 @@ class Recording:
 class ShortLines:
     """Lines to controllers that are called directly."""
 
-    def __init__(self, recording: Recording, record: Processes, channels: list[Channel]):
+    def __init__(self, recorded: RecordedRobot, record: Processes, channels: list[Channel]):
         self.record, self.channels = record, {channel.name: channel for channel in channels}
-        self._recording, self._lines = recording, dict[str, ShortLine]()
+        self._recorded, self._lines = recorded, dict[str, ShortLine]()
         self._watchdog: Watchdog | None = None
 
     def line(self, channel: Channel, banks: Sequence[SensorBank]) -> "ShortLine":
@@ -59,8 +68,8 @@ class ShortLines:
                 if isinstance(spawn, GroupSpawn):
                     line.agent = GroupAgent(spawn, self._watchdog)
                     continue
-                if name == self._recording.robot:
-                    line.log = self._recording.log
+                if name == self._recorded.robot:
+                    line.log = self._recorded.log
                     line.log.begin(spawn)
                 line.agent = RobotAgent(spawn, self._watchdog)
         return False
