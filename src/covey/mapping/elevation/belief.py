@@ -19,11 +19,11 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.mapping.elevation import kernels as kernels
-from covey.mapping.elevation import versions as versions
+from covey.mapping.elevation import kernels, versions
 from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.elevation.footing import ground_points
 from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
+from covey.mapping.elevation.points import see_points
 from covey.mapping.elevation.versions import TileVersion
 from covey.mapping.exchange.map_updates import News
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory, read_only
@@ -154,7 +154,7 @@ class Elevations(SharedMaps):
         """
         if self._place is None:
             self._place = np.full((*self.grid.shape, 2), -1, np.int32)
-        kernels.see_points(
+        see_points(
             self._team,
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
