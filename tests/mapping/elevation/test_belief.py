@@ -339,7 +339,7 @@ def test_a_belief_is_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(getattr(beliefs[1], name)(), getattr(beliefs[0], name)())
     beliefs.share(np.ones((2, 2), bool))
     assert beliefs.clock.tolist() == [[1, 1], [1, 1]]
-    with pytest.raises(InvalidValueError, match="vertices 1 m apart from"):
+    with pytest.raises(InvalidValueError, match="vertices 1 m apart, from"):
         team(spacing=0.5)[0].load(tmp_path / "hills.npz")
     (tmp_path / "other.npz").write_bytes(b"no")
     with pytest.raises(InvalidValueError, match="holds no belief about the ground"):
