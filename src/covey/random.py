@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
+from covey.lazy import special
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -129,9 +130,7 @@ def normal2_numpy(key, sample, element) -> tuple[np.ndarray, np.ndarray]:
 
 def normal4_numpy(key, sample, element) -> tuple[np.ndarray, ...]:
     """NumPy reference of `normal4`, with the normal quantile of SciPy; the arguments broadcast."""
-    from scipy.special import ndtri
-
-    return tuple(ndtri(u) for u in _uniform4_numpy(key, sample, element))
+    return tuple(special.ndtri(u) for u in _uniform4_numpy(key, sample, element))
 
 
 def _uniform4_numpy(key, sample, element) -> tuple[np.ndarray, ...]:

@@ -162,7 +162,7 @@ BASE = "world: {empty_m: [10, 4]}\nrobots: [{start: [[0, 0, 0]], controller: sti
         ("{gather: {at: [0, 0]}}", "3:20: mission.gather.at: 'gather' has no parameter 'at'"),
         ("{gather: {within_m: far}}", "mission.gather.within_m"),
         ("{gather: {within_m: '2'}}", "must be a number"),
-        ("./collect.py:Collecting", "'./collect.py:Collecting' is no mission"),
+        ("./collect.py:Collecting", "'./collect.py:Collecting' is not a mission"),
         ("aimless", "3:10: mission: mission 'aimless' lacks begin: write def begin(…)"),
         ("{gather: {at_m: [40, 0]}}", "the point [40.0, 0.0] lies outside the world"),
     ],

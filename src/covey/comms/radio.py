@@ -18,6 +18,7 @@ from covey.comms.links import Disc, LinkModel, Unlimited
 from covey.comms.presets import PRESETS
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.errors import InvalidValueError, did_you_mean
+from covey.lazy import special
 from covey.named import resolve
 from covey.records import Record
 
@@ -137,10 +138,8 @@ class Radio(Record):
         """
         if self.receiver == "threshold":
             return (power_dbm >= self.sensitivity_dbm).astype(float)
-        from scipy.special import erfc
-
         noise = self.noise_dbm if noise_dbm is None else noise_dbm
-        wrong = np.minimum(erfc(np.sqrt(10.0 ** ((power_dbm - noise) / 10.0))), 1.0)
+        wrong = np.minimum(special.erfc(np.sqrt(10.0 ** ((power_dbm - noise) / 10.0))), 1.0)
         return (1.0 - wrong) ** (8.0 * size)
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from covey.errors import CoveyError, DiskError, InvalidValueError, MachineError
 from covey.experiments.design.plan import PlannedRun, environment, plan
@@ -39,11 +39,9 @@ from covey.experiments.workers.folder import (
 from covey.experiments.workers.remeasure import measured
 from covey.experiments.workers.row import ROW
 from covey.experiments.workers.supervisor import Supervisor, keep, this_supervisor
+from covey.lazy import pl
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _TABLE_S, _TABLE_SHARE = 3.0, 0.05
 

@@ -13,6 +13,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import march
 from covey.kernel import kernel
+from covey.lazy import shapely
 
 _MOST = 20_000
 _BESIDE_WALL = 0.9
@@ -119,8 +120,6 @@ def visibility_reference(solid: np.ndarray, cells: np.ndarray, reach: float, gro
 
     For lines exactly through a corner, rounding decides; squares that are slightly ``grown``, or shrunk, give bounds.
     """
-    import shapely
-
     rows, columns = np.nonzero(solid)
     walls = shapely.box(columns - grown, rows - grown, columns + 1 + grown, rows + 1 + grown)
     sees = np.eye(len(cells), dtype=np.uint8)

@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from covey.lazy import optimize
+
 
 def nearest(costs: np.ndarray) -> int:
     """Return the cheapest goal of one robot, given its costs, float64 (k,); -1 if it can reach none.
@@ -86,13 +88,11 @@ def hungarian_assignment(costs: np.ndarray) -> np.ndarray:
         >>> hungarian_assignment(np.array([[1.0, 2.0], [2.0, 9.0]])).tolist()
         [1, 0]
     """
-    from scipy.optimize import linear_sum_assignment  # importing takes a quarter of a second
-
     goals = np.full(len(costs), -1, np.int64)
     finite = np.isfinite(costs)
     if finite.any():
         never = 1.0 + len(costs) * costs[finite].max()
-        robots, chosen = linear_sum_assignment(np.where(finite, costs, never))
+        robots, chosen = optimize.linear_sum_assignment(np.where(finite, costs, never))
         real = finite[robots, chosen]
         goals[robots[real]] = chosen[real]
     return _with_rest(goals, costs)

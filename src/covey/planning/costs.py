@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
+from covey.lazy import ndimage
 
 LETHAL = np.float32(np.inf)
 """Cost of a cell that a robot's centre must not enter."""
@@ -69,8 +70,6 @@ def clearance(occupancy, resolution, cap_m):
 
 def clearance_reference(occupancy: np.ndarray, resolution: float, cap_m: float) -> np.ndarray:
     """Reference of `clearance`, by scipy's exact distance transform."""
-    from scipy import ndimage
-
     if not np.any(occupancy > 50):
         return np.full(occupancy.shape, cap_m, np.float32)
     distance = ndimage.distance_transform_edt(occupancy <= 50)

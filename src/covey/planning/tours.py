@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from covey.lazy import nx
+
 
 def nearest_neighbour_tour(distance: np.ndarray, start: int = 0) -> list[int]:
     """Return the order of the waypoints if a robot always goes to the nearest one not yet visited.
@@ -39,12 +41,9 @@ def christofides_tour(distance: np.ndarray) -> list[int]:
     k = len(distance)
     if k < 4:
         return list(range(k))
-    import networkx as nx
-    from networkx.algorithms.approximation import christofides
-
     graph = nx.Graph()
     graph.add_weighted_edges_from((i, j, float(distance[i, j])) for i in range(k) for j in range(i + 1, k))
-    tour = [int(i) for i in christofides(graph)[:-1]]
+    tour = [int(i) for i in nx.approximation.christofides(graph)[:-1]]
     at = tour.index(0)
     return tour[at:] + tour[:at]
 

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from covey.errors import CoveyError, RunFolderError
+from covey.lazy import pa, pl
 
 _SIGNS = (OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, RecursionError, MemoryError)
 _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error)
@@ -106,14 +107,11 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Within the block what a damaged file leads to is a `RunFolderError` that names it."""
-    import polars.exceptions
-    import pyarrow as pa
-
     try:
         yield
     except CoveyError:
         raise
-    except (*_SIGNS, *_OF_ARCHIVES, pa.ArrowException, polars.exceptions.PolarsError) as error:
+    except (*_SIGNS, *_OF_ARCHIVES, pa.ArrowException, pl.exceptions.PolarsError) as error:
         raise damaged(path, error) from error
 
 

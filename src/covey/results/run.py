@@ -16,14 +16,13 @@ import numpy as np
 from cachetools import LRUCache, cachedmethod
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
 from covey.results.folder import FIGURES, read_manifest
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from covey.results.figures.style import Picture
 
 
@@ -118,8 +117,6 @@ class Run:
     @cached_property
     def traffic_totals(self) -> dict[tuple[str, str], dict[str, float]]:
         """What each robot sent, got and lost by the end, by (robot, kind); empty when nobody sent anything."""
-        import pyarrow.parquet as pq
-
         if not self.has("traffic"):
             return {}
         with reading(path := self._file("traffic.parquet")):
@@ -301,15 +298,11 @@ class Run:
         return path
 
     def _table(self, name: str) -> "pl.DataFrame":
-        import polars as pl
-
         with reading(path := self._file(f"{name}.parquet")):
             return pl.read_parquet(path)
 
     @cached_property
     def _team_columns(self) -> list[str]:
-        import pyarrow.parquet as pq
-
         with reading(path := self._file("team.parquet")):
             return pq.read_schema(path).names
 
@@ -319,8 +312,6 @@ class Run:
 
     @cachedmethod(lambda run: run._columns, lock=lambda _: _LOCK)
     def _read_column(self, table: str, name: str) -> np.ndarray:
-        import pyarrow.parquet as pq
-
         with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
             known = file.schema_arrow.names
             if name not in known:

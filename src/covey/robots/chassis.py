@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from covey.lazy import optimize
 from covey.records import Record
 
 Point = tuple[float, float, float]
@@ -125,15 +126,13 @@ def skid_width_factor(axles_m: Sequence[float], half_track_m: float) -> float:
         >>> round(skid_width_factor((0.12, -0.12), 0.12), 9)
         2.0
     """
-    from scipy.optimize import brentq
-
     x, b = np.asarray(axles_m, float), half_track_m
 
     def moment(factor: float) -> float:
         along = b - factor * b
         return float(np.sum((x**2 + b * along) / np.hypot(along, x)))
 
-    return brentq(moment, 1.0 + 1e-9, 2.0 + 2.0 * float(np.max(x**2)) / b**2)  # pyright: ignore
+    return optimize.brentq(moment, 1.0 + 1e-9, 2.0 + 2.0 * float(np.max(x**2)) / b**2)  # pyright: ignore
 
 
 def track_wheels(count: int, length_m: float, half_track_m: float, radius_m: float, width_m: float, mass_kg: float):

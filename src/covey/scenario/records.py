@@ -12,6 +12,7 @@ from covey.comms.tags import Tags
 from covey.events.checks import known_starts_needed, needed
 from covey.events.fault_records import AnyFault
 from covey.events.records import WorldEvent
+from covey.lazy import ImageDraw
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Localization, Truth
 from covey.missions import Exploration, Mission
@@ -153,8 +154,6 @@ class Scenario(FromFile):
         Raises:
             ScenarioError: the world cannot be made, or the robots do not fit.
         """
-        from PIL import ImageDraw
-
         from covey.scenario.build import set_up
 
         ready = set_up(self)

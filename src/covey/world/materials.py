@@ -5,6 +5,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.lazy import ndimage
 from covey.world.world import World
 
 Material = Literal["concrete", "brick", "wood", "drywall", "metal"]
@@ -59,8 +60,6 @@ def patches(shape: tuple[int, int], runs: int, random: np.random.Generator) -> n
     Each cell draws a material; then, ``runs`` times, each takes the one that most of the 3 x 3 cells around it have
     (of equal ones the first of `MATERIALS`), as the walls of a cave do.
     """
-    from scipy import ndimage
-
     found = random.integers(len(MATERIALS), size=shape)
     for _ in range(runs):
         counts = [ndimage.convolve((found == k).astype(np.int8), np.ones((3, 3), np.int8)) for k in range(5)]

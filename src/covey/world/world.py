@@ -7,17 +7,15 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.lazy import Image, ndimage
 from covey.world.doors import Door
 from covey.world.ground import Ground
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
 """Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
@@ -94,8 +92,6 @@ class World:
 
     def plot(self) -> "Image.Image":
         """Return a picture of the cells, +y on top, as of ``world.plot().save("world.png")``; notebooks show it."""
-        from PIL import Image
-
         rows, columns = self.grid.shape
         image = Image.fromarray(np.array(_SHADES, np.uint8)[self.grid.cells[::-1]])
         zoom = max(1, round(600 / max(rows, columns)))
@@ -266,8 +262,6 @@ class World:
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Label the 8-connected parts of ``mask``: int32 labels, 1 the largest (equal ones by first cell), and counts."""
-    from scipy import ndimage
-
     labels = np.empty(mask.shape, np.int32)
     count = int(ndimage.label(mask, np.ones((3, 3), int), output=labels))  # pyright: ignore
     counts = np.bincount(labels.ravel(), minlength=count + 1)[1:]

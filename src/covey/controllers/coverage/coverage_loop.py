@@ -10,6 +10,7 @@ from covey.controllers.exploration.nearest_frontier import choose_nearest
 from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
+from covey.lazy import ndimage
 from covey.onboard.driving import DriveLimits, approach_speed
 from covey.onboard.handle import Robot
 from covey.planning.astar import astar
@@ -66,8 +67,6 @@ class Sweep:
 
     def look(self, robot: Robot) -> None:
         """Read the present map: occupied cells, where the body fits, and what it can cover."""
-        from scipy import ndimage
-
         assert robot.map is not None
         if robot.map.version == self._version:
             return
@@ -160,8 +159,6 @@ class Sweep:
 
     def is_straight(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
         """Return whether the body fits along the straight line between two points [m]."""
-        from scipy import ndimage
-
         (x0, y0), resolution = self.grid.origin[:2], self.grid.resolution
         steps = np.linspace(0.0, 1.0, 2 + math.ceil(2.0 * math.dist(a, b) / resolution))[:, None]
         columns, rows = ((np.array(a) + steps * (np.array(b) - a) - (x0, y0)) / resolution - 0.5).T

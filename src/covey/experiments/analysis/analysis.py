@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from covey.errors import InvalidValueError
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import Axes
+from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study_layout import label, unit
 from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER
-
-if TYPE_CHECKING:
-    import polars as pl
 
 ALPHA = 0.05
 """Level of every family of tests."""

@@ -9,6 +9,7 @@ from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, strati
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import parameters
 from covey.experiments.design.describe import short
+from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS
 from covey.results.metrics.headlines import of_interest
@@ -16,8 +17,6 @@ from covey.results.run import Run
 from covey.scenario.yaml12 import parse_yaml
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from covey.experiments.run import Results
 
 WHICH = "results"
@@ -143,8 +142,6 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def _together(one: "pl.DataFrame", other: "pl.DataFrame") -> "pl.DataFrame":
     """Return the rows of both with their common columns, and the origin of each row."""
-    import polars as pl
-
     marked = [t.with_columns(pl.lit(name).alias(WHICH)) for t, name in ((one, "A"), (other, "B"))]
     return pl.concat(marked, how="diagonal_relaxed")
 

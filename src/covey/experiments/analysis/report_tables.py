@@ -5,13 +5,11 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from covey.errors import printable
+from covey.lazy import pl
 from covey.results.text import in_latex
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PREAMBLE = r"% in the preamble: \usepackage{array,booktabs,graphicx}"
 """Preamble that a LaTeX document needs for the tables."""

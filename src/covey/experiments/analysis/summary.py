@@ -8,12 +8,11 @@ from covey.experiments.analysis.report_tables import PREAMBLE, Sheet
 from covey.experiments.analysis.table import parameters_of
 from covey.experiments.workers.folder import FAILURES
 from covey.experiments.workers.row import Row
+from covey.lazy import pl
 from covey.results import statistics
 from covey.results.text import in_cell
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from covey.experiments.run import Results
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
@@ -70,8 +69,6 @@ def _sheet(results: "Results") -> Sheet:
 
 def as_csv(results: "Results") -> str:
     """Return one row per run as CSV; no text can act as a spreadsheet formula."""
-    import polars as pl
-
     escaped = pl.col(pl.String).map_elements(lambda text: in_cell(printable(text, keep="")), return_dtype=pl.String)
     return results.table.with_columns(escaped).rename(in_cell).write_csv()
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+from covey.lazy import pl
 
+if TYPE_CHECKING:
     from covey.experiments.design.records import Design
 
 

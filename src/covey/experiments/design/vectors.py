@@ -13,6 +13,7 @@ import numpy as np
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError, did_you_mean
 from covey.experiments.design.parameters import MAX_VECTORS, Choice, Range, choices
 from covey.experiments.design.records import Design, LatinHypercube, Listed, Sobol
+from covey.lazy import stats
 from covey.random import generator
 from covey.registry import is_looking, load_from_file
 from covey.scenario.yaml12 import Path, parse_yaml
@@ -109,17 +110,15 @@ def _factorial(design: Design) -> list[Vector]:
 
 def _sampled(design: Design, sample: LatinHypercube | Sobol) -> list[Vector]:
     """Return vectors at the points of a sample: ranges by value, lists by index."""
-    from scipy.stats import qmc
-
     varied = [n for n, p in design.parameters.items() if isinstance(p, (Range, list))]
     if not varied:
         raise ScenarioError([design.document.problem("no parameter has a range or a list to sample", ("vectors",))])
     random = np.random.default_rng(generator(design.seed, "vectors").integers(2**63))
     if isinstance(sample, LatinHypercube):
-        points = qmc.LatinHypercube(len(varied), rng=random).random(sample.size)
+        points = stats.qmc.LatinHypercube(len(varied), rng=random).random(sample.size)
     else:
         powers = (sample.size - 1).bit_length()
-        points = qmc.Sobol(len(varied), rng=random).random_base2(powers)[: sample.size]
+        points = stats.qmc.Sobol(len(varied), rng=random).random_base2(powers)[: sample.size]
     found = []
     for point in points.tolist():
         shares = dict(zip(varied, point, strict=True))

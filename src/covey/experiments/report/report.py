@@ -21,6 +21,7 @@ from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
 from covey.experiments.run import Results
 from covey.experiments.workers.folder import FAILURES, REPORT, RUNS, Row
+from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures import style
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
@@ -34,8 +35,6 @@ from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from covey.experiments.design.records import Design
     from covey.results.figures.style import Picture
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.lazy import ndimage, spatial
 
 NORMAL_M = 0.3
 """What a difference of 1 between unit normals counts as distance of two surface points [m]."""
@@ -43,9 +44,7 @@ class Surfaces:
     @cached_property
     def tree(self) -> Any:
         """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
-        from scipy.spatial import KDTree  # takes a quarter of a second, saved where all know their starts
-
-        return KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
+        return spatial.KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
     def open_cells(self) -> np.ndarray:
@@ -57,8 +56,6 @@ class Surfaces:
 
         Free cells beside unknown ones are left out: there a wall may be that only the other robot has seen.
         """
-        from scipy import ndimage
-
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
         return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
@@ -72,8 +69,6 @@ class Surfaces:
 
 def find_surfaces(grid: Grid) -> Surfaces | None:
     """Return the surfaces of a map, or None when nothing in it is free beside a wall."""
-    from scipy import ndimage
-
     known = np.argwhere(grid.cells >= 0)
     if not len(known):
         return None

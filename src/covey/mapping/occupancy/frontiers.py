@@ -8,12 +8,12 @@ References:
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.kernel import kernel
+from covey.lazy import Image
 
 DEFINITIONS = {"explore": 0, "m_explore": 1, "rescue": 2, "maes": 3}
 """What a frontier cell is:
@@ -25,9 +25,6 @@ DEFINITIONS = {"explore": 0, "m_explore": 1, "rescue": 2, "maes": 3}
 
 Cells outside the grid are neither unknown, free, nor occupied.
 """
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 _COLOURS = np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0]], np.uint8)
 _ONES = np.uint64(0x0101010101010101)
@@ -62,8 +59,6 @@ class Frontiers:
 
     def plot(self) -> "Image.Image":
         """Return a picture of the clusters, each in a colour of its own, +y on top; notebooks show it."""
-        from PIL import Image
-
         low = self.cells.min(axis=0) if len(self.cells) else np.zeros(2, np.int64)
         rows, columns = (self.cells.max(axis=0) - low + 1).tolist() if len(self.cells) else (1, 1)
         shown = np.full((rows, columns, 3), 255, np.uint8)

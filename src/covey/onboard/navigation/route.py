@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.geometry import Grid
 from covey.kernel import kernel
+from covey.lazy import ndimage
 from covey.onboard.driving import Driving
 from covey.planning.astar import astar
 from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
@@ -217,8 +218,6 @@ def _is_near(row, column, point, x0, y0, resolution, radius):
 
 def _without_small(occupancy: np.ndarray, resolution: float) -> np.ndarray:
     """Return a copy in which connected occupied cells smaller than `SMALL_M` are free."""
-    from scipy import ndimage  # takes a quarter of a second, not needed without planning
-
     labels = np.empty(occupancy.shape, np.int32)
     ndimage.label(occupancy > 50, np.ones((3, 3), int), output=labels)
     small = [False]

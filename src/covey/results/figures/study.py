@@ -6,12 +6,12 @@ and nothing is drawn where all fail.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import (
     Scale,
@@ -28,9 +28,6 @@ from covey.results.figures.study_layout import (
 )
 from covey.results.statistics.intervals import FEWEST, bootstrap_interval
 from covey.results.statistics.sample import groups, levels, numbers
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
 ROBOT_METRICS = ("robot_cpu_percent", "robot_ram_percent", "kbytes_received_per_s", "kbytes_sent_per_s")
@@ -55,8 +52,6 @@ def fleet_metrics(
     Raises:
         UnknownNameError, InvalidValueError: a parameter is missing, or a metric is no number.
     """
-    import polars as pl
-
     reached = table.filter(pl.col("status") == "reached")
     return _panels(table, reached, x, facet, metrics, "runs that reached the goal", "reached the goal")
 

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,11 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from covey.errors import InvalidValueError, printable
+from covey.lazy import pl
 from covey.results.figures import style
 from covey.results.statistics.sample import levels
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _UNITS = {
     "_m2_per_m": "m²/m",

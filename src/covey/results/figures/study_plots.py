@@ -1,7 +1,5 @@
 """Box plots by a parameter, and heat maps of two."""
 
-from typing import TYPE_CHECKING
-
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,6 +8,7 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import (
     Scale,
@@ -27,9 +26,6 @@ from covey.results.figures.study_layout import (
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST
 from covey.results.statistics.sample import Sample, groups, levels, sample
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _HEIGHT_IN = 1.8
 _SMALLEST = 3.5

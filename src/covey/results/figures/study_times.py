@@ -1,7 +1,7 @@
 """Figures of a study over time: who has reached the goal by when, and how much was explored by when."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,14 +9,12 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
+from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import label, legend, legend_height_in, note, note_height_in, plain, written
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST, quantile
 from covey.results.statistics.sample import columns, groups, sample
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _HEIGHT_IN = 1.8
 _POINTS = 1000

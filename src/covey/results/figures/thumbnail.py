@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.lazy import Image
 from covey.results.figures.style import FREE_COLOR, OPEN_COLOR, UNKNOWN_COLOR, WALL_COLOR, rgb, robot_color
 from covey.results.maps import FREE, OPEN, WALL, Maps
 
@@ -24,8 +25,6 @@ def thumbnail(run: "Run", side_px: int = 160) -> bytes | None:
     Returns:
         The bytes of the file; None when the run kept no maps.
     """
-    from PIL import Image
-
     maps = run.maps
     if maps is None:
         return None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
+from covey.lazy import special
 from covey.results.statistics.ranks import differences
 
 
@@ -35,13 +36,11 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
         >>> runs_needed(1.0, paired=True)
         11
     """
-    from scipy.special import ndtri
-
     if not (0.0 <= p <= 1.0 and 0.0 < alpha < 1.0 and 0.0 < power < 1.0):
         raise InvalidValueError(f"p {p:g}, alpha {alpha:g}, power {power:g}: all are probabilities, between 0 and 1")
     if math.isclose(p, 0.5, abs_tol=1e-9):
         return None
-    total = (ndtri(1.0 - alpha / 2.0) + ndtri(power)) ** 2 / (3.0 * (p - 0.5) ** 2)
+    total = (special.ndtri(1.0 - alpha / 2.0) + special.ndtri(power)) ** 2 / (3.0 * (p - 0.5) ** 2)
     possible = next(n for n in itertools.count(1) if 2.0 / (2**n if paired else math.comb(2 * n, n)) < alpha)
     return max(possible, math.ceil(total if paired else total / 2.0))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
+from covey.lazy import stats
 from covey.results.statistics.outcome import Outcome
 
 EXACT = 50
@@ -32,8 +33,6 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
         H. B. Mann, D. R. Whitney: On a test of whether one of two random variables is stochastically larger than the
         other. Ann. Math. Statist. 18, 1947.
     """
-    from scipy import stats
-
     a, b = checked(a), checked(b)
     ranks = stats.rankdata(np.concatenate((a, b)))
     of_a, n, total = ranks[: len(a)], len(a), len(ranks)
@@ -63,8 +62,6 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
         F. Wilcoxon: Individual comparisons by ranking methods. Biometrics Bulletin 1, 1945. J. M. Lachin: Worst-rank
         score analysis with informatively missing observations in clinical trials. Control. Clin. Trials 20, 1999.
     """
-    from scipy import stats
-
     d = differences(a, b)
     d = d[d != 0]
     if not len(d):
@@ -217,8 +214,6 @@ def friedman(values: ArrayLike, alpha: float = 0.05) -> Friedman:
     References:
         J. Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
     """
-    from scipy import stats
-
     values = np.asarray(values, float)
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 3 or np.isnan(values).any():
         raise InvalidValueError(

@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.lazy import pl
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import quantile
 from covey.results.statistics.survival import Survival, kaplan_meier
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _BY_HAND = ("stopped", "interrupted")
 _END = "simulated_time_s"
@@ -131,8 +129,6 @@ def column(table: "pl.DataFrame", name: str) -> "pl.Series":
 
 def numbers(table: "pl.DataFrame", name: str) -> np.ndarray:
     """Return a column as floats, NaN for null, shape (n,); raise `InvalidValueError` when it holds something else."""
-    import polars as pl
-
     series = column(table, name)
     if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
         raise InvalidValueError(f"column {name!r} holds {series.dtype}, not numbers; choose a metric that is a number")

@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from covey.lazy import special
 from covey.results.statistics.intervals import Interval
 from covey.results.statistics.ranks import EXACT, checked, differences, rank_sum_law, signed_rank_law
 
@@ -76,9 +77,7 @@ def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _normal_cut(mean: float, deviation: float, level: float) -> int:
-    from scipy.special import ndtri
-
-    return max(0, math.floor(mean + float(ndtri((1.0 - level) / 2.0)) * deviation))
+    return max(0, math.floor(mean + float(special.ndtri((1.0 - level) / 2.0)) * deviation))
 
 
 def _median(ordered: np.ndarray) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
+from covey.lazy import stats
 from covey.results.statistics.outcome import Outcome
 
 _SAME = 1e-9
@@ -81,8 +82,6 @@ def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level
         >>> kaplan_meier([10.0, 20.0, 30.0, 60.0], [True, True, True, False]).median_s
         25.0
     """
-    from scipy import stats
-
     times, done = _checked(times_s, reached)
     curve = stats.ecdf(stats.CensoredData.right_censored(times, ~done)).sf
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -129,8 +128,6 @@ def log_rank(
 
 
 def _log_rank(a: np.ndarray, done_a: np.ndarray, b: np.ndarray, done_b: np.ndarray) -> tuple[float, float]:
-    from scipy import stats
-
     if not done_a.any() and not done_b.any():
         return 0.0, 1.0
     with np.errstate(invalid="ignore"):  # no variance when all that happens, happens at the last time to all

@@ -2,11 +2,12 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.lazy import pl
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics import ranks
 from covey.results.statistics.fleet import best_fleet_size, speed_up
@@ -26,9 +27,6 @@ from covey.results.statistics.sample import (
 )
 from covey.results.statistics.shift import shift, shift_in_pairs
 from covey.results.statistics.survival import log_rank
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def summarize(
@@ -196,8 +194,6 @@ def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Seque
     Raises:
         As `average_ranks` and `performance_profile`.
     """
-    import polars as pl
-
     values, names = _medians(table, metric, between, over)
     found = performance_profile(values)
     return pl.DataFrame({"ratio": found.ratios} | {str(n): found.share[:, i] for i, n in enumerate(names)})
@@ -341,8 +337,6 @@ def _medians(table: "pl.DataFrame", metric: str, between: str, over: Any) -> tup
 
 def _frame(table: "pl.DataFrame", by: list[str], rows: list[dict[str, Any]], kinds: dict[str, str], more=None):
     """Return rows as a frame: the columns ``by`` with the types they have in ``table``, others as ``kinds`` says."""
-    import polars as pl
-
     types = {"s": pl.String, "i": pl.Int64, "f": pl.Float64, "b": pl.Boolean}
     schema = {name: table.schema[name] for name in by} | (more or {}) | {n: types[k] for n, k in kinds.items()}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")

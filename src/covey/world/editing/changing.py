@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.lazy import shapely
 from covey.world.doors import Door
 from covey.world.editing.obstacles import Patch, shape_patch
 from covey.world.state import AnyWorld, WorldState
@@ -21,8 +22,6 @@ def door_patch(world: AnyWorld, door: Door) -> Patch:
     Raises:
         InvalidValueError: it holds the centre of no cell of the world.
     """
-    import shapely
-
     patch = shape_patch(world.grid, shapely.box(door.x0_m, door.y0_m, door.x1_m, door.y1_m))
     if patch is None:
         raise InvalidValueError(f"door {door.name!r} lies outside the world, or holds no cell; move or enlarge it")

@@ -11,6 +11,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.lazy import shapely
 from covey.world.editing.obstacles import Patch, disc_patch, shape_patch
 from covey.world.ground import GroundEdit, Heightfield
 
@@ -203,12 +204,10 @@ def _bowl(ground: Heightfield, centre_m: Point, height_m: float, radius_m: float
 
 
 def _strip(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, height_m: float, what: str) -> GroundEdit:
-    from shapely.geometry import LineString
-
     _positive("width_m", width_m)
     if not np.isfinite((*from_m, *to_m)).all() or tuple(from_m) == tuple(to_m):
         raise InvalidValueError(f"{what} goes from {from_m} to {to_m}; it needs two different points [x, y] in metres")
-    shape = LineString((from_m, to_m)).buffer(width_m / 2, cap_style="flat")
+    shape = shapely.LineString((from_m, to_m)).buffer(width_m / 2, cap_style="flat")
     place = _inside(ground, shape_patch(_cells(ground), shape), what)
     return _edit_patch(ground, place, _part(ground, place) + height_m, what)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.lazy import shapely
 
 Repeat = Literal["loop", "back_and_forth", "once"]
 
@@ -37,8 +38,6 @@ class Patch:
 
 def shape_patch(grid: Grid, shape: Any) -> Patch | None:
     """Return the cells that a shapely polygon [m] of the world frame fills (`shapes.rasterize`); None outside."""
-    import shapely
-
     from covey.world.editing.shapes import rasterize
 
     x, y, c, s, resolution = grid.frame

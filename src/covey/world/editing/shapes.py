@@ -13,6 +13,7 @@ from shapely.validation import explain_validity
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.lazy import ndimage
 from covey.world.materials import made_of, material_index
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, check_size
 
@@ -155,8 +156,6 @@ def workspace(
     cells = grid.cells
     cells[:] = OPEN if border == "open" else UNKNOWN
     if border == "wall":
-        from scipy import ndimage
-
         ring = np.asarray(ndimage.binary_dilation(inside, np.ones((3, 3))), bool)
         cells[ring] = WALL
     cells[inside] = FREE

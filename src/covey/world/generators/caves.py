@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.lazy import ndimage
 from covey.random import generator
 from covey.world.editing.obstacles import disc_patch
 from covey.world.generators.tiles import cells_along, enlarge, in_tiles, label_over_edges, world_of_tiles
@@ -103,8 +104,6 @@ def seeded(rows: int, columns: int, fill: float, random: np.random.Generator) ->
 
 def smoothed(tiles: np.ndarray, neighbour_walls: int) -> np.ndarray:
     """Run the automaton once: more walls around than ``neighbour_walls``: wall; fewer: free; as many: as it was."""
-    from scipy import ndimage
-
     around = ndimage.convolve((~tiles).astype(np.int8), np.ones((3, 3), np.int8), mode="constant", cval=1) - ~tiles
     return np.where(around == neighbour_walls, tiles, around < neighbour_walls)
 
@@ -152,8 +151,6 @@ def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -
     Raises:
         InvalidValueError: the square fits nowhere.
     """
-    from scipy.ndimage import distance_transform_edt
-
     stands = _stands(tiles, passage)
     labels, count = label_over_edges(stands)
     if not count:
@@ -170,7 +167,7 @@ def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -
         if count == 1:
             return _covered(stands, passage)
         is_main = labels == 1 + np.argmax(np.bincount(labels.ravel())[1:])
-        distance, nearest = distance_transform_edt(~is_main, return_indices=True)  # pyright: ignore
+        distance, nearest = ndimage.distance_transform_edt(~is_main, return_indices=True)  # pyright: ignore
         there = np.unravel_index(np.argmin(np.where(stands & ~is_main, distance, np.inf)), labels.shape)
         tiles = _cut(tiles, nearest[(slice(None), *there)], np.array(there), passage, radius)
 

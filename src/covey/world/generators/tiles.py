@@ -6,6 +6,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
+from covey.lazy import ndimage
 from covey.world.world import FREE, WALL, World, check_size
 
 
@@ -70,7 +71,5 @@ def _cut_corners(walls: np.ndarray, tiles: np.ndarray, along: int) -> np.ndarray
 
 def label_over_edges(mask: np.ndarray) -> tuple[np.ndarray, int]:
     """Label the parts of a mask that are connected over edges, 1, 2, …; return how many there are, too."""
-    from scipy import ndimage
-
     labels = np.empty(mask.shape, np.int32)
     return labels, int(ndimage.label(mask, output=labels))  # pyright: ignore

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, MapFileError
+from covey.lazy import Image
 from covey.world.ground import MAX_VERTICES, Ground, Range, check_shape
 from covey.world.io.images import read_bytes, read_image, read_numbers
 
@@ -301,8 +302,6 @@ def _float(path: Path, word: bytes) -> float:
 
 
 def _read_tif(path: Path) -> Layer:
-    from PIL import Image
-
     read_bytes(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

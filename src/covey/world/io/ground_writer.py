@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.lazy import Image, PngImagePlugin, TiffImagePlugin, TiffTags
 from covey.world.ground import Ground
 from covey.world.io.ground_files import KEYS_TAG, MARK, POINT, RASTER_KEY, SCALE_TAG, TIE_TAG
 from covey.world.io.map_writer import write_atomically
@@ -69,10 +70,7 @@ def _finest(height_m: float, white: int) -> float:
 
 
 def _png(ground: Ground, levels: np.ndarray, said: bytes) -> bytes:
-    from PIL import Image
-    from PIL.PngImagePlugin import PngInfo
-
-    info, buffer = PngInfo(), io.BytesIO()
+    info, buffer = PngImagePlugin.PngInfo(), io.BytesIO()
     info.add_text("Comment", said.decode())
     Image.fromarray(levels).save(buffer, "PNG", pnginfo=info)
     return buffer.getvalue()
@@ -110,16 +108,12 @@ def _asc(ground: Ground) -> bytes:
 
 
 def _tif(ground: Ground) -> bytes:
-    from PIL import Image
-    from PIL.TiffImagePlugin import ImageFileDirectory_v2
-    from PIL.TiffTags import DOUBLE, SHORT
-
-    tags = ImageFileDirectory_v2()
+    tags = TiffImagePlugin.ImageFileDirectory_v2()
     left, _, _, top = ground.bounds
     for tag, kind, values in (
-        (SCALE_TAG, DOUBLE, (ground.spacing_m, ground.spacing_m, 0.0)),
-        (TIE_TAG, DOUBLE, (0.0, 0.0, 0.0, left, top, 0.0)),
-        (KEYS_TAG, SHORT, (1, 1, 0, 1, RASTER_KEY, 0, 1, POINT)),
+        (SCALE_TAG, TiffTags.DOUBLE, (ground.spacing_m, ground.spacing_m, 0.0)),
+        (TIE_TAG, TiffTags.DOUBLE, (0.0, 0.0, 0.0, left, top, 0.0)),
+        (KEYS_TAG, TiffTags.SHORT, (1, 1, 0, 1, RASTER_KEY, 0, 1, POINT)),
     ):
         tags.tagtype[tag] = kind
         tags[tag] = values

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import MapFileError
+from covey.lazy import Image
 
 MAX_PIXELS = 80_000_000
 """Images with more pixels are refused (8900 x 8900: 447 m at 0.05 m)."""
@@ -175,8 +176,6 @@ def _pgm_header(path: Path, data: bytes) -> tuple[list[int], int]:
 
 
 def _read_png(path: Path) -> GrayImage:
-    from PIL import Image
-
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
+from covey.lazy import spatial
 from covey.world.placement.start_search import TOUCH, StartSearch, nearest_cell, passable, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
 from covey.world.world import OPEN, World, label_by_size
@@ -153,9 +154,7 @@ def _trouble(world: World, bodies: np.ndarray, k: int, others: list[int], names:
 
 
 def _nearest_free(world: World, x: float, y: float, radius: float, others: np.ndarray) -> str:
-    from scipy.spatial import KDTree
-
-    trees = [(float(r), KDTree(others[others[:, 2] == r, :2])) for r in np.unique(others[:, 2])]
+    trees = [(float(r), spatial.KDTree(others[others[:, 2] == r, :2])) for r in np.unique(others[:, 2])]
 
     def allows(points: np.ndarray) -> np.ndarray:
         apart = np.ones(len(points), bool)

@@ -1,0 +1,57 @@
+"""Libraries that take long to load; each is loaded when something of it is first used.
+
+::
+
+    from covey.lazy import ndimage
+
+``ndimage.label(…)`` then loads `scipy.ndimage`. What uses none of them starts without their 0.1 to 0.4 s each. A module
+that cannot do anything without a library imports it as usual.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import shapely
+    from PIL import Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags
+    from scipy import ndimage, optimize, spatial, special, stats
+else:
+
+    class _Lazy:
+        def __init__(self, name: str):
+            self._name = name
+
+        def __getattr__(self, attribute: str) -> Any:
+            value = getattr(import_module(self._name), attribute)
+            setattr(self, attribute, value)  # is found there from now on
+            return value
+
+    nx, pl, pa, pq, shapely = map(_Lazy, ("networkx", "polars", "pyarrow", "pyarrow.parquet", "shapely"))
+    Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags = (
+        _Lazy(f"PIL.{name}") for name in ("Image", "ImageDraw", "PngImagePlugin", "TiffImagePlugin", "TiffTags")
+    )
+    ndimage, optimize, spatial, special, stats = (
+        _Lazy(f"scipy.{name}") for name in ("ndimage", "optimize", "spatial", "special", "stats")
+    )
+
+__all__ = [
+    "Image",
+    "ImageDraw",
+    "PngImagePlugin",
+    "TiffImagePlugin",
+    "TiffTags",
+    "ndimage",
+    "nx",
+    "optimize",
+    "pa",
+    "pl",
+    "pq",
+    "shapely",
+    "spatial",
+    "special",
+    "stats",
+]
