@@ -1,7 +1,7 @@
-"""Where a robot believes to be: the true pose, the true pose with noise, or dead reckoning.
+"""Localization: the true pose, the true pose with noise, or dead reckoning.
 
-Each kind is a record that users write, and builds a `Localizer` for a whole group at once. SLAM fits behind the same
-protocol: it raises the revision of a robot when a loop closes and past poses change.
+Each kind is a record that builds a `Localizer` for a whole group. SLAM fits the same protocol: it increases the
+revision of a robot when a loop closes and past poses change.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ class Localizer(Protocol):
         """Return the estimates (m, 3) and their revisions, int64 (m,), after one more step.
 
         Args:
-            odometry: (m, 3) motion since the last step as measured: x, y [m], heading [rad] in the frame of the body
-                before it; not looked at in the first step.
-            true_pose: (m, 3), for localizers that stand for a positioning system; dead reckoning and SLAM may only
-                take their start from it.
-            step: the control step; the noise is a function of the robot's name and of it.
+            odometry: (m, 3) measured motion since the last step: x, y [m], heading [rad] in the body frame before it;
+                ignored in the first step.
+            true_pose: (m, 3), for localizers that represent a positioning system; dead reckoning and SLAM may use it
+                only for their start.
+            step: the control step; the noise is a function of the robot's name and the step.
         """
         ...
 
@@ -48,7 +48,7 @@ class Truth(Record):
 
 @localizers.register("noise")
 class Noise(Record):
-    """The estimate is the true pose with white noise, fresh in every step: no drift.
+    """The estimate is the true pose with white noise, independent in every step: no drift.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
@@ -60,13 +60,13 @@ class Noise(Record):
     sigma_rad: float = Field(default=0.02, ge=0, description="Standard deviation of the heading [rad].")
 
     def build(self, names: Sequence[str], seed: int) -> Localizer:
-        """Return a localizer for robots with these names, whose noise depends on name, seed and step only."""
+        """Return a localizer for robots with these names; its noise depends only on name, seed and step."""
         return _NoisyLocalizer(self, names, seed)
 
 
 @localizers.register("odometry")
 class Odometry(Record):
-    """The estimate is dead reckoning from the true start: it drifts as the odometry sensor does."""
+    """The estimate is dead reckoning from the true start: it drifts like the odometry sensor."""
 
     kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
 
@@ -76,7 +76,7 @@ class Odometry(Record):
 
 
 Localization = Annotated[Truth | Noise | Odometry, Field(discriminator="kind")]
-"""Any of the shipped kinds, told apart by ``kind``."""
+"""Any of the shipped kinds; ``kind`` selects the record."""
 
 
 class _TrueLocalizer:
@@ -118,7 +118,7 @@ def normals(keys: np.ndarray, sample: int, count: int) -> np.ndarray:
 
 @kernel
 def draw_normals(keys, sample, out):
-    """Fill rows of ``out``, an even number of columns, with standard normal numbers of the streams ``keys``."""
+    """Fill the rows of ``out`` (even number of columns) with standard normals of the streams ``keys``."""
     for i in range(keys.size):
         for pair in range(out.shape[1] // 2):
             out[i, 2 * pair], out[i, 2 * pair + 1] = normal2(keys[i], sample, pair)

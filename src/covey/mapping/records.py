@@ -1,4 +1,4 @@
-"""`Mapping`: how a robot turns lidar scans into its belief; `ElevationMapping`: the same of altitudes of the ground."""
+"""`Mapping`: how a robot turns lidar scans into its belief; `ElevationMapping`: the same for ground altitudes."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -21,7 +21,7 @@ class Mapping(Record):
     """
 
     uses: ClassVar[tuple[str, ...]] = ("lidar",)
-    """Kinds of sensors that it maps with; of lidars the first of a robot."""
+    """Kinds of sensors that it uses; of several lidars, the robot's first one."""
 
     kind: ClassVar[str] = "occupancy"
     resolution_m: float = Field(default=0.1, ge=0.001, le=10, description="Side of a cell of the map [m].")
@@ -83,12 +83,12 @@ class ElevationMapping(Record):
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
-        2007 (all of it; ``paper`` compares a measurement with the interval of the mean, as written there,
-        ``innovation`` with that of what the next measurement will be).
+        2007 (the whole method; ``paper`` compares a measurement with the interval of the mean, as published;
+        ``innovation`` with the interval of the next measurement).
     """
 
     uses: ClassVar[tuple[str, ...]] = ("wedge", "lidar3d", "depth_camera")
-    """Kinds of sensors that it maps with."""
+    """Kinds of sensors that it uses."""
 
     kind: Literal["elevation"] = "elevation"
     change_test: Literal["innovation", "paper", "none"] = Field(
@@ -121,7 +121,7 @@ def _kind_of(value: Any) -> str:
 
 
 def _spelled_out(value: Any) -> Any:
-    """Accept a bare kind; occupancy, which has always been the kind, need not be named."""
+    """Accept a single word as the kind; ``kind: occupancy`` may be left out, for older files."""
     given = {"kind": value} if isinstance(value, str) else value
     if isinstance(given, dict) and given.get("kind") == "occupancy":
         return {key: item for key, item in given.items() if key != "kind"}
@@ -133,4 +133,4 @@ AnyMapping = Annotated[
     Discriminator(_kind_of),
     BeforeValidator(_spelled_out),
 ]
-"""Field type of a mapping in a file: a kind, or the fields of one; without ``kind`` those of occupancy."""
+"""Field type of a mapping in a file: a kind, or the fields of one (without ``kind``: of occupancy)."""

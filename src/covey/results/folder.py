@@ -1,4 +1,4 @@
-"""The run folder: its files, how it is claimed, and writing without ever leaving a half file under a final name."""
+"""The run folder: its files, its lock, and atomic writing."""
 
 import json
 import os
@@ -23,17 +23,17 @@ _MADE = {
 
 
 def part(path: Path) -> Path:
-    """Return the name under which a file is written until it is whole."""
+    """Return the temporary name of a file while it is written."""
     return path.with_name(path.name + ".part")
 
 
 def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None:
-    """Write a file so that its name holds either what was there before or all of ``data``.
+    """Write a file atomically: it holds either its previous content or all of ``data``.
 
     Args:
-        path: of the file.
-        data: what it is to hold.
-        unfinished: the name that it has until it is whole; None: that of `part`.
+        path: the file.
+        data: its new content.
+        unfinished: its temporary name; None: that of `part`.
 
     Raises:
         OSError: the disk is full or cannot be written.
@@ -43,7 +43,7 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
         with unfinished.open("wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # or else a power cut may leave the name of a file and nothing in it
+            os.fsync(file.fileno())  # otherwise a power cut may leave an empty file
         os.replace(unfinished, path)
     except OSError:
         unfinished.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write ``content`` as JSON (NaN and infinity are not allowed), as a whole."""
+    """Write ``content`` atomically as JSON (NaN and infinity are not allowed)."""
     write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
@@ -59,7 +59,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run folder.
 
     Raises:
-        RunFolderError: there is no such folder, it holds no run, a damaged one, or a run of a newer format.
+        RunFolderError: the folder does not exist, or it holds no run, a damaged run, or a run of a newer format.
     """
     path = folder / "manifest.json"
     if not folder.is_dir():
@@ -70,13 +70,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def claim(folder: Path, overwrite: bool) -> FolderLock:
-    """Make ``folder`` ready for a new run: create it, or clear the run that it holds; return the lock on it.
+    """Prepare ``folder`` for a new run: create it, or remove the run in it; return the lock on it.
 
-    An incomplete run is cleared without asking; a finished one only when ``overwrite`` is set. Only files that
-    Covey writes are removed, and none while another process writes there.
+    An incomplete run is always removed, a finished one only if ``overwrite`` is set. Only files that Covey writes are
+    removed, and none while another process writes there.
 
     Raises:
-        RunFolderError: it is being written, holds a finished run, other files, or cannot be written.
+        RunFolderError: the folder is being written, holds a finished run or other files, or cannot be written.
         DiskError: the disk is full or broken.
     """
     try:
@@ -84,7 +84,7 @@ def claim(folder: Path, overwrite: bool) -> FolderLock:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
         try:
-            manifest = held_by(folder, overwrite)  # again: another may have been between
+            manifest = held_by(folder, overwrite)  # again, because another process may have come first
             if manifest is not None:
                 _clear(folder, manifest)
         except BaseException:
@@ -96,11 +96,11 @@ def claim(folder: Path, overwrite: bool) -> FolderLock:
 
 
 def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
-    """Return the manifest of the run in ``folder`` that a new one may replace; None when there is nothing in it.
+    """Return the manifest of the run in ``folder`` that a new one may replace; None if the folder is empty.
 
     Raises:
-        RunFolderError: it holds a finished run (and ``overwrite`` is not set), other files, or is a file.
-        OSError: it cannot be looked into.
+        RunFolderError: it holds a finished run (and ``overwrite`` is not set) or other files, or is a file.
+        OSError: the folder cannot be read.
     """
     if not folder.exists():
         return None
@@ -115,7 +115,7 @@ def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
 
 
 def unwritable(what: str, error: OSError) -> RunFolderError:
-    """Return the error that says why a file or folder that was asked for cannot be written."""
+    """Return the error that explains why a requested file or folder cannot be written."""
     kind = DiskError if error.errno in OF_THE_DISK else RunFolderError
     return kind(f"cannot write {what}: {error.strerror or error}")
 

@@ -1,4 +1,4 @@
-"""`Frame` and `Event`: what observers get after each step."""
+"""`Frame` and `Event`: the data that observers get after each step."""
 
 import math
 from dataclasses import dataclass, field
@@ -25,20 +25,20 @@ EVENT_KINDS = (
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
     "maps_aligned",
 )
-"""What can happen: the kinds of events that a simulation records."""
+"""The kinds of events that a simulation records."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened at one step: a contact began, a door opened, a controller failed, a goal was reached.
+    """An event at one step: a contact began, a door opened, a controller failed, a goal was reached.
 
     Attributes:
-        step: control step at which it happened.
+        step: control step of the event.
         time_s: simulated time [s].
-        kind: what happened, one word, e.g. ``collision``.
-        robot: name of the robot that it happened to; empty when it concerns none.
-        other: name of the other robot, or of the thing, involved.
-        x, y: where, in the world frame [m]; NaN when nowhere.
+        kind: kind of event, one word, e.g. ``collision``.
+        robot: name of the robot concerned; empty for none.
+        other: name of the other robot, or of the object, involved.
+        x, y: place in the world frame [m]; NaN for none.
         text: details for a reader.
     """
 
@@ -54,26 +54,27 @@ class Event:
 
 @dataclass
 class Frame:
-    """The state of the team after one step. Arrays belong to the simulation: an observer copies what it keeps.
+    """The state of the team after one step. Arrays belong to the simulation: an observer must copy what it keeps.
 
     Attributes:
-        step: control step, counted from 1 (0 is the start, before anything moved).
+        step: control step, counted from 1 (0 is the start, before any motion).
         time_s: simulated time [s].
         pose: true x, y [m], heading [rad] in the world frame, shape (n, 3).
         estimate: each robot's own estimate of the same, shape (n, 3).
         twist: true vx, vy [m/s], omega [rad/s] in the body frame, shape (n, 3).
         command: commanded twist in the body frame, shape (n, 3).
         distance_m: distance travelled since the start, shape (n,).
-        collisions_robot: contacts with other robots that began since the start, counted for both, int64 (n,).
-        collisions_wall: contacts with walls that began since the start, int64 (n,).
+        collisions_robot: number of contacts with other robots since the start, counted for both, int64 (n,).
+        collisions_wall: number of contacts with walls since the start, int64 (n,).
         energy_j: energy used since the start [J], shape (n,).
-        min_separation_m: smallest distance between the centres of two robots; NaN with one robot.
-        events: what happened in this step.
+        min_separation_m: smallest distance between the centres of two robots [m]; NaN with one robot.
+        events: the events of this step.
         radio: links and traffic, at the steps at which they are recorded; else None.
-        mission: what the missions measure, by the name of the column; in every run ``explored_share`` (n,), the share
-            of the explorable cells G that each robot's own beams have crossed, ``explored_share_union`` of all robots
-            together, ``known_share`` (n,), of G in each robot's map, NaN without a map, ``known_share_union`` of their
-            union, and ``covered_share``, of the cells that a body can cover, which one has passed over.
+        mission: measurements of the missions, by column name. Every run has ``explored_share`` (n,): the share of the
+            explorable cells G that each robot's own beams have crossed; ``explored_share_union``: that of all robots
+            together; ``known_share`` (n,): the share of G in each robot's map, NaN without a map;
+            ``known_share_union``: that of their union; and ``covered_share``: the share of the coverable cells that
+            bodies have passed over.
         altitude_roll_pitch: altitude of the body's centre above 0 [m], roll and pitch [rad], shape (n, 3).
     """
 

@@ -1,4 +1,4 @@
-"""`Maps`: the truth, what was explored of it and when, and what the robots hold to be true, at the end of a run."""
+"""`Maps`: the truth, the explored cells with times, and the robots' maps at the end of a run."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from covey.mapping.occupancy.compare import GroundTruth
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
-_LEVEL = 1  # of compression: a third of the time of 6, and files of up to twice the size
+_LEVEL = 1  # compression level: takes a third of the time of 6, and gives files of up to twice the size
 
 
 @dataclass
@@ -25,17 +25,17 @@ class Maps:
 
     Attributes:
         truth: uint8 cells of the world: 0 free, 1 wall, 2 unknown (outside), 3 open (outside an open border).
-        explorable: bool, shape of the truth: G, what can be explored.
+        explorable: bool, shape of the truth: G, the explorable cells.
         first_explored, last_explored: int32, shape of the truth: step at which a cell was first and last crossed
             by any beam, -1 never.
         last_covered: int32, shape of the truth: step at which a body was last over a cell, -1 never.
-        coverable: bool, shape of the truth: what a body can pass over; None when not known.
-        explored_by, covered_by: int, shape of the truth: how many robots have seen each cell, and have passed over it
-            (of the coverable ones); None when not counted.
+        coverable: bool, shape of the truth: cells that a body can pass over; None if unknown.
+        explored_by, covered_by: int, shape of the truth: number of robots that have seen each cell, and that have
+            passed over it (of the coverable ones); None if not counted.
         union: occupancy of the union of all maps, int8: -1 unknown, 0 free, 100 occupied; None without maps.
-        robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty when no
+        robots: each robot's map in the order of the team, like ``union``; None for a robot without one; empty if no
             robot has one.
-        changed: int32 (k, 4), how the truth changed, in order: step, cell (row x columns + column), value before and
+        changed: int32 (k, 4), changes of the truth, in order: step, cell (row x columns + column), value before and
             after.
     """
 
@@ -59,20 +59,20 @@ class Maps:
 
     @property
     def to_cover(self) -> np.ndarray:
-        """Cells that a body can pass over, bool; every free cell where that is not known."""
+        """Cells that a body can pass over, bool; all free cells if that is unknown."""
         return self.truth.cells == FREE if self.coverable is None else self.coverable
 
     def truth_at(self, step: int) -> Grid:
-        """Return the world as it was in a step."""
+        """Return the world at a step."""
         later = self.changed[self.changed[:, 0] > step][::-1]
         if not len(later):
             return self.truth
         cells = self.truth.cells.copy()
-        cells.reshape(-1)[later[:, 1]] = later[:, 2]  # of several changes of a cell the first one's value stays
+        cells.reshape(-1)[later[:, 1]] = later[:, 2]  # the first change of a cell wins
         return self.truth.with_cells(cells)
 
     def ground_truth(self, belief: Grid) -> "GroundTruth":
-        """Return the truth on the cells of a map, for `covey.mapping.occupancy.compare`; once for maps at one place."""
+        """Return the truth on a map's cells, for `covey.mapping.occupancy.compare`; maps at one place share it."""
         from covey.mapping.occupancy.compare import ground_truth
 
         place = (belief.shape, belief.origin, belief.resolution)
@@ -103,10 +103,10 @@ class Maps:
 
     @staticmethod
     def load(path: Path, robots: int | None = None) -> "Maps":
-        """Read ``maps.npz``, of a team of so many robots.
+        """Read ``maps.npz`` of a team of ``robots``.
 
         Raises:
-            ValueError: the arrays do not belong together; other errors where they cannot be read.
+            ValueError: the arrays do not belong together; other errors if they cannot be read.
         """
         arrays = read_arrays(path)
         _check(arrays, robots)
@@ -150,7 +150,7 @@ _OF_THE_TRUTH = (
 
 
 def _check(arrays: dict[str, np.ndarray], robots: int | None) -> None:
-    """Raise `ValueError` when arrays are not the maps of one run."""
+    """Raise `ValueError` if arrays are not the maps of one run."""
     shape = arrays["truth"].shape
     for name in [name for name in _OF_THE_TRUTH if name in arrays]:
         if arrays[name].shape != shape or arrays[name].dtype.kind not in "bui":

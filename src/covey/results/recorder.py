@@ -38,24 +38,25 @@ _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
 
 class Recorder:
-    """Writes what happens into a run folder, in constant memory.
+    """Records a run into its folder, in constant memory.
 
-    Tables grow as ``*.part`` files and get their names in `close`; until then the manifest says ``running``, so a
-    killed run leaves a folder that is recognised as incomplete. When the disk fills, one `RunFolderError` is raised,
-    the unfinished tables are removed and the manifest says ``incomplete``.
+    Tables grow as ``*.part`` files and get their final names in `close`. Until then the manifest says ``running``, so
+    the folder of a killed run is recognised as incomplete. If the disk is full, it raises one `RunFolderError`, removes
+    the unfinished tables, and sets the manifest to ``incomplete``.
 
     Args:
-        recording: where; a bare path is a folder, and None a temporary one that lives as long as the `Run`.
+        recording: what to record and where; a path stands for its folder, None for a temporary folder that lives as
+            long as the `Run`.
         names: robots in the order of the arrays.
-        pose_every: poses, estimates, twists and commands are kept at every so many steps (and null between);
-            shares, distances, energy and collisions at every step.
-        mission: columns of ``team.parquet`` that the mission adds to those of every run.
-        robot_columns: columns of ``measurements.parquet`` that it adds.
-        attitude: altitude, roll and pitch are recorded with the poses.
+        pose_every: period of poses, estimates, twists and commands in steps (null in between); shares, distances,
+            energy and collisions are recorded at every step.
+        mission: columns that the mission adds to ``team.parquet``.
+        robot_columns: columns that it adds to ``measurements.parquet``.
+        attitude: whether altitude, roll and pitch are recorded with the poses.
 
     Raises:
-        RunFolderError: the folder holds a finished run, other files, or cannot be written.
-        InvalidValueError: the mission adds a column that is there already.
+        RunFolderError: the folder holds a finished run or other files, or cannot be written.
+        InvalidValueError: the mission adds a column that exists already.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Recorder:
         self._is_open = True
 
     def observe(self, frame: Frame) -> None:
-        """Take in one frame; the steps must follow one another.
+        """Record one frame; steps must be consecutive.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -141,7 +142,7 @@ class Recorder:
             self._sample_host()
 
     def observe_radio(self, step: int, sample: Sample) -> None:
-        """Take in what there is to record about links and messages.
+        """Record a sample of links and messages.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -150,7 +151,7 @@ class Recorder:
             self._radio.take(step, sample)
 
     def observe_computers(self, step: int, samples: Sequence[computers.ComputerSample]) -> None:
-        """Take in what the robots' computers did until a step.
+        """Record the activity of the robots' computers until a step.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -162,7 +163,7 @@ class Recorder:
                 self._tables["computers"].write(computers.columns(step, self.names, samples))
 
     def add(self, name: str, schema: pa.Schema, columns: dict[str, Any]) -> None:
-        """Append rows to a further table, which exists from its first rows on.
+        """Append rows to an additional table, which is created with its first rows.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -179,8 +180,8 @@ class Recorder:
 
         Args:
             status: how the run ended: ``reached``, ``timeout``, ``exhausted``, ``stopped`` or ``failed``.
-            maps: what was explored and believed at the end.
-            landscape: the ground, how it changed, and what was believed of it at the end.
+            maps: the explored area and the maps at the end.
+            landscape: the ground, its changes, and the beliefs about it at the end.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
@@ -215,7 +216,7 @@ class Recorder:
         return Run(self.folder, scratch=self._scratch)
 
     def abandon(self, reason: str) -> None:
-        """Give the run up: remove what cannot be finished and mark the folder incomplete, with the reason."""
+        """Give up the run: remove unfinished files and mark the folder incomplete, with the reason."""
         self._is_open = False
         for table in self._tables.values():
             table.abandon()
@@ -224,7 +225,7 @@ class Recorder:
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:
             write_json(self.folder / "manifest.json", self.manifest)
-        except OSError:  # no room even for this: the manifest still says running, which reads as incomplete too
+        except OSError:  # no room even for this; "running" in the manifest also reads as incomplete
             part(self.folder / "manifest.json").unlink(missing_ok=True)
         self._lock.release()
 
@@ -277,7 +278,7 @@ class Recorder:
 
 
 def resident_mib() -> float:
-    """Return the memory that this process holds in RAM [MiB]; NaN where the system does not tell."""
+    """Return the resident memory of this process [MiB]; NaN if the system does not provide it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, IndexError, ValueError):

@@ -38,15 +38,15 @@ class Scratch:
 
 
 class Run:
-    """One run: its tables, poses, maps and metrics, each read when it is first asked for.
+    """One run: its tables, poses, maps and metrics, each read at first access.
 
     Args:
         folder: the run folder.
-        incomplete: open a run that was killed or has not ended, too; what it had not written is missing.
+        incomplete: also open a run that was killed or has not ended; data that it has not written are missing.
         scratch: keeps a temporary run folder alive.
 
     Raises:
-        RunFolderError: the folder is missing, holds no run, or an incomplete one.
+        RunFolderError: the folder is missing, holds no run, or holds an incomplete one.
 
     Attributes:
         folder: the run folder.
@@ -71,52 +71,52 @@ class Run:
 
     @property
     def goal(self) -> dict[str, Any]:
-        """What was to end the run: ``explored_share``, ``covered_share``, ``of``, ``timeout_s``."""
+        """The goal of the run: ``explored_share``, ``covered_share``, ``of``, ``timeout_s``."""
         return self.manifest["goal"]
 
     @property
     def mission(self) -> dict[str, Any]:
-        """What the run was about: ``kind``, and of a patrol ``waypoints_m`` and ``edges``."""
+        """The mission of the run: ``kind``, and for a patrol ``waypoints_m`` and ``edges``."""
         return self.manifest.get("mission", {"kind": "exploration"})
 
     @cached_property
     def measurements(self) -> "pl.DataFrame":
-        """One row per (step, robot); poses are null at steps where they were not recorded."""
+        """One row per (step, robot); poses are null at steps without recorded poses."""
         return self._table("measurements")
 
     @cached_property
     def team(self) -> "pl.DataFrame":
-        """One row per step: what concerns the team as a whole."""
+        """One row per step: data of the team as a whole."""
         return self._table("team")
 
     @cached_property
     def events(self) -> "pl.DataFrame":
-        """One row per event: contacts, notes, failures, in the order of time."""
+        """One row per event: contacts, notes, failures, ordered by time."""
         return self._table("events")
 
     @property
     def tags_left(self) -> "pl.DataFrame":
-        """The events in which robots left tags: when, who, where [m], and what they say."""
+        """The events in which robots left tags: time, robot, place [m] and content."""
         return self.events.filter(self.events["kind"] == "tag_left")
 
     @cached_property
     def radio(self) -> "pl.DataFrame | None":
-        """Links, connected groups and age of news, one row per sample; None when nobody sent anything."""
+        """Links, connected groups and age of information, one row per sample; None if nothing was sent."""
         return self._table("radio") if self.has("radio") else None
 
     @cached_property
     def links(self) -> "pl.DataFrame | None":
-        """Links between two robots that came up or went down, one row each; None when nobody sent anything."""
+        """Links between two robots that came up or went down, one row each; None if nothing was sent."""
         return self._table("links") if self.has("links") else None
 
     @cached_property
     def traffic(self) -> "pl.DataFrame | None":
-        """What each robot sent, got and lost so far, by kind, where it changed; None when nobody sent anything."""
+        """Each robot's sent, received and lost messages by kind, where they changed; None if nothing was sent."""
         return self._table("traffic") if self.has("traffic") else None
 
     @cached_property
     def traffic_totals(self) -> dict[tuple[str, str], dict[str, float]]:
-        """What each robot sent, got and lost by the end, by (robot, kind); empty when nobody sent anything."""
+        """Final counts of sent, received and lost messages, by (robot, kind); empty if nothing was sent."""
         if not self.has("traffic"):
             return {}
         with reading(path := self._file("traffic.parquet")):
@@ -129,22 +129,22 @@ class Run:
 
     @cached_property
     def messages(self) -> "pl.DataFrame | None":
-        """Single packets, where the scenario asked for them (``execution.log_messages``)."""
+        """Single packets, if the scenario asked for them (``execution.log_messages``)."""
         return self._table("messages") if self.has("messages") else None
 
     @cached_property
     def computers(self) -> "pl.DataFrame | None":
-        """What the robots' computers did, one row per robot and 5 s of simulated time; None when no robot has one."""
+        """Activity of the robots' computers, one row per robot and 5 s of simulated time; None if no robot has one."""
         return self._table("computers") if self.has("computers") else None
 
     @cached_property
     def process_host(self) -> "pl.DataFrame":
-        """What each controller's process took of its machine, one row per 5 s of wall time; only with processes."""
+        """Resources used by each controller's process, one row per 5 s of wall time; only with processes."""
         return self._table("process_host")
 
     @cached_property
     def process_traffic(self) -> "pl.DataFrame":
-        """What has gone over the wire of each controller's process, by class of traffic; only with processes."""
+        """Traffic of each controller's process, by class; only with processes."""
         return self._table("process_traffic")
 
     def has(self, table: str) -> bool:
@@ -170,7 +170,7 @@ class Run:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
         if name in self._team_columns:
             return self.column("team", name)
-        with reading(self.folder / "measurements.parquet"):  # of another run it would have other rows
+        with reading(self.folder / "measurements.parquet"):  # a measurement file of another run would have other rows
             return self.column("measurements", name).reshape(len(self.times), len(self.names))
 
     @cached_property
@@ -192,7 +192,7 @@ class Run:
 
     @cached_property
     def maps(self) -> Maps | None:
-        """Truth, explored cells and the robots' maps at the end; None when the run kept none."""
+        """Truth, explored cells and the robots' maps at the end; None if the run kept none."""
         path = self.folder / "maps.npz"
         if not path.is_file():
             return None
@@ -201,7 +201,7 @@ class Run:
 
     @cached_property
     def landscape(self) -> Landscape | None:
-        """The ground, how it changed, and what the robots believe of it at the end; None in a world without ground."""
+        """The ground, its changes, and the robots' beliefs about it at the end; None in a world without ground."""
         path = self.folder / "ground.npz"
         if not path.is_file():
             return None
@@ -210,14 +210,14 @@ class Run:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Every metric by its name, as in ``metrics.json``; None where a goal was not reached."""
+        """All metrics by name, as in ``metrics.json``; None if a goal was not reached."""
         return read_json(self._file("metrics.json"), Shape)
 
     def plot(self) -> "Picture":
-        """Return a picture of the run: the world with the robots' ways, and the explored share over time.
+        """Return a picture of the run: the world with the robots' paths, and the explored share over time.
 
-        Notebooks show it. In a script it is written to ``overview.png`` too, in ``figures`` in the run folder, or
-        in the current folder when the run has none; where it is, is printed, and it is opened when there is a display.
+        Notebooks show it. In a script it is also written to ``overview.png``, in ``figures`` in the run folder, or in
+        the current folder if the run has none. Its path is printed, and it is opened if there is a display.
 
         Raises:
             RunFolderError: the picture cannot be written.
@@ -237,14 +237,14 @@ class Run:
         return picture
 
     def animate(self, path: Path | str = "animation.gif") -> Path:
-        """Write the run as a moving picture, and return its path.
+        """Write an animation of the run, and return its path.
 
         Args:
-            path: a file that ends with .gif, or with .mp4, which needs ffmpeg.
+            path: a file name that ends with .gif, or with .mp4, which needs ffmpeg.
 
         Raises:
-            InvalidValueError: it ends otherwise.
-            RunFolderError: the run kept no maps or poses, the file cannot be written, or there is no ffmpeg for it.
+            InvalidValueError: the file name has another ending.
+            RunFolderError: the run kept no maps or poses, the file cannot be written, or ffmpeg is missing.
         """
         from covey.results.figures.animation import save_animation
 
@@ -261,7 +261,7 @@ class Run:
         return written
 
     def save(self, folder: Path | str) -> "Run":
-        """Copy a run that was recorded into a temporary folder to a new folder, and return it opened there."""
+        """Copy a run from its temporary folder to a new folder, and return the run opened there."""
         try:
             shutil.copytree(self.folder, folder)
         except OSError as error:
@@ -324,7 +324,7 @@ def _text(value: Any) -> str:
 
 
 def _open(path: Path) -> None:
-    """Let the desktop show a file, where there is one."""
+    """Open a file on the desktop, if there is one."""
     opener = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
     if opener and (sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         _VIEWERS.append(subprocess.Popen([opener, path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))

@@ -25,14 +25,14 @@ def clearance(solid: np.ndarray, resolution: float) -> np.ndarray:
 def update_clearance(
     before: np.ndarray, solid: np.ndarray, resolution: float, window: tuple[int, int, int, int]
 ) -> np.ndarray:
-    """Return the clearance after cells of ``solid`` in a window changed, given that of what it was before.
+    """Return the clearance after cells of ``solid`` in a window changed, given the previous clearance.
 
-    Only a cell to which the window is no farther than its clearance was can have another one now; these cells are
-    computed anew, from as much around them as it takes. The result is that of `clearance`.
+    The clearance can change only in cells whose previous clearance was at least their distance from the window; these
+    are recomputed from the necessary surroundings. The result is that of `clearance`.
 
     Args:
-        before: float32 (rows, columns), [m].
-        solid: bool (rows, columns), as it is now.
+        before: float32 (rows, columns), the previous clearance [m].
+        solid: bool (rows, columns), the present solid cells.
         resolution: side of a cell [m].
         window: first row, last row + 1, first column, last column + 1.
     """

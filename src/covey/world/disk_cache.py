@@ -1,4 +1,4 @@
-"""What was found out about a world, kept in the user's cache folder for the next run of it."""
+"""Results computed for a world, cached in the user's cache folder for its next run."""
 
 import hashlib
 import io
@@ -17,14 +17,14 @@ from covey.world.world import FREE, World
 def kept_cells(
     what: str, version: str, world: World, arrays: Iterable[np.ndarray], make: Callable[[], np.ndarray]
 ) -> np.ndarray:
-    """Return cells, bool (rows, columns), as they were made before, or made now and kept.
+    """Return cells, bool (rows, columns), from the cache, or compute and cache them.
 
     Args:
         what: name of their folder.
-        version: of how they are made.
-        world: of which the cells count.
-        arrays: what else they depend on.
-        make: makes them.
+        version: version of the algorithm.
+        world: the world on whose cells they depend.
+        arrays: other arrays on which they depend.
+        make: computes them.
     """
     file = cache_root() / what / f"{_key(version, world, arrays)}.npz"
     known = _load(file, world.grid.shape)
@@ -44,7 +44,7 @@ def _key(version: str, world: World, arrays: Iterable[np.ndarray]) -> str:
 
 
 def _load(file: Path, shape: tuple[int, int]) -> np.ndarray | None:
-    """Return the stored cells, or None when there are none or the file is damaged."""
+    """Return the stored cells, or None if there are none or the file is damaged."""
     try:
         with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
             cells = np.unpackbits(stored["cells"], count=shape[0] * shape[1])

@@ -1,4 +1,4 @@
-"""Doors: named rectangles of a world that can be shut."""
+"""Doors: named rectangles of a world that can be closed."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from covey.errors import InvalidValueError
 
 @dataclass(frozen=True)
 class Door:
-    """A rectangle of cells between two rooms that is free while the door is open, and wall while it is shut.
+    """A rectangle of cells between two rooms that is free while the door is open, and wall while it is closed.
 
     Attributes:
         name: its name in this world, ``d0``, ``d1``, ….

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from covey.world.world import World
 
 MAX_VERTICES = 25_000_000
-"""Grounds of more vertices are refused (a square of 250 m at 0.05 m fits)."""
+"""Largest number of vertices of a ground (a square of 250 m at 0.05 m fits)."""
 
 _AT_ONCE = 250_000
-"""So many cells of walls are looked at together, however many there are."""
+"""Number of wall cells processed at a time."""
 
 MAX_ALTITUDE_M = 100_000.0
-"""Grounds that reach higher, or as far below 0, are refused: their numbers are something else than metres."""
+"""Largest absolute altitude of a ground [m]; larger numbers are surely not metres."""
 
 MARGIN_M = 10.0
-"""How far below the lowest and above the highest altitude an edit may reach unless it is declared otherwise [m]."""
+"""Default margin of edits below the lowest and above the highest altitude [m]."""
 
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class GroundEdit:
-    """What an edit does: the altitudes [m] of a rectangle of vertices from [row, column] on, before and after."""
+    """An edit: the altitudes [m] of a rectangle of vertices from [row, column] on, before and after."""
 
     row: int
     column: int
@@ -41,16 +41,16 @@ class GroundEdit:
 
 
 class Heightfield:
-    """Altitudes at the vertices of a square lattice, flat triangles between them: what one can ask of a ground.
+    """Altitudes at the vertices of a square lattice, with flat triangles between them, and queries on them.
 
     Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing): row 0 is the southernmost.
 
     Attributes:
         altitude: float64 (rows, columns), [m].
-        spacing_m: between neighbouring vertices along x and y [m].
+        spacing_m: distance of neighbouring vertices along x and y [m].
         origin: x, y [m] of vertex [0, 0] in the world frame.
-        range_m: lowest and highest altitude that an edit may ask for [m].
-        name: what pictures and errors call it.
+        range_m: lowest and highest altitude that edits may produce [m].
+        name: its name in pictures and errors.
         version: grows by one with each edit.
     """
 
@@ -63,7 +63,7 @@ class Heightfield:
 
     @cached_property
     def frame(self) -> np.ndarray:
-        """float64 (3,): x, y of vertex [0, 0] and the spacing [m]: how kernels take the lattice."""
+        """float64 (3,): x, y of vertex [0, 0] and the spacing [m], the lattice in the form of kernels."""
         return np.array([*self.origin, self.spacing_m], np.float64)
 
     @property
@@ -90,14 +90,14 @@ class Heightfield:
         return np.stack((*np.meshgrid(x, y), self.altitude), axis=-1)
 
     def contains(self, points: Any) -> np.ndarray:
-        """Return which points [m], shape (..., 2), lie on the ground, its edge included."""
+        """Return which points [m], shape (..., 2), lie on the ground or its edge."""
         points = np.asarray(points, float)
         left, right, bottom, top = self.bounds
         x, y = points[..., 0], points[..., 1]
         return (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
 
     def altitude_at(self, points: Any) -> np.ndarray:
-        """Return the altitude [m] at points [m] of shape (..., 2); beyond the edge that of the nearest point of it."""
+        """Return the altitude [m] at points [m] of shape (..., 2); beyond the edge, that of its nearest point."""
         from covey.geometry.heightfield import altitudes_at
 
         points = np.asarray(points, float)
@@ -114,12 +114,12 @@ class Heightfield:
         return normals.reshape(*points.shape[:-1], 3)
 
     def cast(self, origins: Any, directions: Any, range_m: float = math.inf) -> np.ndarray:
-        """Return how far it is from each origin along its direction to the ground [m], infinite if it is not met.
+        """Return the distance from each origin along its direction to the ground [m]; infinite without a hit.
 
         Args:
             origins: x, y, z [m], shape (m, 3).
             directions: unit vectors, shape (m, 3).
-            range_m: where to give up [m].
+            range_m: largest distance [m].
         """
         from covey.geometry.heightfield import cast
 
@@ -135,9 +135,9 @@ class Heightfield:
 
 @dataclass(frozen=True, eq=False)
 class Ground(Heightfield):
-    """The truth about the landscape. It never changes; a change is another ground.
+    """The truth about the landscape. A `Ground` never changes; a change gives another ground.
 
-    What changes while a simulation runs is its `covey.world.state.GroundState`.
+    During a simulation, `covey.world.state.GroundState` changes.
     """
 
     altitude: np.ndarray
@@ -173,13 +173,14 @@ class Ground(Heightfield):
 
         Args:
             altitude: any numbers; they are copied.
-            spacing_m: between vertices [m].
-            origin: x, y of vertex [0, 0] [m]; without it the middle of the ground is at (0, 0).
-            range_m: what edits may ask for; without it 10 m below the lowest to 10 m above the highest altitude.
+            spacing_m: distance between vertices [m].
+            origin: x, y of vertex [0, 0] [m]; default: the middle of the ground is at (0, 0).
+            range_m: lowest and highest altitude for edits [m]; default: 10 m below the lowest to 10 m above the
+                highest.
             name: name of the ground.
 
         Raises:
-            InvalidValueError: too few or too many vertices, an altitude that is not finite, a spacing of 0.
+            InvalidValueError: there are too few or too many vertices, an altitude is not finite, or the spacing is 0.
         """
         altitude = np.array(altitude, np.float64, order="C")
         check_altitudes(altitude, f"the ground {name!r}")
@@ -195,7 +196,7 @@ class Ground(Heightfield):
         return dataclasses.replace(self, **changes)
 
     def edited(self, edit: GroundEdit) -> "Ground":
-        """Return the next version, in which an edit has been made."""
+        """Return the next version, after an edit."""
         from covey.world.state import GroundState
 
         state = GroundState(self)
@@ -203,7 +204,7 @@ class Ground(Heightfield):
         return state.ground
 
     def resampled(self, spacing_m: float) -> "Ground":
-        """Return the ground with vertices at another spacing [m], taken from its surface; its middle stays."""
+        """Return the ground with its surface sampled at another spacing [m]; its middle stays."""
         if not (math.isfinite(spacing_m) and spacing_m > 0):
             raise InvalidValueError(f"spacing_m is {spacing_m!r}; it must be a positive number of metres")
         columns, rows = (1 + int(side / spacing_m * (1 + 1e-12)) for side in self.size_m)
@@ -215,7 +216,7 @@ class Ground(Heightfield):
         return self.replace(altitude=altitude, spacing_m=float(spacing_m), origin=origin)
 
     def save(self, path: str | Path, **options: Any) -> None:
-        """Write the ground as the suffix says; see `covey.world.io.ground_writer.save_ground` for the options."""
+        """Write the ground in the format of the suffix; options: `covey.world.io.ground_writer.save_ground`."""
         from covey.world.io.ground_writer import save_ground
 
         save_ground(self, Path(path), **options)
@@ -228,11 +229,11 @@ class Ground(Heightfield):
         return read_ground(Path(path), **options)
 
     def world(self, walls: "World | None" = None) -> "World":
-        """Return the world that is this ground, with walls standing on it if given.
+        """Return the world of this ground, with walls on it if given.
 
-        Without walls its cells are one around each vertex, free, but for those at the edge, half of which no ground
-        bears: they are outside, and robots may leave over them. With walls the cells are those of ``walls``; cells
-        beyond the ground are walls.
+        Without walls there is one free cell around each vertex. Cells at the edge lie half beyond the ground: they are
+        outside, and robots may leave over them. With walls the cells are those of ``walls``; cells beyond the ground
+        are walls.
         """
         from covey.world.world import FREE, OPEN, WALL, World
 
@@ -258,7 +259,7 @@ class Ground(Heightfield):
 
 
 def check_shape(rows: int, columns: int, what: str) -> None:
-    """Raise `InvalidValueError` when a ground would have too few or too many vertices."""
+    """Raise `InvalidValueError` if a ground would have too few or too many vertices."""
     if rows < 2 or columns < 2 or rows * columns > MAX_VERTICES:
         raise InvalidValueError(
             f"{what} would have {columns} x {rows} vertices; it needs at least 2 x 2, and at most {MAX_VERTICES:.3g} "
@@ -267,7 +268,7 @@ def check_shape(rows: int, columns: int, what: str) -> None:
 
 
 def check_altitudes(altitude: np.ndarray, what: str) -> None:
-    """Raise `InvalidValueError` when an array cannot be the altitudes of a ground."""
+    """Raise `InvalidValueError` if an array cannot be the altitudes of a ground."""
     if altitude.ndim != 2:
         raise InvalidValueError(f"{what} has altitudes of shape {altitude.shape}; it must be (rows, columns)")
     check_shape(altitude.shape[0], altitude.shape[1], what)

@@ -1,4 +1,4 @@
-"""What walls are made of, cell by cell: what radio waves care about."""
+"""Materials of walls, cell by cell, for radio links."""
 
 from typing import Literal, get_args
 
@@ -14,11 +14,11 @@ MATERIALS: tuple[str, ...] = get_args(Material)
 """The materials that Covey knows; files may name others."""
 
 DOOR = MATERIALS.index("wood")
-"""What the doors of a generated building are made of."""
+"""Material of the doors of generated buildings."""
 
 
 def material_index(name: str) -> int:
-    """Return the place of a material in `MATERIALS`, or raise `InvalidValueError`."""
+    """Return the index of a material in `MATERIALS`, or raise `InvalidValueError`."""
     if name not in MATERIALS:
         hint = did_you_mean(str(name), MATERIALS)
         raise InvalidValueError(f"there is no material {name!r}{hint}; known: {', '.join(MATERIALS)}")
@@ -29,9 +29,9 @@ def made_of(world: World, material: str | None, random: np.random.Generator | No
     """Return the world with every cell of one material, and its doors of wood.
 
     Args:
-        world: the world; what its free cells are made of matters when a wall is put up there.
-        material: one of `MATERIALS`; ``random`` draws one of them for the whole world; None leaves it unsaid.
-        random: for ``random``.
+        world: the world; the material of free cells matters if a wall is added there.
+        material: one of `MATERIALS`; ``random`` draws one for the whole world; None: no material.
+        random: generator for ``random``.
     """
     if material is None:
         return world
@@ -57,8 +57,8 @@ def with_materials(world: World, materials: np.ndarray) -> World:
 def patches(shape: tuple[int, int], runs: int, random: np.random.Generator) -> np.ndarray:
     """Return patches of materials, uint8 (rows, columns), index into `MATERIALS`.
 
-    Each cell draws a material; then, ``runs`` times, each takes the one that most of the 3 x 3 cells around it have
-    (of equal ones the first of `MATERIALS`), as the walls of a cave do.
+    Each cell draws a material; then, ``runs`` times, each takes the most frequent one of the 3 x 3 cells around it
+    (ties: the first of `MATERIALS`), like the walls of a cave.
     """
     found = random.integers(len(MATERIALS), size=shape)
     for _ in range(runs):

@@ -1,8 +1,8 @@
-"""What changes of a world while a simulation runs: cells, what is computed of them, the ground, and the log of edits.
+"""The changing part of a world during a simulation: cells, data computed from them, the ground, and the log of edits.
 
-A `World` never changes. A simulation has one `WorldState` and edits it in place: what was computed of the cells is
-brought up to date around the change only. Whatever holds the state (sensors, contacts, scoring, radio) sees the change
-in its next step.
+A `World` never changes. A simulation has one `WorldState` and edits it in place; data computed from the cells are
+updated only around the change. All users of the state (sensors, contacts, scoring, radio) see the change in their next
+step.
 """
 
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World
 Window = tuple[int, int, int, int]
 """First row, last row + 1, first column, last column + 1."""
 _ONE_BY_ONE = 64
-"""After more edits than so many it is faster to look at all cells again."""
+"""After more edits than this, it is faster to process all cells again."""
 
 
 class Edit(NamedTuple):
-    """Where an edit was, and the cells that it changed: int32 (k, 4), step, row x columns + column, before, after."""
+    """An edit's window and its changed cells: int32 (k, 4), step, row x columns + column, before, after."""
 
     window: Window
     changed: np.ndarray
@@ -31,17 +31,17 @@ class Edit(NamedTuple):
 class WorldState:
     """A world that changes.
 
-    Its arrays are those of the `World` that it began as, and of each that `world` hands out, until the next edit: that
-    copies them first, once.
+    It shares its arrays with its first `World`, and with each that `world` returns, until the next edit, which first
+    copies them.
 
     Args:
-        world: what it is at first.
+        world: the world at the start.
 
     Attributes:
-        grid, free, solid, skip, materials, material_names, version: as of a `World`.
-        name, border, wall_height_m, doors, halls: the same; these stay.
-        ground: None where the world has none.
-        step: stamped on edits.
+        grid, free, solid, skip, materials, material_names, version: as in `World`.
+        name, border, wall_height_m, doors, halls: as in `World`; constant.
+        ground: None if the world has no ground.
+        step: the step recorded with edits.
         log: all edits of cells so far.
     """
 
@@ -58,13 +58,13 @@ class WorldState:
         )
         self.ground = None if world.ground is None else GroundState(world.ground)
         self._clearance: np.ndarray | None = vars(world).get("clearance")
-        self._stale: Window | None = None  # around all that changed since the clearance was right
+        self._stale: Window | None = None  # around all changes since the last update of the clearance
         self.step = 0
         self.log: list[Edit] = []
 
     @property
     def clearance(self) -> np.ndarray:
-        """As of a `World`; brought up to date for whoever asks."""
+        """As in `World`; updated on access."""
         if self._clearance is None:
             self._clearance = clearance(self.solid, self.grid.resolution)
         elif self._stale is not None:
@@ -74,7 +74,7 @@ class WorldState:
 
     @property
     def world(self) -> World:
-        """The world as it is now."""
+        """The present world."""
         ground = None if self.ground is None else self.ground.ground
         if self._world is None or self._world.ground is not ground:
             self._world = World(
@@ -90,16 +90,16 @@ class WorldState:
                 ground,
             )
             known = {} if self._clearance is None else {"clearance": self.clearance}
-            vars(self._world).update(known, free=self.free, solid=self.solid, skip=self.skip)  # need not be computed
+            vars(self._world).update(known, free=self.free, solid=self.solid, skip=self.skip)  # not computed again
         return self._world
 
     def edit(self, row: int, column: int, cells: np.ndarray, materials: np.ndarray | None = None) -> None:
-        """Change a rectangle of cells, and with it the version.
+        """Change a rectangle of cells, and increase the version.
 
         Args:
-            row, column: the first cell, of the smallest row and column.
+            row, column: the cell with the smallest row and column.
             cells: the new cells, uint8 (h, w), inside the array.
-            materials: their materials, uint8 (h, w); None leaves those as they are.
+            materials: their materials, uint8 (h, w); None: unchanged.
         """
         self._own_arrays()
         window: Window = (row, row + cells.shape[0], column, column + cells.shape[1])
@@ -123,12 +123,12 @@ class WorldState:
         return np.concatenate([np.empty((0, 4), np.int32), *(edit.changed for edit in self.log)])
 
     def edited_since(self, version: int) -> list[Window] | None:
-        """Return what was changed since a version; None when it is all of it, or too much to go through one by one."""
+        """Return the edits since a version; None if they cover everything, or are too many to process one by one."""
         count = self.version - version
         return [edit.window for edit in self.log[len(self.log) - count :]] if count <= _ONE_BY_ONE else None
 
     def allow_materials(self, names: tuple[str, ...]) -> None:
-        """Have the materials ``names``, of which the present ones are the first; all cells have one."""
+        """Set the material names to ``names``, which begin with the present ones; give every cell a material."""
         self._own_arrays()
         if self.materials is None:
             self.materials = np.zeros(self.grid.shape, np.uint8)
@@ -153,11 +153,11 @@ class WorldState:
 
 
 AnyWorld = World | WorldState
-"""What whoever only looks at walls and ground takes."""
+"""Argument type of functions that only read walls and ground."""
 
 
 class GroundState(Heightfield):
-    """A ground that changes. It has the altitudes of its `Ground` until the next edit copies them, once."""
+    """A ground that changes. It shares the altitudes of its `Ground` until the next edit copies them."""
 
     def __init__(self, ground: Ground):
         self._ground: Ground | None = ground
@@ -166,13 +166,13 @@ class GroundState(Heightfield):
 
     @property
     def ground(self) -> Ground:
-        """The ground as it is now."""
+        """The present ground."""
         if self._ground is None:
             self._ground = Ground(self.altitude, self.spacing_m, self.origin, self.range_m, self.name, self.version)
         return self._ground
 
     def apply(self, edit: GroundEdit) -> None:
-        """Change the ground as an edit of it says, and with it the version."""
+        """Apply an edit to the ground, and increase the version."""
         if self._ground is not None:
             self._ground, self.altitude = None, self.altitude.copy()
         h, w = edit.after.shape

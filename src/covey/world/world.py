@@ -18,13 +18,14 @@ from covey.world.doors import Door
 from covey.world.ground import Ground
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
-"""Values of cells: free; wall; unknown to the map file, so outside the world, and solid; outside an open workspace."""
+"""Values of cells: free; wall; unknown in the map file (outside the world, and solid); outside an open workspace."""
 
 MAX_CELLS = 40_000_000
-"""Worlds of more cells are refused (a square of 500 m at 0.05 m fits): a run in one takes 20 s and 5 GB to begin."""
+"""Largest number of cells of a world (a square of 500 m at 0.05 m fits); a run in such a world takes 20 s and 5 GB to
+start."""
 
 MAX_PARTS = 40_000
-"""Generated worlds are drawn with at most so many roads, rooms or blocks."""
+"""Largest number of roads, rooms or blocks of a generated world."""
 
 _SHADES = ((255, 255, 255), (58, 58, 58), (211, 215, 220), (238, 241, 244))
 """Colours of free cells, walls, unknown and open ones in a picture."""
@@ -34,21 +35,21 @@ Border = Literal["wall", "open"]
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """The truth: a grid of cells, and what they are made of. It never changes; a change is another world.
+    """The truth: a grid of cells and their materials. A `World` never changes; a change gives another world.
 
-    What changes while a simulation runs is its `covey.world.state.WorldState` (decision 006).
+    During a simulation, `covey.world.state.WorldState` changes (decision 006).
 
     Attributes:
         grid: uint8 cells, each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
-        name: what pictures and errors call it.
-        border: ``wall``: no way out; ``open``: robots may leave over the edge, which is an event.
+        name: its name in pictures and errors.
+        border: ``wall``: closed; ``open``: robots may leave over the edge, which is an event.
         wall_height_m: height of all walls [m].
         materials: uint8 of the shape of the cells, index into ``material_names``, or None.
         material_names: names of the materials.
         version: grows by one with each change of the cells.
-        doors: rectangles that can be shut, each of a name of its own.
+        doors: rectangles that can be closed, with different names.
         halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
-        ground: the landscape that all stands on; None: a level plane at altitude 0.
+        ground: the landscape below everything; None: a level plane at altitude 0.
     """
 
     grid: Grid
@@ -91,7 +92,7 @@ class World:
         return f"<World {self.name}: {columns * cell:g} m x {rows * cell:g} m, cells of {cell:g} m{ground}>"
 
     def plot(self) -> "Image.Image":
-        """Return a picture of the cells, +y on top, as of ``world.plot().save("world.png")``; notebooks show it."""
+        """Return a picture of the cells, +y up, for example ``world.plot().save("world.png")``; notebooks show it."""
         rows, columns = self.grid.shape
         image = Image.fromarray(np.array(_SHADES, np.uint8)[self.grid.cells[::-1]])
         zoom = max(1, round(600 / max(rows, columns)))
@@ -107,18 +108,18 @@ class World:
         return dataclasses.replace(self, **changes)
 
     def with_cells(self, cells: np.ndarray) -> "World":
-        """Return a copy with other cells, of the same place and the next version."""
+        """Return a copy with other cells at the same place, and the next version."""
         return self.replace(grid=self.grid.with_cells(np.ascontiguousarray(cells, np.uint8)), version=self.version + 1)
 
     def edited(self, row: int, column: int, cells: Any, materials: Any = None) -> "World":
-        """Return the next version, in which a rectangle of cells from [row, column] on is another.
+        """Return the next version, with a new rectangle of cells from [row, column] on.
 
-        What was computed of the world is updated, not computed again.
+        Data computed from the cells are updated, not recomputed.
 
         Args:
-            row, column: the first cell, of the smallest row and column.
+            row, column: the cell with the smallest row and column.
             cells: the new cells, shape (h, w), each `FREE`, `WALL`, `UNKNOWN` or `OPEN`.
-            materials: their materials; None leaves those as they are.
+            materials: their materials; None: unchanged.
 
         Raises:
             InvalidValueError: the rectangle is not inside the array, or a value is not allowed.
@@ -132,12 +133,12 @@ class World:
 
     @cached_property
     def free(self) -> np.ndarray:
-        """Bool (rows, columns): cells in the world that no wall fills."""
+        """Bool (rows, columns): cells in the world without walls."""
         return self.grid.cells == FREE
 
     @cached_property
     def solid(self) -> np.ndarray:
-        """Bool (rows, columns): what stops bodies and rays, `WALL` or `UNKNOWN`."""
+        """Bool (rows, columns): cells that stop bodies and rays, `WALL` or `UNKNOWN`."""
         return (self.grid.cells == WALL) | (self.grid.cells == UNKNOWN)
 
     @cached_property
@@ -164,16 +165,16 @@ class World:
 
         Returns:
             labels: int32 (rows, columns); 1 is the largest part, 0 is not free.
-            areas_m2: area of each part [m²], falling.
+            areas_m2: area of each part [m²], descending.
         """
         labels, counts = label_by_size(self.free)
         return labels, counts * self.grid.resolution**2
 
     def largest_room(self, door_m: float = 1.2) -> np.ndarray:
-        """Return the cells of the largest room: what stays in one piece when openings up to ``door_m`` are shut.
+        """Return the cells of the largest room, bool (rows, columns), if openings up to ``door_m`` count as closed.
 
-        Bool (rows, columns). Its cells keep ``door_m / 2`` from the walls; all free cells of the largest component
-        when the world is narrower than that everywhere.
+        Its cells are at least ``door_m / 2`` from the walls. If the world is narrower than that everywhere, they are
+        all free cells of the largest component.
         """
         labels, counts = label_by_size(self.free & (self.clearance >= door_m / 2))
         return labels == 1 if len(counts) else self.components()[0] == 1
@@ -272,7 +273,7 @@ def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_size(rows: int, columns: int, resolution_m: float) -> None:
-    """Raise `InvalidValueError` when a world would have too many cells."""
+    """Raise `InvalidValueError` if a world would have too many cells."""
     if rows * columns > MAX_CELLS:
         raise InvalidValueError(
             f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:,} are allowed: "
@@ -281,7 +282,7 @@ def check_size(rows: int, columns: int, resolution_m: float) -> None:
 
 
 def check_parts(count: float, what: str) -> None:
-    """Raise `InvalidValueError` when a generated world would be drawn with too many parts."""
+    """Raise `InvalidValueError` if a generated world would have too many parts."""
     if count > MAX_PARTS:
         raise InvalidValueError(
             f"the world would have {count:.3g} {what}; at most {MAX_PARTS} are allowed: use larger ones, or a smaller "
@@ -290,7 +291,7 @@ def check_parts(count: float, what: str) -> None:
 
 
 def closed(grid: Grid, fill: int = WALL) -> Grid:
-    """Return the grid with a ring of ``fill`` around it, or as it is when its edge cells are all solid already."""
+    """Return the grid with a ring of ``fill`` around it, or unchanged if all its edge cells are solid."""
     cells = grid.cells
     edge = np.concatenate((cells[0], cells[-1], cells[:, 0], cells[:, -1]))
     if np.all((edge == WALL) | (edge == UNKNOWN)):

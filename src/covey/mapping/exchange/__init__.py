@@ -1,1 +1,1 @@
-"""What robots tell each other of their maps."""
+"""Exchange of maps between robots."""

@@ -1,4 +1,4 @@
-"""News: tiles of evidence on their way from one robot to others."""
+"""Map updates: tiles of evidence sent from one robot to others."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +8,15 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class News:
-    """What one robot tells others of what it holds; made by `Beliefs.news`, taken by `Beliefs.take`.
+    """An update from one robot to others; made by `Beliefs.news`, merged by `Beliefs.take`.
 
     Attributes:
-        giver: the robot that tells.
-        items: int32 (k, 3): tile, robot that it comes from, and where the version lies, which never changes; of the
-            ground a list of `covey.mapping.elevation.versions.TileVersion`.
-        since, until: int64 (n,): all that robot o published after its publication since[o], up to until[o], is there.
-            Who holds what came before then holds everything; anybody else can take the tiles as well.
-        size_bytes: how long it is when encoded.
+        giver: the sending robot.
+        items: int32 (k, 3): tile, robot of origin, and index of the immutable version; for a ground, a list of
+            `covey.mapping.elevation.versions.TileVersion`.
+        since, until: int64 (n,): it holds all that robot o published after its publication since[o], up to until[o]. A
+            robot that holds everything before then is complete; other robots can use the tiles, too.
+        size_bytes: encoded size.
     """
 
     giver: int

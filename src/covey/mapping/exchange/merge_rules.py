@@ -1,7 +1,7 @@
 """How the evidence of several robots becomes one map: the published merge rules, as plain functions.
 
-Every belief keeps the evidence of each robot apart (`covey.mapping.occupancy.belief`), and so each rule works on the
-newest evidence that is held of each robot, once, whatever way it came.
+Every belief keeps the evidence of each robot apart (`covey.mapping.occupancy.belief`), so each rule uses the newest
+evidence of each robot exactly once, whatever route it took.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ import numpy as np
 
 Rule = Literal["probabilistic", "greedy_fill", "maximum"]
 RULES: tuple[Rule, ...] = ("probabilistic", "greedy_fill", "maximum")
-"""The names of the rules; kernels take the position of a rule in here."""
+"""The names of the rules; kernels use the index of a rule."""
 
 
 def merged(rule: Rule, own: np.ndarray, others: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the map that a robot has of its own evidence and that of others, by one of the published rules.
+    """Return the map from a robot's own evidence and that of others, by one of the published rules.
 
     Args:
         rule: a name of `RULES`.
@@ -43,15 +43,15 @@ def probabilistic(evidence: Sequence[np.ndarray]) -> np.ndarray:
 
     References:
         W. Burgard, M. Moors, D. Fox, R. Simmons, S. Thrun: Collaborative multi-robot exploration. ICRA 2000, eq. 1 to 3
-        (L = sum of (L_i - L_0) + L_0). Independent is what each robot saw itself; maps that were merged before are
-        not, and adding them as they are would count the same sight twice.
+        (L = sum of (L_i - L_0) + L_0). Only the robots' own observations are independent; adding maps that were merged
+        before would count observations twice.
     """
     total = np.sum(np.asarray(evidence, np.int64), axis=0)
     return np.select([total > 0, total < 0], [100, 0], -1).astype(np.int8)
 
 
 def greedy_fill(evidence: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the first map, its unknown cells filled from the second, what is still unknown from the third, and so on.
+    """Return the first map with its unknown cells filled from the second map, then from the third, and so on.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.

@@ -1,4 +1,4 @@
-"""Who tells whom: not every neighbour that could is to answer with the same tiles."""
+"""Choice of the robots that answer, so that not every neighbour sends the same tiles."""
 
 import numpy as np
 
@@ -7,20 +7,20 @@ from covey.kernel import kernel
 
 @kernel
 def providers(heard, clocks, reach, clock):
-    """Return what each robot is to tell those that it heard asking.
+    """Return what each robot sends to the robots whose questions it heard.
 
-    Of each origin, a robot is told by the one that holds the newest; by the origin itself before others, then by the
-    lowest index. What a robot knows of the others is what their own questions say.
+    For each origin, the robot that holds the newest version answers; ties go to the origin itself, then to the lowest
+    index. A robot knows about the others only what their questions contain.
 
     Args:
         heard: int64 (n, n), row i: the question of robot j that robot i heard, -1 for none.
-        clocks: int64 (q, n), per question, the newest publication of each robot of which the asking one holds all.
+        clocks: int64 (q, n), per question, the newest publication of each robot that the asking one holds completely.
         reach: bool (q, n), per question, which robots the asking one hears.
-        clock: int64 (n, n), the same as ``clocks`` for each robot itself, now.
+        clock: int64 (n, n), the present ``clocks`` of each robot itself.
 
     Returns:
-        since, int64 (n, n): row i: of each origin, what came after this publication is to be told by robot i; its
-        own clock where there is nothing to tell. to, int64 (n,): whom: -2 nobody, -1 several.
+        since, int64 (n, n): row i: for each origin, robot i sends what came after this publication; its own clock if
+        there is nothing to send. to, int64 (n,): the receiver: -2 none, -1 several.
     """
     n = clock.shape[0]
     since, to = clock.copy(), np.full(n, -2)

@@ -1,4 +1,4 @@
-"""`ShareMaps`: when robots exchange their maps, and how the evidence of several becomes one map."""
+"""`ShareMaps`: when robots exchange their maps, and how the evidence of several robots becomes one map."""
 
 from typing import Literal, Self
 
@@ -9,7 +9,7 @@ from covey.records import Record
 
 
 class ShareMaps(Record):
-    """Robots that hear each other take each other's evidence into their maps, by radio."""
+    """Robots that hear each other by radio merge each other's evidence into their maps."""
 
     policy: Literal["every", "continuous", "on_meeting", "on_request"] = Field(
         default="every",
@@ -55,7 +55,7 @@ class ShareMaps(Record):
 
 
 def as_share_maps(value: ShareMaps | float | None) -> ShareMaps:
-    """Return the record that a keyword ``share_maps`` stands for: itself, every so often [s], or None: on request."""
+    """Return the record for a ``share_maps`` argument: a record, a period [s], or None for sharing on request."""
     if value is None:
         return ShareMaps(policy="on_request")
     return value if isinstance(value, ShareMaps) else ShareMaps(every_s=value)

@@ -1,4 +1,4 @@
-"""What all beliefs have that robots can share, of whatever kind: a map of states, and the exchange of news."""
+"""Base of all beliefs that robots can share: a map of states, and the exchange of updates."""
 
 import math
 from abc import ABC, abstractmethod
@@ -38,7 +38,7 @@ def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
 
 
 def check_room(needed: float, what_takes: str, advice: str) -> None:
-    """Raise `InvalidValueError` when the machine has not so many bytes left."""
+    """Raise `InvalidValueError` if the machine has less than ``needed`` bytes left."""
     memory = psutil.virtual_memory()
     if needed > memory.available:
         raise InvalidValueError(
@@ -51,12 +51,12 @@ class SharedMaps(ABC):
     """The maps of the robots of a team on one grid; ``maps[i]`` is one of them.
 
     Attributes:
-        names: of the robots.
+        names: names of the robots.
         grid: place and size of every map; its cells are not used.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
         version: int64 (n,), grows whenever a cell of that map changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
-        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+        clock: int64 (n, n), row i: the newest publication of each robot that i holds completely.
     """
 
     names: list[str]
@@ -75,7 +75,7 @@ class SharedMaps(ABC):
 
     @abstractmethod
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
-        """Return which robots have moved enough since the last reading that was used to use another, bool (m,)."""
+        """Return which robots have moved enough since their last used reading to use another one, bool (m,)."""
 
     @abstractmethod
     def publish(self, robots: np.ndarray | None = None) -> int:
@@ -83,31 +83,31 @@ class SharedMaps(ABC):
 
     @abstractmethod
     def news(self, giver: int, since: np.ndarray) -> News:
-        """Return what a robot holds that was published later than others know, ``since`` int64 (n,) as a `clock`."""
+        """Return the update with what a robot holds that was published after ``since``, int64 (n,), a `clock`."""
 
     @abstractmethod
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
-        """Let robots take the news, m of them, that they received, bool (n, m); return how many tiles each took."""
+        """Merge m updates into the robots that received them, bool (n, m); return the number of tiles of each robot."""
 
     @abstractmethod
     def union(self) -> np.ndarray:
         """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
 
     def merge(self, robot: int, other: int) -> int:
-        """Let a robot take all evidence, of whatever origin, that another holds and that is newer; return the tiles."""
+        """Merge all newer evidence of another robot, of any origin, into a robot; return the number of tiles."""
         if not (self.clock[other] > self.clock[robot]).any():
             return 0
         received = np.arange(len(self))[:, None] == robot
         return int(self.take(received, [self.news(other, self.clock[robot])])[robot])
 
     def share(self, hears: np.ndarray) -> np.ndarray:
-        """Let every robot publish, and then take what the robots it hears held before this round.
+        """Let every robot publish, then merge what the robots that it hears held before this round.
 
         Args:
-            hears: bool (n, n), row i: whom robot i hears; the diagonal does not matter.
+            hears: bool (n, n), row i: the robots that robot i hears; the diagonal does not matter.
 
         Returns:
-            int64 (n,), the tiles that each robot took.
+            int64 (n,), the number of tiles that each robot merged.
         """
         givers = np.flatnonzero(np.any(hears, axis=0)).tolist()
         self.publish(np.array(givers, np.int64))
@@ -115,7 +115,7 @@ class SharedMaps(ABC):
 
 
 class SharedMap:
-    """The map of one robot: a view of its row in `SharedMaps`, which keeps changing as the robot goes on."""
+    """The map of one robot: a live view of its row in `SharedMaps`."""
 
     def __init__(self, beliefs: Any, robot: int):
         self._beliefs, self._robot = beliefs, robot
@@ -162,18 +162,18 @@ class SharedMap:
     def unsafe_ground(
         self, points: np.ndarray, count: int, pose: tuple[float, float, float], reach_m: float, keep_m: float
     ) -> int:
-        """Append where ground begins that a robot must not drive on, as points in its body frame [m].
+        """Append the border of ground that a robot must not drive on, as points in its body frame [m].
 
-        Maps of walls know of none.
+        Maps of walls have no such ground.
 
         Args:
-            points, count: float64 (k, 2) and how much of it is filled.
-            pose: of the robot, x, y [m], heading [rad].
-            reach_m: how far it looks.
-            keep_m: how far its centre keeps away.
+            points, count: float64 (k, 2) and the number of filled rows.
+            pose: pose of the robot, x, y [m], heading [rad].
+            reach_m: distance up to which points count [m].
+            keep_m: distance that its centre keeps [m].
 
         Returns:
-            How much is filled now.
+            The new number of filled rows.
         """
         return count
 
@@ -183,11 +183,11 @@ class SharedMap:
         return float(mask[~self.unknown].sum() / total) if total else math.nan
 
     def publish(self) -> int:
-        """Make changed tiles of own evidence available to others; return how many there are."""
+        """Make changed tiles of the robot's own evidence available to others; return their number."""
         return self._beliefs.publish(np.array([self._robot]))
 
     def merge(self, other: "SharedMap") -> int:
-        """Take all that ``other`` has published or taken itself and that is newer; return the number of tiles.
+        """Merge all newer evidence that ``other`` has published or merged; return the number of tiles.
 
         Raises:
             InvalidValueError: the two do not belong to the same beliefs of a team.
@@ -208,7 +208,7 @@ class SharedMap:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written, and from which ``base`` does not lead to the whole that it is a part of."""
+    """Return a read-only view whose ``base`` does not lead to the whole array."""
     return np.asarray(_Window(array))
 
 

@@ -1,9 +1,9 @@
-"""Beliefs: what each robot holds to be true, as log-odds of occupancy, with the evidence kept by origin.
+"""Beliefs: each robot's map as log-odds of occupancy, with the evidence kept by origin.
 
-Every robot's own evidence is cut into tiles of 32 x 32 cells. What it publishes is an immutable version of each tile
-that changed; beliefs hold such versions, and what they add up to, by reference into one store
-(`covey.mapping.occupancy.tiles`). Taking a newer version *replaces* the older one of that origin, so merging is
-commutative, associative and idempotent, over any number of hops, and never counts evidence twice.
+Every robot's own evidence is cut into tiles of 32 x 32 cells. A robot publishes an immutable version of each changed
+tile. Beliefs refer to such versions, and to their sums, in one store (`covey.mapping.occupancy.tiles`). A newer version
+*replaces* the older one of the same origin, so merging is commutative, associative and idempotent, over any number of
+hops, and never counts evidence twice.
 
 References:
     W. Burgard, M. Moors, D. Fox, R. Simmons, S. Thrun: Collaborative multi-robot exploration. ICRA 2000 (merging:
@@ -34,22 +34,22 @@ class Beliefs(SharedMaps):
     """The beliefs of the robots of a team that map with the same grid and can merge; ``beliefs[i]`` is one of them.
 
     Args:
-        names: of the robots.
+        names: names of the robots.
         size_m: width and height [m]; every side becomes a whole number of tiles.
         origin: x, y [m] of the outer corner of cell [0, 0].
         mapping: how scans become evidence.
         rule: how the evidence of several robots becomes one map, see `covey.mapping.exchange.merge_rules`.
-        kept: whose maps are kept; None: all. The maps of the others take no memory, and are not to be looked at.
+        kept: the robots whose maps are kept; None: all. Maps of others take no memory and must not be read.
 
     Attributes:
         grid: place and size of every belief; its cells are not used. The yaw is 0.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 free, 100 occupied.
         version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
-        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+        clock: int64 (n, n), row i: the newest publication of each robot that i holds completely.
 
     Raises:
-        InvalidValueError: no robot, no area, too many robots, or maps too large for the memory.
+        InvalidValueError: there are no robots or too many, the area is empty, or the maps are too large for the memory.
     """
 
     def __init__(
@@ -126,19 +126,19 @@ class Beliefs(SharedMaps):
         range_m: float,
         step: int,
     ) -> int:
-        """Take in one lidar scan of each of some robots at their estimated poses.
+        """Add one lidar scan of each of some robots at their estimated poses.
 
         Args:
-            robots: which robots, integers (m,).
+            robots: indices of the robots, integers (m,).
             poses: estimated poses of the bodies, (m, 3) x, y [m], heading [rad].
             ranges: (m, rays) [m]; inf = nothing within range, nan or not positive = no measurement.
             angles: (rays,) [rad] in the frame of the sensor.
             mount: pose of the sensor on the body.
             range_m: range of the sensor [m].
-            step: the control step, >= 0, kept as when the cells were seen.
+            step: the control step, >= 0, recorded as the time at which the cells were seen.
 
         Returns:
-            How many scans were used; the others came too soon after the last (``min_motion_m``, ``min_turn_deg``).
+            The number of scans used; the others came too soon after the last (``min_motion_m``, ``min_turn_deg``).
         """
         if angles is not self._angles:
             self._angles, self._directions = angles, beam_directions(angles)
@@ -166,7 +166,7 @@ class Beliefs(SharedMaps):
         return used
 
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
-        """Return which robots have moved enough since the last scan that was used to use another, bool (m,)."""
+        """Return which robots have moved enough since their last used scan to use another one, bool (m,)."""
         last = self._team.mapped_pose[robots]
         way = np.hypot(poses[:, 0] - last[:, 0], poses[:, 1] - last[:, 1])
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
@@ -175,11 +175,11 @@ class Beliefs(SharedMaps):
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
 
-        It counts as evidence of their own, such that a sensor that says otherwise often enough is believed. It is held
-        once for all of them, and a tile of it is passed on only when its robot has seen something new in it.
+        It counts as their own evidence, and repeated different measurements overrule it. It is stored once for all
+        robots, and a tile of it is published only when its robot has seen something new in it.
 
         Args:
-            robots: which, integers (m,).
+            robots: indices of the robots, integers (m,).
             occupancy: the map.
         """
         lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
@@ -196,22 +196,22 @@ class Beliefs(SharedMaps):
             self.tile_changed[robot] = self.version[robot]
 
     def publish(self, robots: np.ndarray | None = None) -> int:
-        """Make the changed tiles of robots' own evidence available to others; return how many there are.
+        """Make the changed tiles of robots' own evidence available to others; return their number.
 
         Args:
-            robots: which, integers (m,); None: all.
+            robots: indices of the robots, integers (m,); None: all.
         """
         robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
         team = self._team
         return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
 
     def news(self, giver: int, since: np.ndarray) -> News:
-        """Return what a robot holds that was published later than others know.
+        """Return an update with what a robot holds that others do not know.
 
         Args:
-            giver: the robot that tells.
-            since: int64 (n,), for each robot the publication up to which those who will hear it know everything (a
-                `clock`); what is as new as the giver's own clock is left out.
+            giver: the sending robot.
+            since: int64 (n,), for each robot the publication up to which the receivers know everything (a `clock`); an
+                entry equal to the giver's own clock leaves that robot out.
         """
         until = self.clock[giver].copy()
         wanted = np.flatnonzero(until > since)
@@ -222,14 +222,14 @@ class Beliefs(SharedMaps):
         return news
 
     def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
-        """Let robots take the tiles that they received, those that are newer than what they hold.
+        """Merge received tiles that are newer than those that the robots hold.
 
         Args:
-            received: bool (n, m), which of the news each robot received.
-            news: m of them.
+            received: bool (n, m), which updates each robot received.
+            news: the m updates.
 
         Returns:
-            int64 (n,), how many tiles each took.
+            int64 (n,), the number of tiles that each robot merged.
         """
         taken = np.zeros(len(self), np.int64)
         if not news:
@@ -244,11 +244,11 @@ class Beliefs(SharedMaps):
         return taken
 
     def encode(self, news: News) -> bytes:
-        """Return news as the ``news.size_bytes`` bytes that go over the air."""
+        """Return an update as the ``news.size_bytes`` bytes that are transmitted."""
         return tile_code.encode(news.giver, news.items, news.since, news.until, self._store)
 
     def decode(self, code: bytes) -> News:
-        """Return the news that `encode` of beliefs of the same robots on the same grid, anywhere, made bytes of."""
+        """Return the update in bytes from `encode`, called on beliefs of the same robots on the same grid."""
         giver, found, since, until = tile_code.decode(code, len(self))
         slots = self._slots_with(
             np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
@@ -259,9 +259,9 @@ class Beliefs(SharedMaps):
         return news
 
     def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> News:
-        """Return news that are not of this team's making: evidence of a robot, int8 (k, 1024), for tiles (k,).
+        """Return an update made outside this team: evidence of a robot, int8 (k, 1024), for tiles (k,).
 
-        It replaces what is held of that robot in those tiles and has a smaller version; no clock moves.
+        It replaces older versions of that robot's evidence in these tiles; no clock changes.
         """
         slots = self._slots_with(cells, version)
         items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
@@ -270,7 +270,7 @@ class Beliefs(SharedMaps):
         return news
 
     def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what a robot holds of another's evidence, int8 (tiles, 1024), and its versions, int32 (tiles,)."""
+        """Return another robot's evidence that a robot holds: int8 (tiles, 1024), and versions, int32 (tiles,)."""
         slots = self._store.parts[self._team.node[robot], origin]
         return self._store.evidence[slots], self._store.version[slots]
 
@@ -288,7 +288,7 @@ class Beliefs(SharedMaps):
         return sum(a.nbytes for a in (*self._team, *self._store, self._scratch))
 
     def _stamp(self, step: int) -> int:
-        """Return a step as pages keep it; older stamps become coarser when the steps no longer fit."""
+        """Return a step in the form of the pages; older stamps become coarser when the steps no longer fit."""
         while step // self._steps_per_stamp + 1 > _LAST_STAMP:
             self._steps_per_stamp *= 2
             seen = self._store.seen[: self._store.used[2]]
@@ -320,16 +320,16 @@ TILE_BYTES = TILE_CELLS
 
 
 class Belief(SharedMap):
-    """The belief of one robot: a view of its row in `Beliefs`, which keeps changing as the robot goes on.
+    """The belief of one robot: a live view of its row in `Beliefs`.
 
-    A cell is occupied where its log-odds are above 0, free below; exactly 0 is unknown.
+    A cell is occupied if its log-odds are above 0, free if below; exactly 0 is unknown.
     """
 
     _beliefs: Beliefs
 
     @property
     def log_odds(self) -> np.ndarray:
-        """int32 (rows, columns), own evidence and the sum of all others' that it holds, in units of 0.05; a copy."""
+        """int32 (rows, columns), the sum of its own and all others' evidence, in units of 0.05; a copy."""
         store, team = self._beliefs._store, self._beliefs._team
         total = np.zeros((len(team.own[0]), TILE_CELLS), np.int32)
         for robot, slots in enumerate(store.parts[team.node[self._robot]].T):
@@ -338,7 +338,7 @@ class Belief(SharedMap):
 
     @property
     def own(self) -> np.ndarray:
-        """int8 (rows, columns), this robot's own evidence in units of 0.05, 0 = never seen; a copy."""
+        """int8 (rows, columns), the robot's own evidence in units of 0.05, 0 = never seen; a copy."""
         return self._beliefs._rows(self._beliefs._store.evidence[self._beliefs._team.own[self._robot]])
 
     @property
@@ -352,13 +352,13 @@ class Belief(SharedMap):
         return self._beliefs._rows(steps)
 
     def probability(self) -> np.ndarray:
-        """Return the probability of occupancy, float64 (rows, columns); 0.5 where nothing is known."""
+        """Return the probability of occupancy, float64 (rows, columns); 0.5 in unknown cells."""
         return 1.0 / (1.0 + np.exp(-EVIDENCE_STEP * self.log_odds.astype(np.float64)))
 
     def update(
         self, pose_estimate: Any, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
     ) -> bool:
-        """Take in one scan, ranges of shape (rays,), as `Beliefs.update`; return whether it was used."""
+        """Add one scan, with ranges of shape (rays,), as in `Beliefs.update`; return whether it was used."""
         pose, ranges = np.array(pose_estimate, np.float64)[None], np.asarray(ranges)[None]
         return bool(self._beliefs.update(np.array([self._robot]), pose, ranges, angles, mount, range_m, step))
 

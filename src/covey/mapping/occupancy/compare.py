@@ -1,4 +1,4 @@
-"""How good a map is: what it knows of the explorable area, and where it is wrong.
+"""Quality of a map: the known part of the explorable area, and the errors.
 
 References:
     Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
@@ -21,10 +21,10 @@ from covey.mapping.exchange.shared_maps import SharedMaps
 from covey.mapping.occupancy.evidence import TILE
 
 EITHER = 50
-"""True state of a map cell that holds wall and free space: right as free and as occupied, wrong as unknown."""
+"""True state of a map cell with both wall and free space: right as free or occupied, wrong as unknown."""
 
 _AT_ONCE = 1_000_000
-"""About so many cells are looked at together, whatever the size of the map and of the world."""
+"""Approximate number of cells processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class GroundTruth:
     """The truth on the cells of a map.
 
     Attributes:
-        states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, -1 not compared. Compared are cells that hold
-            explorable space, and cells full of wall next to (4-neighbours) one that is free throughout: what lies
-            deep in walls, outside the world or in closed rooms no sensor can see.
+        states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, -1 not compared. Compared are cells with
+            explorable space, and cells full of wall next to (4-neighbours) an entirely free one. No sensor can see the
+            inside of walls, closed rooms, or the outside of the world.
         explorable: uint16 (rows, columns), explorable cells of the world whose centres lie in each cell.
         explorable_m2: their area G in the whole world [m^2].
         world_cell_m2: area of a cell of the world [m^2]. map_cell_m2: area of a cell of the map [m^2].
@@ -80,14 +80,14 @@ def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
 def compare_turned(
     wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return of each cell of a map how many centres of explorable cells lie in it, and what its samples hold.
+    """Return for each cell of a map the number of centres of explorable cells in it, and the states of its samples.
 
     Args:
         wall, explorable, map_grid: see `ground_truth`.
         offsets: of the samples from the centre of a cell, along both axes [cells].
 
     Returns:
-        counts uint16, how many samples lie in wall int32, and whether any lies in an explorable cell; (rows, columns).
+        counts uint16, number of samples in walls int32, and whether any lies in an explorable cell; (rows, columns).
     """
     counts, walls, seen = _nothing(map_grid)
     for part in _bands(explorable):
@@ -110,7 +110,7 @@ def compare_turned(
 def compare_parallel(
     wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same as `compare_turned`, sooner, for grids of yaw 0: what is in a row is in a row of the other."""
+    """Return the same as `compare_turned`, but faster, for grids of yaw 0, whose rows are parallel."""
     counts, walls, seen = _nothing(map_grid)
     row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
     for part in _bands(explorable):
@@ -133,13 +133,13 @@ def _nothing(grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _bands(grid: Grid, columns: int = 0) -> list[slice]:
-    """Return rows of a grid that are taken together, so that a large one needs no more memory at once."""
+    """Return the bands of rows of a grid that are processed together, to limit the memory for large grids."""
     count = max(_AT_ONCE // max(grid.shape[1], columns), 1)
     return [slice(row, row + count) for row in range(0, grid.shape[0], count)]
 
 
 def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
-    """Return in which rows (axis 0) or columns (1) of another grid those of a grid lie, -1 outside; no yaw."""
+    """Return the rows (axis 0) or columns (1) of another grid in which those of a grid lie, -1 outside; yaw 0."""
     cells = np.zeros((len(index), 2))
     cells[:, axis] = index
     at = other.to_cells(grid.to_world(cells))[:, axis]
@@ -147,8 +147,8 @@ def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _samples(cells: np.ndarray, rows: list[np.ndarray], columns: list[np.ndarray]) -> np.ndarray:
-    """Return how many of the samples of each map cell lie in cells that are set, int32 (rows, columns)."""
-    by_row = np.zeros((len(rows[0]), cells.shape[1] + 1), np.int32)  # what is outside, at -1, is not set
+    """Return the number of samples of each map cell that lie in set cells, int32 (rows, columns)."""
+    by_row = np.zeros((len(rows[0]), cells.shape[1] + 1), np.int32)  # samples outside, at -1, are not set
     for at in rows:
         by_row[:, :-1] += cells[at] & (at >= 0)[:, None]
     count = np.zeros((len(rows[0]), len(columns[0])), np.int32)
@@ -163,7 +163,7 @@ def _beside(mask: np.ndarray) -> np.ndarray:
 
 
 def explored_area(occupancy: np.ndarray, truth: GroundTruth) -> float:
-    """Return A [m^2]: the explorable area that lies on known cells of a map, int8 (rows, columns)."""
+    """Return A [m^2]: the explorable area on known cells of a map, int8 (rows, columns)."""
     return float(truth.explorable[occupancy >= 0].sum() * truth.world_cell_m2)
 
 
@@ -173,7 +173,7 @@ def map_completeness(occupancy: np.ndarray, truth: GroundTruth) -> float:
 
 
 def map_error(occupancy: np.ndarray, truth: GroundTruth) -> int:
-    """Return the number of compared cells whose state (unknown, free, occupied) is not the true one (Yan 2017)."""
+    """Return the number of compared cells with a wrong state (unknown, free, occupied) (Yan 2017)."""
     right = (occupancy == truth.states) | ((truth.states == EITHER) & (occupancy >= 0))
     return int(np.count_nonzero(~right & (truth.states >= 0)))
 
@@ -185,9 +185,9 @@ def map_quality(occupancy: np.ndarray, truth: GroundTruth) -> float:
 
 
 class KnownShare:
-    """The share of G that each belief of a team knows, and their union, kept up to date tile by tile.
+    """The share of G that each belief of a team and their union know, updated tile by tile.
 
-    It equals `map_completeness` of each belief, and of a map that knows what any of them knows.
+    It equals `map_completeness` of each belief, and of the union.
     """
 
     def __init__(self, beliefs: SharedMaps, truth: GroundTruth):
@@ -197,7 +197,7 @@ class KnownShare:
         self._tiles = np.zeros((n + 1, tiles), np.int64)
 
     def update(self) -> tuple[np.ndarray, float]:
-        """Return the shares of each robot, float64 (n,), and of the union, as of now."""
+        """Return the present shares of each robot, float64 (n,), and of the union."""
         beliefs, truth = self._beliefs, self._truth
         count_known(beliefs.occupancy, truth.explorable, beliefs.tile_changed, self._version, self._tiles)
         self._version[:] = beliefs.version
@@ -206,11 +206,11 @@ class KnownShare:
 
 
 class KnownShareApart:
-    """As `KnownShare`, for beliefs that do not lie on one another.
+    """Like `KnownShare`, for beliefs on different grids.
 
     Args:
-        beliefs: of a team.
-        places: where each of them lies in the world; the cells are not used.
+        beliefs: beliefs of a team.
+        places: grids of the beliefs in the world; the cells are not used.
         explorable: cells of the world (bool).
     """
 
@@ -222,7 +222,7 @@ class KnownShareApart:
             self._cells.append((rows * place.shape[1] + columns).astype(np.int32))
 
     def update(self) -> tuple[np.ndarray, float]:
-        """Return the shares of each robot, float64 (n,), and of the union, as of now."""
+        """Return the present shares of each robot, float64 (n,), and of the union."""
         known = [
             occupancy.ravel()[cells] >= 0 for occupancy, cells in zip(self._beliefs.occupancy, self._cells, strict=True)
         ]
@@ -231,7 +231,7 @@ class KnownShareApart:
 
 @kernel
 def count_known(occupancy, weights, changed, version, tiles):
-    """Bring the sums of weights on known cells up to date in tiles that changed after ``version`` (n,).
+    """Update the sums of weights on known cells in tiles that changed after ``version`` (n,).
 
     Args:
         occupancy: int8 (n, rows, columns). weights: uint16 (rows, columns). changed: int64 (n, tiles).

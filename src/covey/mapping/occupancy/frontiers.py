@@ -1,9 +1,9 @@
-"""Frontiers: where the known ends, in the four definitions in use, grouped into clusters.
+"""Frontiers: the borders of the known area, in four common definitions, grouped into clusters.
 
 References:
     B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998. The definitions are those of the ROS
-    packages ``explore`` (C. Bosch; Z. Yan) and ``explore_lite``/``m-explore``, of the leader of the DAT160 rescue
-    challenge, and of the frontier follower that comes with MAES.
+    packages ``explore`` (C. Bosch; Z. Yan) and ``explore_lite``/``m-explore``, of the leader in the DAT160 rescue
+    challenge, and of the frontier follower of MAES.
 """
 
 import io
@@ -16,7 +16,7 @@ from covey.kernel import kernel
 from covey.lazy import Image
 
 DEFINITIONS = {"explore": 0, "m_explore": 1, "rescue": 2, "maes": 3}
-"""What a frontier cell is:
+"""The definitions of a frontier cell:
 
 - ``explore``: a free cell with an unknown 4-neighbour.
 - ``m_explore``: an *unknown* cell with a free 4-neighbour.
@@ -42,7 +42,7 @@ class Frontiers:
         label: int64 (k,), the cluster of each cell, 0 ... m - 1.
         sizes: int64 (m,), cells in each cluster.
         centroids: float64 (m, 2), mean row and column of each cluster; it can lie off the frontier, even in a wall.
-        nearest: int64 (m, 2), the cell of each cluster that is nearest to its centroid (the first of equals).
+        nearest: int64 (m, 2), the cell of each cluster that is nearest to its centroid (ties: the first).
     """
 
     cells: np.ndarray
@@ -58,7 +58,7 @@ class Frontiers:
         return f"<Frontiers: {len(self)} clusters, {len(self.cells)} cells>"
 
     def plot(self) -> "Image.Image":
-        """Return a picture of the clusters, each in a colour of its own, +y on top; notebooks show it."""
+        """Return a picture of the clusters, each in its own colour, +y up; notebooks show it."""
         low = self.cells.min(axis=0) if len(self.cells) else np.zeros(2, np.int64)
         rows, columns = (self.cells.max(axis=0) - low + 1).tolist() if len(self.cells) else (1, 1)
         shown = np.full((rows, columns, 3), 255, np.uint8)
@@ -80,7 +80,7 @@ class Frontiers:
 
 
 def find_frontiers(occupancy: np.ndarray, definition: str = "explore", min_cells: int = 1) -> Frontiers:
-    """Return the frontiers of a map, its cells grouped with their 8 neighbours.
+    """Return the frontiers of a map; cells are grouped with their 8 neighbours.
 
     Args:
         occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
@@ -88,8 +88,8 @@ def find_frontiers(occupancy: np.ndarray, definition: str = "explore", min_cells
         min_cells: smaller clusters are left out.
 
     Raises:
-        UnknownNameError: no such definition.
-        InvalidValueError: not a two-dimensional int8 array.
+        UnknownNameError: there is no such definition.
+        InvalidValueError: the occupancy is not a two-dimensional int8 array.
 
     Examples:
         >>> occupancy = np.array([[0, 0, -1], [0, 0, -1], [100, 100, 100]], np.int8)
@@ -142,8 +142,8 @@ def frontier_cells(words, definition):
     """Return rows and columns, int64 (k, 2), of the frontier cells in storage order, eight cells at a time.
 
     Args:
-        words: the occupancy seen as uint64 (rows, columns / 8), little-endian: cell k of a word is byte k.
-        definition: a number of `DEFINITIONS`.
+        words: the occupancy as uint64 (rows, columns / 8), little-endian: cell k of a word is byte k.
+        definition: an index into `DEFINITIONS`.
     """
     rows, width = words.shape
     found = np.empty((256, 2), np.int64)
@@ -190,7 +190,7 @@ def frontier_cells(words, definition):
 
 @kernel
 def label_cells(cells, columns):
-    """Group cells that touch, corners included: labels int64 (k,) in order of the groups' first cells, and how many.
+    """Group touching cells, corners included: labels int64 (k,) in order of first cells, and the number of groups.
 
     Args:
         cells: int64 (k, 2), rows and columns in storage order. columns: width of the grid.

@@ -1,6 +1,6 @@
-"""Metrics: one documented function each, of a finished `Run`; the registry `metrics` holds them by name.
+"""Metrics: each is a documented function of a finished `Run`; the registry `metrics` holds them by name.
 
-``docs/metrics.md`` lists every one with its formula and source.
+``docs/metrics.md`` lists all of them with formula and source.
 """
 
 from covey.results.metrics import (

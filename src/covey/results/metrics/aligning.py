@@ -1,7 +1,7 @@
-"""Whether robots that did not know where the others started found out, when, and how well.
+"""Alignment of robots that do not know each other's start poses: whether, when, and how well they found them.
 
-Every metric is None unless the scenario says ``share_maps: {start_poses: unknown}``. Right is an alignment within 0.5 m
-and 2 degrees of the truth.
+Every metric is None unless the scenario has ``share_maps: {start_poses: unknown}``. An alignment is right if it is
+within 0.5 m and 2 degrees of the truth.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ RIGHT_M, RIGHT_DEG = 0.5, 2.0
 
 
 def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
-    """Return time, pair, verdict and numbers of each attempt in order; None when all starts were known."""
+    """Return time, pair, verdict and numbers of each attempt in order; None if the start poses were known."""
     if run.manifest.get("start_poses") != "unknown":
         return None
     found = []
@@ -28,7 +28,7 @@ def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, floa
 
 
 def _in_force(run: "Run") -> list[dict[str, float]] | None:
-    """Return the numbers of the alignment of each pair that is in force at the end; None when starts were known."""
+    """Return the numbers of each pair's alignment at the end; None if the start poses were known."""
     found, last = _found(run), {}
     for _, pair, verdict, numbers in found or ():
         if verdict in ("accepted", "revised"):
@@ -45,7 +45,7 @@ def _mean(run: "Run", name: str) -> float | None:
 
 @metrics.register("aligned_share")
 def aligned_share(run: "Run") -> float | None:
-    """Share of the ordered pairs of robots (i, j) of which i knows at the end where j started."""
+    """Share of the ordered pairs of robots (i, j) for which i knows the start of j at the end."""
     pairs, n = _in_force(run), len(run.names)
     return None if pairs is None or n < 2 else len(pairs) / (n * (n - 1))
 
@@ -53,13 +53,13 @@ def aligned_share(run: "Run") -> float | None:
 @metrics.register("first_alignment_s")
 @time_to_goal
 def first_alignment_s(run: "Run") -> float | None:
-    """Time at which a robot first knew where another one started [s]."""
+    """Time at which a robot first knew the start of another one [s]."""
     return next((time for time, _, verdict, _ in _found(run) or () if verdict == "accepted"), None)
 
 
 @metrics.register("alignment_error_m")
 def alignment_error_m(run: "Run") -> float | None:
-    """Mean distance of the start that i holds to be that of j from the true one, over pairs aligned at the end [m]."""
+    """Mean error of i's estimate of the start of j, over pairs aligned at the end [m]."""
     return _mean(run, "error_m")
 
 
@@ -71,7 +71,7 @@ def alignment_error_deg(run: "Run") -> float | None:
 
 @metrics.register("wrong_alignments")
 def wrong_alignments(run: "Run") -> int | None:
-    """How often a robot accepted or revised an alignment more than 0.5 m or 2 degrees off the truth."""
+    """Number of accepted or revised alignments that are more than 0.5 m or 2 degrees off the truth."""
     found = _found(run)
 
     def is_wrong(verdict: str, numbers: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What the robots' computers had to do; None where no robot has one.
+"""Load of the robots' computers; None if no robot has one.
 
 Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
 simulation: taking the exploration as an example. Robotics 6(3):21, 2017, section 3.
@@ -36,7 +36,7 @@ def robot_cpu_percent(run: "Run") -> float | None:
 
 @metrics.register("robot_ram_percent")
 def robot_ram_percent(run: "Run") -> float | None:
-    """Memory taken over memory there is [%]: mean over robots of the mean over their samples (Yan et al. 2017)."""
+    """Used memory over available memory [%]: mean over robots of the mean over their samples (Yan et al. 2017)."""
     return _mean(run, "ram_percent")
 
 
@@ -52,7 +52,7 @@ def command_delay_s(run: "Run") -> float | None:
 
 @metrics.register("scans_dropped_share")
 def scans_dropped_share(run: "Run") -> float | None:
-    """Scans that came while the computer was busy, over all that could have been used."""
+    """Share of the usable scans that came while the computer was busy."""
     used, dropped = _by_robot(run, "scans"), _by_robot(run, "scans_dropped")
     if used is None or dropped is None:
         return None

@@ -1,4 +1,4 @@
-"""How fast and how thriftily the bodies of a team passed over everything, and how much was seen or covered twice.
+"""Speed and efficiency of coverage by a team's bodies, and how much was seen or covered several times.
 
 Sources: MAES 2.0 (covered share, here of bodies). N. Hazon, G. A. Kaminka: Redundancy, efficiency and robustness in
 multi-robot coverage. ICRA 2005 (redundancy: places covered by more than one robot).
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @metrics.register("coverage_share")
 def coverage_share(run: "Run") -> float | None:
-    """C/K at the end: share of what a body can pass over that one has passed over; None without maps."""
+    """C/K at the end: share of the coverable area that a body has passed over; None without maps."""
     if run.maps is None:
         return None
     region = run.maps.to_cover
@@ -39,7 +39,7 @@ _register_levels()
 
 @metrics.register("coverage_overlap")
 def coverage_overlap(run: "Run") -> float | None:
-    """(sum of C_i - C) / C with C_i what the body of robot i has passed over: 0 when no place was covered by two."""
+    """(sum of C_i - C) / C with C_i the area covered by robot i: 0 if no place was covered by two."""
     return _overlap(None if run.maps is None else run.maps.covered_by)
 
 

@@ -1,4 +1,4 @@
-"""How fast, how far and how well a team explored: time, cost, efficiency, and what lies between.
+"""Performance of exploration by a team: time, cost, efficiency and related measures.
 
 Sources: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
 simulation: taking the exploration as an example. Robotics 6(3):21, 2017, section 3. Explore-Bench = Y. Xu et al.:
@@ -50,7 +50,7 @@ def exploration_time_s(run: "Run") -> float | None:
 def exploration_time_one_map_s(run: "Run") -> float | None:
     """First time at which the map of one robot holds the goal share of G [s] (Yan et al. 2017, where it ends the run).
 
-    A robot without a map counts with what its own beams have crossed.
+    For a robot without a map, the cells that its own beams have crossed count.
     """
     known, own = run.series("known_share"), run.series("explored_share")
     return time_to_share(run.times, np.fmax.reduce(np.where(np.isnan(known), own, known), axis=1), goal_share(run))
@@ -71,7 +71,7 @@ _register_levels()
 
 @metrics.register("tail_ratio")
 def tail_ratio(run: "Run") -> float | None:
-    """t99 / t90: how long the last tenth takes; 1.1 for a constant rate."""
+    """t99 / t90: the cost of the last tenth; 1.1 for a constant rate."""
     t90, t99 = (time_to_share(run.times, _union(run), level) for level in (0.90, 0.99))
     return None if not t90 or t99 is None else t99 / t90
 
@@ -113,7 +113,7 @@ def explorable_area_m2(run: "Run") -> float | None:
 
 
 def exploration_cost(run: "Run", cost: str | Callable[["Run"], Any] = "distance") -> float:
-    """Return the sum over robots of what each has spent by the end (Yan et al. 2017).
+    """Return the sum of all robots' costs at the end (Yan et al. 2017).
 
     Args:
         cost: ``distance`` [m], ``energy`` [J], or a function that takes the run and returns one number per robot.
@@ -140,13 +140,13 @@ def energy_j(run: "Run") -> float:
 
 @metrics.register("exploration_efficiency_m2_per_m")
 def exploration_efficiency(run: "Run", cost: str | Callable[["Run"], Any] = "distance") -> float | None:
-    """A / cost: area explored per metre that all robots moved [m^2/m] (Yan et al. 2017); None when nothing moved."""
+    """A / cost: area explored per metre that all robots moved [m^2/m] (Yan et al. 2017); None if no robot moved."""
     area, spent = explored_area_m2(run), exploration_cost(run, cost)
     return None if area is None or spent <= 0 else area / spent
 
 
 @metrics.register("overlap")
 def overlap(run: "Run") -> float | None:
-    """(sum of A_i - A) / A with A_i what robot i itself has sensed: 0 when no place was seen by two (Explore-Bench)."""
+    """(sum of A_i - A) / A with A_i the area sensed by robot i: 0 if no place was seen by two (Explore-Bench)."""
     union = _union(run)[-1]
     return None if not union > 0 else float(np.nansum(run.series("explored_share")[-1]) / union - 1.0)

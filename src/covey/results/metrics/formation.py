@@ -1,4 +1,4 @@
-"""How a team came into formation; None where the mission is not to.
+"""Formation of a team; None in other missions.
 
 Source: De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the
 formations); the measures are Covey's own.
@@ -20,7 +20,7 @@ def _column(run: "Run", name: str) -> np.ndarray | None:
 
 @metrics.register("robots_arrived")
 def robots_arrived(run: "Run") -> int | None:
-    """Robots at a place of the formation, at the end."""
+    """Number of robots at a place of the formation, at the end."""
     arrived = _column(run, "robots_arrived")
     return None if arrived is None else int(arrived[-1])
 
@@ -34,7 +34,7 @@ def formation_error_m(run: "Run") -> float | None:
 
 @metrics.register("orders_met")
 def orders_met(run: "Run") -> int | None:
-    """Orders for which all robots that could drive were at their places at some time."""
+    """Number of orders for which all robots that could drive were at their places at some time."""
     met = _column(run, "orders_met")
     return None if met is None else int(met[-1])
 

@@ -1,4 +1,4 @@
-"""What the beliefs about the ground are worth at the end, who noticed its changes, and whom it stopped."""
+"""Quality of the beliefs about the ground at the end, noticed changes, and robots that were stopped by the ground."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ def _beliefs(run: "Run") -> tuple[Landscape, list[Believed]] | None:
 
 
 def _errors(ground: Landscape, believed: Believed) -> np.ndarray:
-    """Return by how much measured altitudes are wrong [m], shape (k,)."""
+    """Return the errors of measured altitudes [m], shape (k,)."""
     return (believed.altitude.astype(float) - ground.truth)[believed.marks == _MEASURED]
 
 
@@ -48,7 +48,7 @@ def belief_max_error_m(run: "Run") -> float | None:
 
 @metrics.register("belief_interval_coverage")
 def belief_interval_coverage(run: "Run") -> float | None:
-    """Share of measured vertices with the truth in the believed 95 % interval, mean over the robots: 0.95 is right."""
+    """Share of measured vertices with the truth in the believed 95 % interval, mean over the robots: ideally 0.95."""
     found = _beliefs(run)
     if found is None:
         return None
@@ -68,7 +68,7 @@ def measured_share(run: "Run") -> float | None:
 
 @metrics.register("false_resets")
 def false_resets(run: "Run") -> int | None:
-    """How often robots found a vertex changed that no edit has touched, all robots together."""
+    """Number of times that robots found a vertex changed although no edit touched it, all robots together."""
     found = _beliefs(run)
     if found is None:
         return None
@@ -88,14 +88,14 @@ def false_resets(run: "Run") -> int | None:
 
 @metrics.register("changes_noticed_share")
 def changes_noticed_share(run: "Run") -> float | None:
-    """Share of the edits of the ground that some robot noticed, which had known a vertex there; None without edits."""
+    """Share of the edits of the ground noticed by a robot that knew a vertex there; None without edits."""
     ground = run.landscape
     return len(_first_noticed(run)) / len(ground.changes) if ground is not None and ground.changes else None
 
 
 @metrics.register("change_delay_s")
 def change_delay_s(run: "Run") -> float | None:
-    """Time from an edit until the first robot noticed it [s], median over the edits that were; None without any."""
+    """Time from an edit until the first robot noticed it [s], median over noticed edits; None without any."""
     if run.landscape is None or not run.landscape.changes:
         return None
     step_s = run.times[-1] / run.steps[-1]
@@ -122,17 +122,17 @@ def _befell(run: "Run", *kinds: str) -> int | None:
 
 @metrics.register("robots_stuck")
 def robots_stuck(run: "Run") -> int | None:
-    """How many robots got stuck at some time; None in a world without ground."""
+    """Number of robots that got stuck at some time; None in a world without ground."""
     return _befell(run, "stuck")
 
 
 @metrics.register("robots_rolled")
 def robots_rolled(run: "Run") -> int | None:
-    """How many robots rolled over at some time; None in a world without ground."""
+    """Number of robots that rolled over at some time; None in a world without ground."""
     return _befell(run, "rolled")
 
 
 @metrics.register("robots_lost")
 def robots_lost(run: "Run") -> int | None:
-    """How many robots fell or rolled over at some time; None in a world without ground."""
+    """Number of robots that fell or rolled over at some time; None in a world without ground."""
     return _befell(run, "fell", "rolled")

@@ -1,4 +1,4 @@
-"""What a run is judged by, first: some ten metrics in the order in which people ask for them."""
+"""The main metrics of a run: about ten, in order of importance."""
 
 import math
 from collections.abc import Mapping
@@ -58,9 +58,9 @@ _FAILURES = {"controllers_failed": "controllers that failed", "messages_dropped"
 
 
 def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
-    """Return value and meaning of the metrics that a run of its mission is judged by first, in this order.
+    """Return value and meaning of the main metrics for a run's mission, in order of importance.
 
-    Metrics that do not apply are left out. What failed is there only if something did. Your own metrics are there.
+    Metrics that do not apply are left out. Failures are listed only if there are any. Your own metrics are included.
     """
     own = {name: float(run.series(name)[-1]) for name in run.mission.get("columns", ()) if len(run.times)}
     known = run.metrics | own
@@ -78,7 +78,7 @@ def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
 
 
 def measured(values: Mapping[str, float]) -> list[str]:
-    """Return what a mission whose goal is no share has measured, in words; values: by column of ``team.parquet``.
+    """Return as text the measurements of a mission whose goal is not a share; values: by column of ``team.parquet``.
 
     Examples:
         >>> measured({"robots_arrived": 3.0, "orders_met": 1.0, "known_share": 0.2})

@@ -1,4 +1,4 @@
-"""How the run ended, and what it took of the machine."""
+"""The end of the run, and the machine resources it used."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ def status(run: "Run") -> str | None:
 
 @metrics.register("controllers_failed")
 def controllers_failed(run: "Run") -> int:
-    """Robots whose controller raised, returned nonsense or never came back, and which stood still from then on."""
+    """Number of robots whose controller failed (exception, invalid command, or no return) and that then stood still."""
     return int((run.events["kind"] == "controller_failed").sum())
 
 
@@ -36,7 +36,7 @@ def wall_time_s(run: "Run") -> float:
 
 @metrics.register("real_time_factor")
 def real_time_factor(run: "Run") -> float | None:
-    """Simulated time over wall time: 2 = twice as fast as reality."""
+    """Simulated time over wall time: 2 = twice as fast as real time."""
     wall = wall_time_s(run)
     return simulated_time_s(run) / wall if wall > 0 else None
 

@@ -1,4 +1,4 @@
-"""How well the map at the end agrees with the truth (Yan et al. 2017); formulas: `covey.mapping.occupancy.compare`."""
+"""Agreement of the map at the end with the truth (Yan et al. 2017); formulas: `covey.mapping.occupancy.compare`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ def _of(run: "Run", measure: Callable[..., Any], belief: Grid | None) -> Any:
 
 
 def _on_ground(run: "Run") -> frozenset[str]:
-    """Return whose maps say what of the ground is drivable, not where walls are: ``belief_…`` tells their quality."""
+    """Return the robots whose maps show drivable ground, not walls; ``belief_…`` metrics measure these maps."""
     landscape = run.landscape
     return frozenset() if landscape is None else frozenset(landscape.beliefs)
 

@@ -1,4 +1,4 @@
-"""Who did how much of the work, and how safely.
+"""Distribution of the work among the robots, and safety.
 
 Source: Yan et al. 2017 as in `covey.results.metrics.exploration`. Jain index: R. Jain, D. Chiu, W. Hawe: A
 quantitative measure of fairness and discrimination for resource allocation in shared computer systems. DEC TR-301,
@@ -27,19 +27,19 @@ def distance_by_robot_m(run: "Run") -> dict[str, float]:
 
 @metrics.register("makespan_distance_m")
 def makespan_distance_m(run: "Run") -> float:
-    """max d_i: the longest way of one robot [m] (multiple travelling salesmen)."""
+    """max d_i: the longest path of one robot [m] (multiple travelling salesmen)."""
     return float(_distances(run).max())
 
 
 @metrics.register("workload_std_m")
 def workload_std_m(run: "Run") -> float:
-    """Standard deviation of d_i over the robots, divided by n [m] (Explore-Bench); 0 when all went equally far."""
+    """Standard deviation of d_i over the robots, divided by n [m] (Explore-Bench); 0 if all drove equally far."""
     return float(_distances(run).std())
 
 
 @metrics.register("workload_jain")
 def workload_jain(run: "Run") -> float | None:
-    """Jain index (sum d_i)^2 / (n sum d_i^2): 1 when all went equally far, 1/n when one did everything."""
+    """Jain index (sum d_i)^2 / (n sum d_i^2): 1 if all drove equally far, 1/n if one did everything."""
     d = _distances(run)
     square = float((d**2).sum())
     return None if square == 0 else float(d.sum()) ** 2 / (len(d) * square)
@@ -47,20 +47,20 @@ def workload_jain(run: "Run") -> float | None:
 
 @metrics.register("workload_min_over_max")
 def workload_min_over_max(run: "Run") -> float | None:
-    """min d_i / max d_i: 1 when all went equally far, 0 when one stood still."""
+    """min d_i / max d_i: 1 if all drove equally far, 0 if one stood still."""
     d = _distances(run)
     return None if d.max() == 0 else float(d.min() / d.max())
 
 
 @metrics.register("collisions")
 def collisions(run: "Run") -> int:
-    """Contacts between robots that began, counted for both (Yan et al. 2017): one contact counts 2."""
+    """Number of contacts between robots, counted for both (Yan et al. 2017): one contact counts 2."""
     return int(run.series("collisions_robot")[-1].sum())
 
 
 @metrics.register("collisions_wall")
 def collisions_wall(run: "Run") -> int:
-    """Contacts with walls that began, of all robots."""
+    """Number of contacts with walls, of all robots."""
     return int(run.series("collisions_wall")[-1].sum())
 
 
@@ -69,9 +69,9 @@ def exploration_safety(run: "Run", cardinal: float | None = None, walls: bool = 
     """1 - sum s_i / S, s_i the contacts of robot i with other robots (Yan 2017); 1 = none, below 0 = more than S.
 
     Args:
-        cardinal: S. Default 100 per robot. The paper asks for a number fixed beforehand and gives none: this one
-            depends on nothing that the run itself decides (a slow run is not allowed more), compares teams of
-            different sizes, and makes 0 mean one contact per robot in every 20 s of their limit of 2000 s.
+        cardinal: S; default: 100 per robot. The paper asks for a number fixed beforehand and gives none. This one does
+            not depend on the run (a slow run is not allowed more), makes teams of different sizes comparable, and makes
+            0 mean one contact per robot in every 20 s of their limit of 2000 s.
         walls: count contacts with walls, too.
     """
     touched = collisions(run) + (collisions_wall(run) if walls else 0)

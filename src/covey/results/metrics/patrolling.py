@@ -1,4 +1,4 @@
-"""How long waypoints are left alone; None where the mission is not to patrol.
+"""Idleness of waypoints; None in other missions.
 
 Sources: A. Machado, G. Ramalho, J.-D. Zucker, A. Drogoul: Multi-agent patrolling: an empirical analysis of alternative
 architectures. MABS 2002 (instantaneous, average and worst idleness). MAEPS 2025 (graph idleness, cycles).
@@ -27,7 +27,7 @@ def average_graph_idleness_s(run: "Run") -> float | None:
 
 @metrics.register("settled_graph_idleness_s")
 def settled_graph_idleness_s(run: "Run") -> float | None:
-    """The same over the second half of the run [s]: without the time in which the team spreads out."""
+    """The same over the second half of the run [s], without the time in which the team spreads out."""
     idle = _column(run, "graph_idleness_s")
     return None if idle is None else float(idle[len(idle) // 2 :].mean())
 
@@ -41,13 +41,13 @@ def worst_graph_idleness_s(run: "Run") -> float | None:
 
 @metrics.register("completed_cycles")
 def completed_cycles(run: "Run") -> int | None:
-    """Visits of the waypoint that was visited least."""
+    """Number of visits of the least visited waypoint."""
     cycles = _column(run, "completed_cycles")
     return None if cycles is None else int(cycles[-1])
 
 
 @metrics.register("waypoint_visits")
 def waypoint_visits(run: "Run") -> int | None:
-    """Visits of all waypoints together."""
+    """Number of visits of all waypoints together."""
     visits = _column(run, "visits")
     return None if visits is None else int(visits[-1])

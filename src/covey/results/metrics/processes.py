@@ -1,4 +1,4 @@
-"""What controllers took that had processes of their own. Every metric is None where they had none.
+"""Resources of controllers in processes of their own. Every metric is None without such processes.
 
 Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
 Robotics 6(3), 2017, section 3.2: each is sampled every 5 s, averaged for each robot, and then over the robots.
@@ -59,7 +59,7 @@ for _name, _text in _SUMS.items():
 
 @metrics.register("controller_bytes_by_traffic")
 def controller_bytes_by_traffic(run: "Run") -> dict[str, int] | None:
-    """Bytes from and to controllers, by who is at the other end: simulator, monitor, controllers (Yan 2017)."""
+    """Bytes from and to controllers, by the other end: simulator, monitor, controllers (Yan 2017)."""
     if not run.has(TRAFFIC):
         return None
     last: dict[tuple[str, str], dict[str, Any]] = {}

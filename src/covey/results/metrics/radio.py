@@ -1,4 +1,4 @@
-"""How well the team was connected, and what it said. Every metric is None where nobody sent anything.
+"""Connectivity and communication of the team. Every metric is None if nothing was sent.
 
 Source: MAES 2.0 ("agents interconnected", "biggest cluster"); Yan 2017 and Linardakis 2024 (communication volume);
 age of information: S. Kaul, R. Yates, M. Gruteser: Real-time status: how often should one update? INFOCOM 2012.
@@ -69,13 +69,13 @@ def news_age_max_s(run: "Run") -> float | None:
 
 @metrics.register("messages_sent")
 def messages_sent(run: "Run") -> int | None:
-    """Messages that robots wrote, broadcasts counted once."""
+    """Number of messages that robots wrote; a broadcast counts once."""
     return _total(run, "messages_sent")
 
 
 @metrics.register("bytes_sent")
 def bytes_sent(run: "Run") -> int | None:
-    """Bytes put on the air by all robots, repetitions and confirmations included (Yan 2017; Linardakis 2024)."""
+    """Bytes transmitted by all robots, including repetitions and confirmations (Yan 2017; Linardakis 2024)."""
     return _total(run, "bytes_sent")
 
 
@@ -87,19 +87,19 @@ def bytes_received(run: "Run") -> int | None:
 
 @metrics.register("kbytes_sent_per_s")
 def kbytes_sent_per_s(run: "Run") -> float | None:
-    """What a robot's radio sent per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
+    """Data sent by a robot's radio per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
     return _rate(run, bytes_sent(run))
 
 
 @metrics.register("kbytes_received_per_s")
 def kbytes_received_per_s(run: "Run") -> float | None:
-    """What a robot's radio received per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
+    """Data received by a robot's radio per second of simulated time, mean over robots [kB/s] (Yan et al. 2017)."""
     return _rate(run, bytes_received(run))
 
 
 @metrics.register("delivery_ratio")
 def delivery_ratio(run: "Run") -> float | None:
-    """Messages that reached a receiver, over those that were for one; a broadcast is for everybody else."""
+    """Delivered messages over intended deliveries; a broadcast is intended for all other robots."""
     wanted, got = _total(run, "messages_wanted"), _total(run, "messages_received")
     return None if not wanted or got is None else got / wanted
 
@@ -113,19 +113,19 @@ def message_delay_s(run: "Run") -> float | None:
 
 @metrics.register("bytes_sent_by_robot")
 def bytes_sent_by_robot(run: "Run") -> dict[str, int] | None:
-    """Bytes that each robot put on the air."""
+    """Bytes transmitted by each robot."""
     return _by(run, 0, "bytes_sent")
 
 
 @metrics.register("bytes_sent_by_kind")
 def bytes_sent_by_kind(run: "Run") -> dict[str, int] | None:
-    """Bytes put on the air by kind of message."""
+    """Bytes transmitted, by kind of message."""
     return _by(run, 1, "bytes_sent")
 
 
 @metrics.register("dropped_by_cause")
 def dropped_by_cause(run: "Run") -> dict[str, int] | None:
-    """Packets that did not arrive, by cause; one that several do not get counts for each of them."""
+    """Packets that did not arrive, by cause; a packet counts once for each robot that does not get it."""
     return {name.removeprefix("dropped_"): _total(run, name) for name in DROPS} if run.traffic_totals else None
 
 

@@ -98,7 +98,7 @@ def _solid_within(world: World, u: float, v: float, reach: float) -> tuple[np.nd
 
 
 def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarray, names: Sequence[str]) -> np.ndarray:
-    """Return the poses with headings in radians when every body is free there."""
+    """Return the poses with headings in radians if every body is free there."""
     if not np.all(np.isfinite(poses)):
         raise InvalidValueError("a start pose is not finite; write numbers: [x, y, heading_deg]")
     bodies = np.vstack((taken, np.column_stack((poses[:, :2], radii))))
@@ -114,17 +114,17 @@ def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarr
 
 
 class Near:
-    """Which bodies may touch one, looked up by squares that are as wide as the widest body."""
+    """Look-up of bodies that may touch a body, by squares as wide as the widest body."""
 
     def __init__(self, radius: float):
         self._width, self._squares = max(2.0 * radius, 1e-9), defaultdict[tuple[int, int], list[int]](list)
 
     def add(self, index: int, x: float, y: float) -> None:
-        """Take in a body at a place [m]."""
+        """Add a body at a place [m]."""
         self._squares[self._square(x, y)].append(index)
 
     def indices(self, x: float, y: float) -> list[int]:
-        """Return, in order, all that may touch a body at a place [m], and perhaps a few more."""
+        """Return, in order, all bodies that may touch a body at a place [m], and possibly a few more."""
         i, j = self._square(x, y)
         return sorted(k for a in (-1, 0, 1) for b in (-1, 0, 1) for k in self._squares.get((i + a, j + b), ()))
 
@@ -177,7 +177,7 @@ def _spread(
     gap_m: float,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Farthest point sampling over the cells of the largest part of the world that the widest body can pass."""
+    """Sample farthest points over the cells of the largest part of the world that the widest body can pass."""
     if not len(radii):
         return np.empty((0, 3))
     labels, counts = label_by_size(passable(world, float(radii.max())))

@@ -1,4 +1,4 @@
-"""Robots one by one at the first free place, in some order of the cells."""
+"""Placement of robots one by one at the first free place, in some order of the cells."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -10,16 +10,16 @@ from covey.geometry.grid import Grid
 from covey.world.world import World, label_by_size
 
 TOUCH = 1e-9
-"""How much rounding may make bodies overlap [m]."""
+"""Overlap of bodies that is tolerated as rounding [m]."""
 
-_CHUNK = 4096  # cells looked at together
+_CHUNK = 4096  # cells processed at a time
 
 
 class StartSearch:
-    """Bodies that are to be placed in a world.
+    """The search for places of bodies in a world.
 
-    Its methods other than `fill` return orders: they yield cells, int (m, 2) as rows and columns, in which the widest
-    body can stand, best first.
+    Its methods other than `fill` return orders: they yield the cells in which the widest body can stand, best first, as
+    int (m, 2) of rows and columns.
 
     Args:
         world: the truth.
@@ -33,10 +33,10 @@ class StartSearch:
         self.widest = float(radii.max(initial=0.0))
 
     def fill(self, order: Iterator[np.ndarray], gap_m: float, heading_deg: float) -> np.ndarray:
-        """Return the poses, float64 (n, 3), that the bodies get when each takes the first cell of an order left to it.
+        """Return the poses of the bodies, float64 (n, 3), if each takes the first cell of an order that is left.
 
         Raises:
-            PlacementError: the order ends too early.
+            PlacementError: the order has too few cells.
         """
         placed = np.empty((len(self.radii), 3))
         placed[:, 2] = math.radians(heading_deg)
@@ -69,21 +69,21 @@ class StartSearch:
             yield ring[np.lexsort((ring[:, 1], ring[:, 0], np.hypot(*(ring - seed).T)))]
 
     def x_then_y(self, room: np.ndarray) -> Iterator[np.ndarray]:
-        """Go through a room from its west side, column by column, each northwards."""
+        """Traverse a room from its west side, column by column, each northwards."""
         cells = np.argwhere(self._inside(room))
         return _chunks(cells[np.lexsort((cells[:, 0], cells[:, 1]))])
 
     def anywhere(self, random: np.random.Generator) -> Iterator[np.ndarray]:
-        """Go through the largest part of the world, over edges and corners, in random order."""
+        """Traverse the largest part of the world, connected over edges and corners, in random order."""
         labels, _ = label_by_size(self._inside(None))
         chunks = _chunks(random.permutation(np.flatnonzero(labels == 1)))
         return (np.column_stack(np.unravel_index(chunk, labels.shape)) for chunk in chunks)
 
     def hallway_ends(self) -> Iterator[np.ndarray]:
-        """Go through the halls, what is nearest to the edge of the world first; of equal cells by column, then row.
+        """Traverse the halls, the cells nearest to the edge of the world first; ties by column, then row.
 
         Raises:
-            PlacementError: the world knows no halls.
+            PlacementError: the world has no halls.
         """
         if not self.world.halls:
             raise PlacementError(
@@ -117,10 +117,10 @@ def nearest_cell(
     """Return row and column of the True cell whose centre is nearest to a point [m], or None.
 
     Args:
-        grid: the place of the cells.
+        grid: the grid of the cells.
         mask: bool (rows, columns).
         point: x, y [m].
-        allows: says of centres (m, 2) [m] which of them count, bool (m,); None: all.
+        allows: returns which of some centres (m, 2) [m] count, bool (m,); None: all.
     """
     at = np.clip(grid.to_cells(point), 0, np.array(mask.shape) - 1)
     beyond, reach = float(np.hypot(*(grid.to_world(at) - point))), 16
@@ -159,7 +159,7 @@ def _chunks(cells: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _fence(world: World, left: np.ndarray, x: float, y: float, distance_m: float) -> None:
-    """Clear the cells of ``left`` whose centre is nearer than a distance to a point [m]."""
+    """Clear the cells of ``left`` whose centres are within a distance of a point [m]."""
     row, column = world.grid.to_cells((x, y))
     reach = math.ceil(distance_m / world.grid.resolution) + 1
     corner = np.maximum((row - reach, column - reach), 0)

@@ -11,7 +11,7 @@ from covey.world.records.quantities import DrawnMaterial, Metres, OwnSeed, Resol
 from covey.world.world import World
 
 GENERATED = ("maze", "office", "cave", "building", "rooms", "rubble")
-"""What can stand behind ``generate:``."""
+"""Generators of worlds with walls, the values of ``generate:``."""
 
 
 class GeneratedMaze(Record):

@@ -1,4 +1,4 @@
-"""Edits of a ground as users declare them: one record per kind, told apart by the key under which it stands."""
+"""Edits of a ground as users declare them: one record per kind, selected by its key."""
 
 from typing import Annotated, Any
 
@@ -46,7 +46,7 @@ class SetAltitude(_Place):
     to_m: Offset = Field(description="New altitude [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.set_altitude(ground, self._region(ground), self.to_m)
 
 
@@ -56,12 +56,12 @@ class ShiftAltitude(_Place):
     by_m: Offset = Field(description="Change of the altitude [m]; negative: down.")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.shift(ground, self._region(ground), self.by_m)
 
 
 class Crater(Record):
-    """A bowl, a paraboloid."""
+    """A bowl with the shape of a paraboloid."""
 
     centre_m: Point = Field(description="x, y of its centre [m].")
     depth_m: Metres = Field(default=1.0, description="Depth at the centre [m].")
@@ -72,7 +72,7 @@ class Crater(Record):
     )
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.crater(ground, self.centre_m, self.depth_m, self.radius_m, ejecta=self.ejecta)
 
 
@@ -84,7 +84,7 @@ class Mound(Record):
     radius_m: Metres = Field(default=5.0, description="Radius of its foot [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.mound(ground, self.centre_m, self.height_m, self.radius_m)
 
 
@@ -110,7 +110,7 @@ class Trench(_Strip):
     depth_m: Metres = Field(default=1.0, description="Depth below the previous ground [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.trench(ground, self.from_, self.to, self.width_m, self.depth_m)
 
 
@@ -120,7 +120,7 @@ class Bank(_Strip):
     height_m: Metres = Field(default=1.0, description="Height above the previous ground [m].")
 
     def edit(self, ground: Heightfield) -> GroundEdit:
-        """Return what it does."""
+        """Return the edit."""
         return ground_edits.bank(ground, self.from_, self.to, self.width_m, self.height_m)
 
 
@@ -132,4 +132,4 @@ GROUND_EDITS: dict[str, Any] = {
     "trench": Trench,
     "bank": Bank,
 }
-"""The record that stands under each key."""
+"""The record of each key."""

@@ -12,14 +12,14 @@ from covey.world.records.walls import KINDS, AnyWalls, PlanarWorld, kind_of_wall
 from covey.world.world import World
 
 GENERATED_GROUNDS = ("hills", "ridges", "boulders", "flat")
-"""What else can stand behind ``generate:``."""
+"""Generators of landscapes, further values of ``generate:``."""
 
 Spacing = Annotated[Resolution, Field(description="Distance between neighbouring vertices of the ground [m].")]
 Size = tuple[Metres, Metres]
 
 
 class _Landscape(Record):
-    """A ground, and what stands on it."""
+    """A ground with optional walls on it."""
 
     range_m: tuple[float, float] | None = Field(
         default=None,

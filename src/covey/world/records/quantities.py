@@ -1,4 +1,4 @@
-"""Numbers that many records of worlds have, with their limits and units."""
+"""Field types shared by many records of worlds, with limits and units."""
 
 from typing import Annotated
 

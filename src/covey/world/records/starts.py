@@ -1,4 +1,4 @@
-"""Where robots start, as users declare it: one record per kind, told apart by the key that only it has."""
+"""Starts of robots as users declare them: one record per kind, selected by its key."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Worlds of walls as users declare them: one record per kind, told apart by the key that only it has."""
+"""Worlds of walls as users declare them: one record per kind, selected by its key."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -123,7 +123,7 @@ KINDS = (
 
 
 def kind_of_walls(value: Any) -> str | None:
-    """Return the tag of a world by the key that only its kind has."""
+    """Return the tag of a world by its distinguishing key."""
     keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
     for key in ("terrain", "file", "empty_m", "workspace_m"):
         if key in keys:
@@ -154,4 +154,4 @@ PlanarWorld = Annotated[
         custom_error_message=f"walls on a ground are one of {KINDS}",
     ),
 ]
-"""A world of walls, where nothing else can stand."""
+"""A world of walls, for places where a ground is not allowed."""
