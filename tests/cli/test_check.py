@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
     [
         ("world: {empty_m: [50, 50], resolution_m: 0.5}\n"
          "robots: [{robot: {base: maes, mapping: {resolution_m: 0.001}}, count: 200, controller: tnf}]",
-         "maps of 200 robots, 51008 x 51008 cells each, take 544 GB"),
+         "a map of 51008 x 51008 cells is too large, at most 40,000,000 are allowed"),
         ("world: {empty_m: [6, 6]}\nrobots: [{robot: maes, count: 900}]", "of 900 robots have room here"),
         ("world: {empty_m: [6, 6]}\nrobots: [{robot: {base: maes, mapping: null}, controller: tnf}]",
          "'tnf' needs map, but 'maes' has only"),
