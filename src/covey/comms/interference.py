@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def disturbed(
-    lane: "RadioChannel",
+    radio_channel: "RadioChannel",
     others: "list[RadioChannel]",
     packets: Packets,
     row: np.ndarray,
@@ -31,14 +31,14 @@ def disturbed(
     and QPSK gets more bit errors.
 
     Args:
-        lane, others: the radio, and the radios on the same channel.
+        radio_channel, others: the radio, and the radios on the same channel.
         packets: the packets to decide.
         row, receiver: packet and robot of each reception, int64 (m,).
         power: received power [dBm], (m,); None without power models.
         luck: uniform numbers, (m,); a packet is decoded if its number is below its probability.
         world, xy: walls and true positions.
     """
-    active = Packets.join([part for one in (lane, *others) for part in (one.past, one.pending)])
+    active = Packets.join([part for one in (radio_channel, *others) for part in (one.past, one.pending)])
     together = (active.start_s[None] < packets.end_s[:, None]) & (packets.start_s[:, None] < active.end_s[None])
     together |= active.start_s[None] == packets.start_s[:, None]
     together &= active.source[None] != packets.source[:, None]
@@ -51,16 +51,16 @@ def disturbed(
     apart = source != hearer
     reception, source, hearer = reception[apart], source[apart], hearer[apart]
     pairs = Pairs.of(world, xy, np.minimum(source, hearer), np.maximum(source, hearer))
-    links = lane.air.links(pairs, disturbing=power is not None)
+    links = radio_channel.propagation.links(pairs, disturbing=power is not None)
     if power is None:
         lost[reception[links.probability > 0.0]] = True
         return lost
     assert links.power_dbm is not None
-    noise = np.full(len(row), 10.0 ** (lane.radio.noise_dbm / 10.0))
+    noise = np.full(len(row), 10.0 ** (radio_channel.radio.noise_dbm / 10.0))
     heard = np.where(links.cause == 0, 10.0 ** (links.power_dbm / 10.0), 0.0)
     np.add.at(noise, reception, heard)
     met = np.bincount(reception, heard, len(row)) > 0.0
     level = 10.0 * np.log10(noise)
-    if lane.radio.receiver == "threshold":
-        return lost | (met & (power - level < lane.radio.sinr_db))
-    return lost | (met & (luck >= lane.radio.decoded(power, packets.size[row], level)))
+    if radio_channel.radio.receiver == "threshold":
+        return lost | (met & (power - level < radio_channel.radio.sinr_db))
+    return lost | (met & (luck >= radio_channel.radio.decoded(power, packets.size[row], level)))

@@ -20,20 +20,20 @@ _NUMBERS = ("number", "origin", "final", "source", "to", "kind", "size", "hops")
 class DirectPost:
     """Transmits messages as they are, and hands over what arrives, in batches."""
 
-    def __init__(self, lane: RadioChannel, hand_over: HandOver):
-        self.lane, self._hand_over = lane, hand_over
+    def __init__(self, radio_channel: RadioChannel, hand_over: HandOver):
+        self.radio_channel, self._hand_over = radio_channel, hand_over
 
     @property
     def idle(self) -> bool:
         """True if nothing is being transmitted."""
-        return self.lane.idle
+        return self.radio_channel.idle
 
     def begin(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, before_s: float, now_s: float) -> None:
         """Begin a step."""
 
     def send(self, packets: Packets) -> None:
         """Send messages of robots."""
-        self.lane.transmit(packets)
+        self.radio_channel.transmit(packets)
 
     def hear(self, come: Receptions) -> None:
         """Process what has arrived."""
@@ -43,12 +43,20 @@ class DirectPost:
 class StationPost:
     """Each robot has a station that runs a protocol; packets are processed one by one."""
 
-    def __init__(self, lane: RadioChannel, seed: int, hand_over: HandOver):
-        self.lane, self._hand_over = lane, hand_over
-        key = stream_key(seed, f"radio/{lane.radio.name}/protocol")
+    def __init__(self, radio_channel: RadioChannel, seed: int, hand_over: HandOver):
+        self.radio_channel, self._hand_over = radio_channel, hand_over
+        key = stream_key(seed, f"radio/{radio_channel.radio.name}/protocol")
         self.stations = [
-            Station(i, _own(lane.radio.protocol), key, self._nearby, self._deliver, self._drop, lane.queues.done_s)
-            for i in range(lane.robots)
+            Station(
+                i,
+                _own(radio_channel.radio.protocol),
+                key,
+                self._nearby,
+                self._deliver,
+                self._drop,
+                radio_channel.queues.done_s,
+            )
+            for i in range(radio_channel.robots)
         ]
         self._hears: np.ndarray | None = None
         self._place: tuple[Any, ...] = ()
@@ -98,7 +106,7 @@ class StationPost:
 
     def _sense(self) -> None:
         """Find the robots that hear a transmission now, or transmit."""
-        on_air = self.lane.pending
+        on_air = self.radio_channel.pending
         on_air = on_air.take((on_air.start_s <= self._now_s) & (on_air.end_s > self._now_s + 1e-9))
         for station in self.stations:
             station.busy = False
@@ -110,14 +118,16 @@ class StationPost:
     def _nearby(self, robot: int) -> list[int]:
         world, pose, alive = self._place
         if self._hears is None:
-            self._hears = self.lane.air.hears(world, pose, alive)
+            self._hears = self.radio_channel.propagation.hears(world, pose, alive)
         return np.flatnonzero(self._hears[robot]).tolist()
 
     def _deliver(self, robot: int, frame: Frame) -> None:
         self._delivered.append((robot, frame))
 
     def _drop(self, frame: Frame, cause: str) -> None:
-        self.lane.traffic.dropped[frame.origin, self.lane.traffic.kind(frame.kind), CAUSES.index(cause)] += 1
+        self.radio_channel.traffic.dropped[
+            frame.origin, self.radio_channel.traffic.kind(frame.kind), CAUSES.index(cause)
+        ] += 1
 
     def _flush(self) -> None:
         """Transmit the outgoing packets of the stations, in the order of the robots."""
@@ -126,19 +136,19 @@ class StationPost:
             for station in self.stations:
                 station.outgoing.clear()
             start = np.array([t for t, _ in ready])
-            self.lane.transmit(self._packets([f for _, f in ready]).replace(start_s=start, end_s=start))
+            self.radio_channel.transmit(self._packets([f for _, f in ready]).replace(start_s=start, end_s=start))
 
     def _frame(self, packets: Packets, k: int, arrived_s: float) -> Frame:
         number, origin, final, source, to, kind, size, hops = (int(getattr(packets, c)[k]) for c in _NUMBERS)
         times = float(packets.sent_s[k]), float(packets.expires_s[k])
-        name = self.lane.traffic.kinds[kind]
+        name = self.radio_channel.traffic.kinds[kind]
         content = packets.payload[k], packets.note[k]
         return Frame(number, origin, final, source, to, name, size, *times, hops, *content, arrived_s)
 
     def _packets(self, frames: Any) -> Packets:
         if not frames:
             return NONE
-        kind, m = self.lane.traffic.kind, len(frames)
+        kind, m = self.radio_channel.traffic.kind, len(frames)
         rows = [(f.number, f.origin, f.final, f.source, f.to, kind(f.kind), f.size_bytes, f.hops) for f in frames]
         number, origin, final, source, to, kinds, size, hops = np.array(rows, np.int64).T.copy()
         sent, expires = np.array([(f.sent_s, f.expires_s) for f in frames]).T.copy()
@@ -148,9 +158,13 @@ class StationPost:
         )
 
 
-def post_of(lane: RadioChannel, seed: int, hand_over: HandOver) -> DirectPost | StationPost:
+def post_of(radio_channel: RadioChannel, seed: int, hand_over: HandOver) -> DirectPost | StationPost:
     """Return the link layer for the protocol of a radio channel."""
-    return DirectPost(lane, hand_over) if type(lane.radio.protocol) is Direct else StationPost(lane, seed, hand_over)
+    return (
+        DirectPost(radio_channel, hand_over)
+        if type(radio_channel.radio.protocol) is Direct
+        else StationPost(radio_channel, seed, hand_over)
+    )
 
 
 def _own(protocol: Protocol) -> Protocol:

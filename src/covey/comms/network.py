@@ -60,8 +60,8 @@ class Network:
         self.mailboxes = mailboxes
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
         self.traffic = Traffic(n, log)
-        self.lanes = [RadioChannel(radio, n, seed, self.traffic) for radio in radios]
-        self.posts = [post_of(lane, seed, self._hand_over) for lane in self.lanes]
+        self.radio_channels = [RadioChannel(radio, n, seed, self.traffic) for radio in radios]
+        self.posts = [post_of(radio_channel, seed, self._hand_over) for radio_channel in self.radio_channels]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))
         self._writers: list[Mailbox] = []
@@ -118,17 +118,17 @@ class Network:
         kinds, sent = np.full(m, self.traffic.kind(kind)), np.full(m, self.now_s)
         origin, final, size = (np.asarray(column, np.int64) for column in (senders, tos, sizes))
         packets = Packets.written(numbers, origin, final, kinds, size, sent, sent + ttl_s, objects(payloads))
-        self._batches.append((self._lane(radio), packets))
+        self._batches.append((self._radio_channel(radio), packets))
 
     def links(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, radio: str | None = None) -> np.ndarray:
         """Return the links of a radio, bool (n, n); row i: the robots that robot i hears, never itself."""
-        return self.lanes[self._lane(radio)].air.hears(world, pose, alive)
+        return self.radio_channels[self._radio_channel(radio)].propagation.hears(world, pose, alive)
 
     def look(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
         """Return the record of links and traffic at a time [s], since the last call."""
         hears = np.zeros((len(pose), len(pose)), bool)
-        for lane in self.lanes:
-            hears |= lane.air.hears(world, pose, alive)
+        for radio_channel in self.radio_channels:
+            hears |= radio_channel.propagation.hears(world, pose, alive)
         sample = look(hears, self._heard, alive, self.news_s, time_s)
         self._heard = hears
         noted, self.traffic.noted = self.traffic.noted, []
@@ -151,21 +151,25 @@ class Network:
         before_s, self.now_s = self.now_s, time_s
         for post in self.posts:
             post.begin(world, pose, alive, before_s, time_s)
-        for lane, packets in batches:
+        for radio_channel, packets in batches:
             self._count_written(packets, alive)
             dead = ~alive[packets.origin]
             if dead.any():
                 self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
                 packets = packets.take(~dead)
-            self.posts[lane].send(packets)
-        for lane in self.lanes:
-            others = [o for o in self.lanes if o is not lane and o.radio.channel == lane.radio.channel]
-            lane.cross(world, pose[:, :2], alive, time_s, others)
+            self.posts[radio_channel].send(packets)
+        for radio_channel in self.radio_channels:
+            others = [
+                o
+                for o in self.radio_channels
+                if o is not radio_channel and o.radio.channel == radio_channel.radio.channel
+            ]
+            radio_channel.cross(world, pose[:, :2], alive, time_s, others)
         for post in self.posts:
-            post.lane.forget(before_s)
-            post.hear(post.lane.arrived(time_s, alive))
+            post.radio_channel.forget(before_s)
+            post.hear(post.radio_channel.arrived(time_s, alive))
 
-    def _lane(self, radio: str | None) -> int:
+    def _radio_channel(self, radio: str | None) -> int:
         if radio is None:
             return 0
         if radio not in self.names:
@@ -178,10 +182,10 @@ class Network:
         written: dict[int, list[tuple[int, Outgoing]]] = {}
         for i, box in sorted(((self.index[box.owner], box) for box in self._writers), key=itemgetter(0)):
             for note in box.outbox:
-                written.setdefault(self._lane(note.radio), []).append((i, note))
+                written.setdefault(self._radio_channel(note.radio), []).append((i, note))
             box.outbox.clear()
         self._writers.clear()
-        for lane, notes in written.items():
+        for radio_channel, notes in written.items():
             m = len(notes)
             numbers = self._number + 1 + np.arange(m)
             self._number += m
@@ -197,7 +201,7 @@ class Network:
                 sent + np.array([note.ttl_s for _, note in notes]),
                 objects([note.payload for _, note in notes]),
             )
-            batches.append((lane, packets))
+            batches.append((radio_channel, packets))
         return batches
 
     def _count_written(self, packets: Packets, alive: np.ndarray) -> None:

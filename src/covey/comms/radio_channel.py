@@ -77,7 +77,7 @@ class RadioChannel:
 
     def __init__(self, radio: Radio, robots: int, seed: int, traffic: Traffic):
         self.radio, self.robots, self.traffic = radio, robots, traffic
-        self.air = Propagation(radio, seed, f"radio/{radio.name}")
+        self.propagation = Propagation(radio, seed, f"radio/{radio.name}")
         bandwidth = np.inf if radio.bandwidth_kbit_s is None else 125.0 * radio.bandwidth_kbit_s
         most = np.inf if radio.queue_bytes is None else radio.queue_bytes
         self.queues = TransmitQueues(robots, bandwidth, most)
@@ -170,8 +170,8 @@ class RadioChannel:
             return
         source = packets.source[row]
         pairs, which = _pairs(world, xy, source, receiver, self.robots)
-        links = self.air.links(pairs)
-        chance, power = self.air.success(links, which, packets.size[row], packets.start_s[row], serial[row])
+        links = self.propagation.links(pairs)
+        chance, power = self.propagation.success(links, which, packets.size[row], packets.start_s[row], serial[row])
         unheard = links.cause[which]
         got = chance >= 1.0
         drawn = self.radio.jitter_s > 0.0 or self.radio.interference or bool(((chance > 0.0) & ~got).any())

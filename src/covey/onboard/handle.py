@@ -111,7 +111,7 @@ class Robot:
         self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
         self._digs_until = -math.inf
         self._frames = frames
-        self.face: Any = self
+        self.controller_view: Any = self
         self.pose = home
         self.time = 0.0
         self._places: dict[str, int] = {name: place for place, name in enumerate(sensors)}

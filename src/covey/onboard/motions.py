@@ -35,7 +35,7 @@ class Waiting:
 
     def look(self, robot: "Robot") -> None:
         """End the wait if its ``until`` is true."""
-        if self.outcome is None and self.until is not None and self.until(robot.face):
+        if self.outcome is None and self.until is not None and self.until(robot.controller_view):
             self.outcome = Outcome("cancelled", "its `until` became true")
 
 

@@ -30,7 +30,7 @@ class Sequential:
     def step(self, robot: Robot) -> None:
         coroutine = self._coroutine
         if coroutine is None:
-            coroutine = self._coroutine = self._program.bound()(robot.face)
+            coroutine = self._coroutine = self._program.bound()(robot.controller_view)
         robot._move()
         waiting, motion, outcome = self._waiting, robot._motion, None
         if waiting is not None:
@@ -70,7 +70,7 @@ class Reactive:
     def step(self, robot: Robot) -> None:
         if self._call is None:
             self._call = self._program.bound()
-        answer = self._call(robot.face)
+        answer = self._call(robot.controller_view)
         if answer is not None and iscoroutine(answer):
             answer.close()
             name = answer.__qualname__
@@ -98,7 +98,7 @@ class Onboard:
         # Do not keep what the controller may not read.
         self._remember = robot.history.steps.append if program.sees is None else None
         if program.sees is not None:
-            robot.face = Declared(robot, program.name, program.sees)
+            robot.controller_view = Declared(robot, program.name, program.sees)
         self._runner = (Sequential if program.is_sequential else Reactive)(program)
         self._run = self._runner.step
         self.shown = StepInput(robot.time, robot.pose, readings=robot._seen)

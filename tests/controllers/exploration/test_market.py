@@ -30,7 +30,7 @@ class Open(_Trader):
         return math.dist(self.robot.pose[:2], goal)
 
 
-class Propagation:
+class Air:
     """Robots that hear each other one step of 0.1 s later; what was sent is kept, and kinds of messages can be lost."""
 
     def __init__(self, **places):
@@ -68,7 +68,7 @@ def test_what_one_goal_costs_depends_on_the_one_just_sold():
     # 7 m from both: for the first it pays 7 < 8. Then the second costs the seller 4 and the buyer 8 more: it stays.
     # Sold together at the reserves of the beginning both would go: 15 m of way for the team in place of 11.
     west, east = (-4.0, 0.0), (4.0, 0.0)
-    air = Propagation(seller=(0.0, 0.0), buyer=(0.0, math.sqrt(33.0)))
+    air = Air(seller=(0.0, 0.0), buyer=(0.0, math.sqrt(33.0)))
     traders = {
         "seller": Open(air.robots["seller"], ["buyer"], west, east),
         "buyer": Open(air.robots["buyer"], ["seller"]),
@@ -83,7 +83,7 @@ def test_who_is_awarded_two_goals_buys_the_second_only_if_it_still_pays():
     # itself. It bids 10 - 7 = 3 for both before it has any; with the first the other one costs it 14: 10 - 14 = -4 is
     # less than the 10 - 13 = -3 that it is worth to its seller.
     goals = {"a": (-7.0, 0.0), "b": (7.0, 0.0)}
-    air = Propagation(a=(-20.0, 0.0), b=(20.0, 0.0), c=(0.0, 0.0))
+    air = Air(a=(-20.0, 0.0), b=(20.0, 0.0), c=(0.0, 0.0))
     traders = {name: Open(air.robots[name], ["c"], goal) for name, goal in goals.items()}
     traders["c"] = Open(air.robots["c"], ["a", "b"])
     air.run(traders, 30)
@@ -94,7 +94,7 @@ def test_who_is_awarded_two_goals_buys_the_second_only_if_it_still_pays():
 
 
 def test_a_goal_whose_award_is_lost_stays_with_its_seller():
-    air = Propagation(seller=(20.0, 0.0), buyer=(0.0, 0.0))
+    air = Air(seller=(20.0, 0.0), buyer=(0.0, 0.0))
     traders = {
         "seller": Open(air.robots["seller"], ["buyer"], (3.0, 0.0)),
         "buyer": Open(air.robots["buyer"], ["seller"]),

@@ -234,8 +234,8 @@ class Exchange:
     def _busy(self) -> np.ndarray:
         """Return the robots whose last tiles are still waiting for transmission, bool (n,)."""
         busy, kind = np.zeros(len(self.members), bool), self.network.traffic.kind(self._kinds[1])
-        for lane in self.network.lanes:
-            busy[self._row[lane.pending.source[lane.pending.kind == kind]]] = True
+        for radio_channel in self.network.radio_channels:
+            busy[self._row[radio_channel.pending.source[radio_channel.pending.kind == kind]]] = True
         return busy
 
     def _arrived(self, kind: int, able: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
