@@ -97,7 +97,7 @@ def test_list_and_show_tell_the_paper_and_the_sight_of_a_controller(capsys):
     lines = covey(capsys, "list", "controllers")[1].splitlines()
     assert next(line for line in lines if " minpos " in line).endswith("[Bautin et al. 2012]")
     assert next(line for line in lines if " nearest_frontier " in line).endswith("[Yamauchi 1998]")
-    assert next(line for line in lines if " still " in line).endswith("on a post.")
+    assert next(line for line in lines if " still " in line).endswith("a fixed sensor.")
     shown = covey(capsys, "show", "minpos")[1].splitlines()
     assert "sees: pose, map, shared_map, radio" in shown
     assert "  replan_s: float = 5.0" in shown

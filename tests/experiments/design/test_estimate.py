@@ -44,7 +44,7 @@ def test_check_prints_the_table_the_number_of_runs_and_how_the_time_was_found(wr
     assert "3 vectors x 3 iterations = 9 runs" in said
     assert "with --jobs 3" in said
     assert "vector 1 (robots.scout.count 1)" in said
-    assert "cpu_percent stay empty" in said
+    assert "cpu_percent will be empty" in said
 
 
 def test_check_refuses_a_bad_design_with_its_place(write, capsys):
