@@ -226,17 +226,14 @@ class Network:
             if (its := kind == claimed).any():
                 claim.receptions.append(come.take(its))
                 mine = mine[kind[mine] != claimed]
-        seen: set[int] = set()
         packets = come.packets
         for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):
             number, final = int(packets.number[row]), int(packets.final[row])
-            payload = again(packets.payload[row]) if number in seen else packets.payload[row]
-            seen.add(number)
             message = Message(
                 self.mailboxes[origin[k]].owner,
                 None if final < 0 else self.mailboxes[final].owner,
                 self.traffic.kinds[kind[k]],
-                payload,
+                again(packets.payload[row]),
                 int(packets.size[row]),
                 float(sent_s[k]),
                 float(come.arrived_s[k]),

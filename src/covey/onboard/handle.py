@@ -8,13 +8,14 @@ import math
 import sys
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from covey.comms.blackboard import Blackboard, Notices
 from covey.comms.mailbox import Mailbox
-from covey.comms.message import Message, copied
+from covey.comms.message import Message, again, copied
 from covey.comms.tags import TagReading
 from covey.errors import InvalidValueError, UnknownNameError, printable
 from covey.geometry import Pose
@@ -235,8 +236,9 @@ class Robot:
 
     @property
     def tags(self) -> list[TagReading]:
-        """The environment tags in reach, nearest first."""
-        return list(self._tags)
+        """The environment tags in reach, nearest first; their contents are copies."""
+        own = [again(tag.content) for tag in self._tags]
+        return [t if c is t.content else replace(t, content=c) for t, c in zip(self._tags, own, strict=True)]
 
     def messages(self, kind: str | None = None) -> list[Message]:
         """Return the new messages of a kind (None: all), oldest first; each message is returned once."""

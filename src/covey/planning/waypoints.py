@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry.constant import constant
 from covey.planning.dijkstra import dijkstra
 
 Connector = Literal["nearest", "relative", "all", "tour"]
@@ -28,6 +29,10 @@ class Waypoints:
     edges: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
     within_m: float = 1.0
 
+    def __post_init__(self) -> None:
+        for name in ("points", "distance", "edges"):  # all robots and the mission hold the same
+            object.__setattr__(self, name, constant(getattr(self, name)))
+
     def __len__(self) -> int:
         return len(self.points)
 
@@ -35,7 +40,7 @@ class Waypoints:
     def neighbours(self) -> tuple[np.ndarray, ...]:
         """The neighbours of each waypoint, ascending."""
         both = np.vstack((self.edges, self.edges[:, ::-1]))
-        return tuple(np.sort(both[both[:, 0] == i, 1]) for i in range(len(self)))
+        return tuple(constant(np.sort(both[both[:, 0] == i, 1])) for i in range(len(self)))
 
     def nearest(self, x: float, y: float) -> int:
         """Return the waypoint nearest to a point [m] in a straight line."""

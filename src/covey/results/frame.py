@@ -54,7 +54,9 @@ class Event:
 
 @dataclass
 class Frame:
-    """The state of the team after one step. Arrays belong to the simulation: an observer must copy what it keeps.
+    """The state of the team after one step.
+
+    Arrays are read-only and change in the next step: an observer must copy what it keeps.
 
     Attributes:
         step: control step, counted from 1 (0 is the start, before any motion).

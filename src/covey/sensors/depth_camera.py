@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from covey.geometry.constant import constant
 from covey.sensors.cloud import CloudSensor
 
 
@@ -52,5 +53,4 @@ def _pixels(width: int, height: int, fov: float) -> np.ndarray:
     across, upwards = np.meshgrid(left, up)
     directions = np.column_stack((np.ones(across.size), across.ravel(), upwards.ravel()))
     directions /= np.sqrt((directions**2).sum(axis=1, keepdims=True))
-    directions.flags.writeable = False
-    return directions
+    return constant(directions)

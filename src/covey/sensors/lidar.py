@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.geometry.constant import constant
 from covey.kernel import kernel
 from covey.random import normal4, normal4_numpy, uniform2, uniform2_numpy
 from covey.sensors.degradation import Degradation
@@ -125,9 +126,7 @@ class Lidar(SensorRecord):
 
 @lru_cache(maxsize=64)
 def _angles(rays: int, fov_rad: float) -> np.ndarray:
-    angles = fan_angles(rays, fov_rad).copy()  # not a view of a larger array
-    angles.flags.writeable = False
-    return angles
+    return constant(fan_angles(rays, fov_rad))
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.geometry.constant import constant
 from covey.sensors.cloud import CloudSensor
 from covey.sensors.sensor import fan_angles
 
@@ -56,5 +57,4 @@ def _rings(rings: int, rays: int, fov: float, highest: float, lowest: float) -> 
     up = np.repeat(np.linspace(lowest, highest, rings), rays)
     around = np.tile(fan_angles(rays, fov), rings)
     directions = np.column_stack((np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)))
-    directions.flags.writeable = False
-    return directions
+    return constant(directions)

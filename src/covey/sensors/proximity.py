@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.geometry.constant import constant
 from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
 from covey.sensors.scan import scan
@@ -121,5 +122,4 @@ def _ring(sectors: int, rays_per_sector: int) -> tuple[np.ndarray, np.ndarray]:
     angles = spacing * (np.arange(sectors * rays_per_sector) - 0.5 * (rays_per_sector - 1))
     centres = 2.0 * math.pi / sectors * np.arange(sectors)
     centres = (centres + math.pi) % (2.0 * math.pi) - math.pi
-    centres.flags.writeable = False
-    return centres, angles
+    return constant(centres), angles

@@ -71,6 +71,7 @@ def check_boundary(sim: Simulation) -> None:
             list(sim.communication.mailboxes[i].inbox),
             robot.pose,
             robot.history.steps,
+            robot.waypoints,
         ]
         _check_writing(sim, handed, f"what {robot.name} is handed")
     for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
@@ -138,6 +139,7 @@ def _check_writing(sim: Simulation, handed: Any, what: str) -> None:
     before = {name: array.tobytes() for name, array in others.items()}
     for array in [item for item in reachable_from(handed) if isinstance(item, np.ndarray) and item.dtype != object]:
         with contextlib.suppress(ValueError):  # read-only
+            array.flags.writeable = True
             kept = array.copy()
             array[...] = np.ones((), array.dtype)
             changed = [name for name, other in others.items() if other.tobytes() != before[name]]
@@ -149,6 +151,8 @@ def _watched(sim: Simulation) -> dict[str, np.ndarray]:
     """Return the arrays that no controller may change, by description."""
     watched = {f"the true {name}": a for name, a in vars(sim.state).items() if isinstance(a, np.ndarray)}
     watched |= {"the cells of the world": sim.world_state.grid.cells, "the estimated poses": sim.localization.pose}
+    if sim.tracker.waypoints is not None:
+        watched |= {f"{name} of the waypoints": getattr(sim.tracker.waypoints, name) for name in ("points", "distance")}
     for bank in sim.sensing.banks:
         for name, value in vars(bank.readings).items() if bank.readings is not None else ():
             if isinstance(value, np.ndarray):

@@ -21,7 +21,7 @@ class Observing:
         self._order = np.arange(len(sim.names))
 
     def frame(self, pose_before: np.ndarray) -> Frame:
-        """Return the frame of the last step; its arrays belong to the simulation.
+        """Return the frame of the last step; its arrays are read-only views of the simulation's.
 
         Args:
             pose_before: true poses at the beginning of the step, shape (n, 3).
@@ -31,20 +31,27 @@ class Observing:
         return Frame(
             step=sim.clock.step,
             time_s=sim.time,
-            pose=state.pose,
-            estimate=sim.localization.at_end_of_step(pose_before),
-            twist=state.twist,
-            command=sim.commands,
-            distance_m=state.distance_m,
-            collisions_robot=scoring.collisions_robot,
-            collisions_wall=scoring.collisions_wall,
-            energy_j=scoring.energy_j,
+            pose=_view(state.pose),
+            estimate=_view(sim.localization.at_end_of_step(pose_before)),
+            twist=_view(state.twist),
+            command=_view(sim.commands),
+            distance_m=_view(state.distance_m),
+            collisions_robot=_view(scoring.collisions_robot),
+            collisions_wall=_view(scoring.collisions_wall),
+            energy_j=_view(scoring.energy_j),
             min_separation_m=closest(state.pose, self._order),
             events=sim.events,
             radio=sim.communication.sample,
             mission=scoring.values | sim.ground_accuracy.values,
-            altitude_roll_pitch=state.altitude_roll_pitch,
+            altitude_roll_pitch=_view(state.altitude_roll_pitch),
         )
+
+
+def _view(values: np.ndarray) -> np.ndarray:
+    """Return a read-only view."""
+    values = values.view()
+    values.flags.writeable = False
+    return values
 
 
 def min_separation(state: TeamState) -> float:
