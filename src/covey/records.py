@@ -29,6 +29,11 @@ class Record(BaseModel):
         return value
 
 
+def given(value: Any) -> dict[str, Any]:
+    """Return what a mapping of a file, or a record, gives by key; nothing where the value is something else."""
+    return value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+
+
 Located = tuple[tuple[str | int, ...], str, Any]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from covey.planning.orders import Order
-from covey.records import Record
+from covey.records import Record, given
 from covey.world.editing.obstacles import Repeat
 from covey.world.records.ground_edits import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
 from covey.world.records.walls import Point, SimplePolygon
@@ -100,8 +100,7 @@ class Outline(Record):
 
 
 def _wall_kind(value: Any) -> str:
-    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    return "outline" if "polygon_m" in keys else "segment"
+    return "outline" if "polygon_m" in given(value) else "segment"
 
 
 class WallEvent(When):
@@ -205,10 +204,9 @@ class OrderEvent(When):
 
 
 def _kind(value: Any) -> str | None:
-    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
     kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
     kinds |= {"remove": "removal", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
-    return next((kind for key, kind in kinds.items() if key in keys), None)
+    return next((kind for key, kind in kinds.items() if key in given(value)), None)
 
 
 WorldEvent = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from covey.records import Record
+from covey.records import Record, given
 from covey.world.ground import Ground
 from covey.world.records.quantities import Metres, OwnSeed, Resolution, Share
 from covey.world.records.walls import KINDS, AnyWalls, PlanarWorld, kind_of_walls
@@ -140,7 +140,7 @@ def _generated(record: Any, seed: int) -> Ground:
 
 
 def _kind(value: Any) -> str | None:
-    keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+    keys = given(value)
     if "height_map" in keys:
         return "height_map"
     name = keys.get("generate")

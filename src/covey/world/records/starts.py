@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from covey.records import Record
+from covey.records import Record, given
 
 Point = tuple[float, float]
 
@@ -101,8 +101,7 @@ _KEYS = ("line", "together", "spread", "apart", "room", "hallway_ends")
 def _kind(value: Any) -> str | None:
     if isinstance(value, list | tuple):
         return "poses"
-    keys = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else ()
-    return next((key for key in _KEYS if key in keys), None)
+    return next((key for key in _KEYS if key in given(value)), None)
 
 
 Start = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from covey.records import Record
+from covey.records import Record, given
 from covey.world.materials import Material, made_of
 from covey.world.records.generated import (
     GENERATED,
@@ -124,7 +124,7 @@ KINDS = (
 
 def kind_of_walls(value: Any) -> str | None:
     """Return the tag of a world by its distinguishing key."""
-    keys: dict[str, Any] = value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+    keys = given(value)
     for key in ("terrain", "file", "empty_m", "workspace_m"):
         if key in keys:
             return key
