@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from covey.cli import main
+from covey.registry import forget_files
 
 CODE = """
 import covey
@@ -192,6 +193,18 @@ def test_a_run_that_takes_the_place_of_another_has_no_steps_yet(shipped, tmp_pat
     capsys.readouterr()
     assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 0
     assert "wrote 30 steps of scout1" in capsys.readouterr().out
+
+
+def test_of_a_controller_that_was_broken_since_it_is_said_that_it_has_changed(shipped, tmp_path, capsys):
+    """Its files are all there, though the scenario cannot be read with them."""
+    for name in ("mine.py", "mine.yaml"):
+        shutil.copy(shipped / name, tmp_path / name)
+    run = ["run", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "run"), "--no-pictures", "-q"]
+    assert main(run) == 3
+    (tmp_path / "mine.py").write_text(CODE + "\ndef broken(:\n")
+    forget_files()
+    assert main(["replay-robot", str(tmp_path / "run"), "scout1"]) == 2
+    assert "mine.py has changed since" in capsys.readouterr().err
 
 
 def test_a_file_that_holds_no_steps_is_refused(tmp_path, capsys):

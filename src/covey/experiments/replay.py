@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.errors import CoveyError, InvalidValueError, RunFolderError, UnknownNameError
 from covey.events.inputs import recorded_inputs
 from covey.experiments.workers.again import scenario_of
 from covey.experiments.workers.row import ROW
@@ -43,6 +43,7 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
         InvalidValueError: the robot has no controller of its own, or its run cannot be recorded.
     """
     run = Run(folder)
+    _check_files(run)
     scenario = _scenario(run)
     _check(run, scenario, robot)
     typed = recorded_inputs(run)
@@ -71,6 +72,19 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
     return recorded.log.steps
 
 
+def _check_files(run: Run) -> None:
+    """Raise `RunFolderError` if a file that the scenario named is missing, or has changed since."""
+    files = {Path(item["path"]): item["sha256"] for item in run.manifest["inputs"]}
+    if missing := [str(path) for path in files if not path.is_file()]:
+        raise RunFolderError(f"{run.folder}: files of its scenario are missing: {', '.join(missing)}")
+    for path, digest in files.items():
+        if sha256(path) != digest:
+            raise RunFolderError(
+                f"{path} has changed since {run.folder} was run, so the run cannot be simulated again; run the "
+                "scenario again, or undo the change, record the steps with covey replay-robot, and then edit"
+            )
+
+
 def _scenario(run: Run) -> Scenario:
     """Return the scenario of a run, with the files that it named."""
     if (run.folder / ROW).is_file():
@@ -82,15 +96,16 @@ def _scenario(run: Run) -> Scenario:
             "covey.Simulation into a scenario file and run that"
         )
     paths = [Path(item["path"]) for item in run.manifest["inputs"]]
+    wrong: CoveyError | None = None
     for folder in dict.fromkeys([parent for path in paths for parent in path.parents] or [Path.cwd()]):
         try:
             scenario = parse_scenario(text, file=str(run.folder), folder=folder)
-        except Exception:  # its files are missing
+        except CoveyError as error:  # it is not the folder that its paths start from
+            wrong = wrong or error
             continue
         if {path.resolve() for path in inputs(scenario)} == {path.resolve() for path in paths}:
             return scenario
-    missing = [str(path) for path in paths if not path.is_file()]
-    raise RunFolderError(f"{run.folder}: files of its scenario are missing: {', '.join(missing)}")
+    raise wrong or RunFolderError(f"{run.folder}: its scenario names other files now than when it was run")
 
 
 def _check(run: Run, scenario: Scenario, robot: str) -> None:
@@ -112,12 +127,6 @@ def _check(run: Run, scenario: Scenario, robot: str) -> None:
     others = [f"{n} {v} (now {now.get(n)})" for n, v in manifest["versions"].items() if v != now.get(n) and v]
     if manifest["versions"]["covey"] != now["covey"]:
         raise RunFolderError(f"{run.folder} was run with {', '.join(others)}; run its scenario again with this version")
-    for item in manifest["inputs"]:
-        if sha256(Path(item["path"])) != item["sha256"]:
-            raise RunFolderError(
-                f"{item['path']} has changed since {run.folder} was run, so the run cannot be simulated again; run the "
-                "scenario again, or undo the change, record the steps with covey replay-robot, and then edit"
-            )
 
 
 def _compare(run: Run, again: Run, robot: str) -> None:
