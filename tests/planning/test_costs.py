@@ -71,3 +71,16 @@ def test_costs_brought_up_to_date_are_those_of_the_whole_map(shape, unknown):
         refresh_cost(cost, held, cells, 0.1, lethal, comfort, cap, weight, unknown)
         assert (held == cells).all()
         np.testing.assert_allclose(cost, cost_of(cells), rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_softened_are_the_lethal_cells_around_that_are_not_occupied(seed):
+    draw = np.random.default_rng(seed)
+    for _ in range(20):
+        cells = draw.choice([-1, 0, 100], (15, 21)).astype(np.int8)
+        cost = np.where((cells == 100) | (draw.random(cells.shape) < 0.4), np.inf, 3.0).astype(np.float32)
+        (row, column), radius = draw.integers(-2, (17, 23)), int(draw.integers(0, 6))
+        near = np.hypot(*(np.indices(cells.shape) - [[[row]], [[column]]])) <= radius
+        expected = np.where(near & np.isinf(cost) & (cells <= 50), 50.0, cost)
+        soften(cost, cells, row, column, radius)
+        np.testing.assert_array_equal(cost, expected)

@@ -188,3 +188,30 @@ def test_all_searches_of_a_thread_use_the_same_memory():
     tracemalloc.stop()
     assert total == (499, 499)
     assert peak < 1.4 * 8 * 12 * cost.size  # room for 8 entries of 12 bytes a cell, once, and less than half of it more
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_costs_its_length_times_the_mean_of_the_cells_below_it_and_corners_are_left_out_only_if_that_is_no_dearer(
+    seed,
+):
+    draw, cost = np.random.default_rng(seed), random_costs(seed, (37, 43))
+
+    def by_hand(a, b):
+        a, b = np.asarray(a), np.asarray(b)
+        count = 3 * int(np.abs(b - a).max()) + 1
+        under = np.floor(a + (np.arange(count)[:, None] + 0.5) / count * (b - a) + 0.5).astype(int)
+        return math.dist(a, b) * float(cost[tuple(under.T)].astype(float).mean())
+
+    for _ in range(200):
+        a, b = draw.integers(0, (37, 43), (2, 2))
+        assert line_cost(cost, *a, *b) == pytest.approx(by_hand(a, b))
+    reachable = np.argwhere(np.isfinite(dijkstra(cost, (0, 0)).cost))
+    for target in draw.choice(reachable, 10):
+        path, _ = astar(cost, (0, 0), tuple(target))
+        kept, steps = shorten(path, cost, 0.02).tolist(), path.tolist()
+        places = [steps.index(cell) for cell in kept]
+        assert places == sorted(set(places))
+        assert (kept[0], kept[-1]) == ([0, 0], target.tolist())
+        for first, last in itertools.pairwise(places):
+            along = sum(by_hand(a, b) for a, b in itertools.pairwise(steps[first : last + 1]))
+            assert by_hand(steps[first], steps[last]) <= 1.02 * along + 1e-6

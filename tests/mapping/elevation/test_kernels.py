@@ -1,5 +1,7 @@
 """What measurements come to, vertex by vertex, against plain models."""
 
+import math
+
 import numpy as np
 import pytest
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from covey.geometry.grid import Grid
 from covey.physics.mujoco.drives import TORQUE, TWIST, regulate, steer
 from covey.physics.mujoco.footing import anything_near, clearance, follow, read, rotation, stand
 from covey.physics.planar.physics import PlanarPhysics
@@ -114,6 +115,29 @@ def test_near_is_who_could_touch_a_wall_or_another():
     assert near([[0, 0, 0], [7, 8.6, 0]])
 
 
+def test_nobody_is_near_only_when_all_keep_apart_and_off_the_walls_and_the_edge():
+    cells = np.zeros((80, 80), np.uint8)
+    cells[30:34, 50:52] = 1
+    world = World(Grid(cells, 0.25, (-10.0, -10.0, 0.0)))
+    columns, rows = np.meshgrid(np.arange(80), np.arange(80))
+    corners = -10.0 + 0.25 * np.column_stack((columns[cells == 1], rows[cells == 1]))
+    edge, radius, reach, found = np.array([-9.0, 9.0, -8.0, 9.5]), np.array([0.3, 0.5, 0.4]), 0.2, []
+    for _ in range(400):
+        pose, flies = RNG.uniform(-9, 9, (3, 3)), RNG.random(3) < 0.2
+        near = by_a_wall = False
+        for i in np.flatnonzero(~flies):
+            (x, y), far = pose[i, :2], radius[i] + reach
+            others = [math.dist((x, y), pose[j, :2]) - radius[j] - reach for j in np.flatnonzero(~flies) if j != i]
+            near |= min([x + 9.0, 9.0 - x, y + 8.0, 9.5 - y, *others]) < far
+            wall = np.hypot(*np.maximum(np.maximum(corners - (x, y), (x, y) - corners - 0.25), 0.0).T).min()
+            near |= wall < far
+            by_a_wall |= wall < 5.0  # which it may take for nearer than it is
+        got = anything_near(world.skip, world.grid.frame, edge, pose, radius, flies, reach)
+        assert got == near or (got and by_a_wall)
+        found.append(got)
+    assert 20 < sum(found) < 380
+
+
 def test_twist_drives_run_as_in_the_plane():
     model = pioneer3dx().model_copy(update={"command_delay_s": 0.03, "speed_lag_s": 0.1})
     team, state = TeamModel.of([model, skid_steer()]), TeamState.at([[0, 0, 0], [4, 0, 0]])
@@ -129,6 +153,25 @@ def test_twist_drives_run_as_in_the_plane():
         assert drive == pytest.approx(state.drive, abs=1e-12)
         v, turn = drives[:, 0, 0], drives[:, 0, 2]
         assert controls == pytest.approx(np.column_stack((v - 0.2 * turn, v + 0.2 * turn)) / 0.1)
+
+
+def test_torques_come_late_by_the_delay_are_shared_by_the_wheels_of_a_side_and_end_when_a_robot_is_halted():
+    team = TeamModel.of([skid_steer(), skid_steer()])
+    figures = np.array([[1.0, 0.2, 0.1, 2], [1.0, 0.2, 0.1, 2], [-1.0, 0.2, 0.1, 1], [1.0, 0.2, 0.1, 1]])
+    arrays = (team.kinematics, team.limits, np.array([2, 0]), np.array([TORQUE, TORQUE]))
+    motors, past, drive = (np.array([0, 0, 0, 1]), figures), np.zeros((2, 3, 3)), np.ones((2, 3))
+    given, got = [], []
+    for k in range(3):
+        commands = RNG.uniform(-9, 9, (2, 3))
+        drives, controls = np.empty((3, 2, 3)), np.empty((3, 4))
+        steer(arrays, motors, past, 3 * k, 0.01, commands, np.array([False, k == 2]), drive, drives, controls)
+        given += [commands] * 3
+        got += controls.tolist()
+    left, right = np.array(given)[:, 0, :2].T
+    late = np.concatenate((np.zeros((2, 2)), np.column_stack((left, right))[:-2]))
+    other = np.where(np.arange(9) < 6, np.array(given)[:, 1, 0], 0.0)
+    assert np.array(got) == pytest.approx(np.column_stack((late[:, 0] / 2, late[:, 0] / 2, late[:, 1], other)))
+    assert drive.tolist() == [[1.0] * 3, [0.0] * 3]
 
 
 def test_motors_hold_speeds_and_give_torques_up_to_their_limits():
