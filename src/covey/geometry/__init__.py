@@ -1,4 +1,4 @@
-"""Poses, angles, grids and rays: the mathematics that everything else stands on."""
+"""Poses, angles, grids and rays: the mathematics that all other packages use."""
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, wrap_angle

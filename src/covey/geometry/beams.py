@@ -1,8 +1,8 @@
-"""Beams: which cells of a grid the straight beams of a range sensor cross.
+"""Beams: the cells of a grid that the straight beams of a range sensor cross.
 
-A beam is walked column by column (row by row when it is steep) in fixed-point numbers: the rows at which it enters and
-leaves a column are the cells it crosses there, two plain stores and no decision per column. That is the cell set of
-the walk of Amanatides and Woo, without its branch per cell.
+The walk follows a beam column by column (row by row if it is steep) in fixed-point numbers. The rows at which the beam
+enters and leaves a column are the cells it crosses there: two plain stores and no branch per column. The cells are
+those of the walk of Amanatides and Woo, which branches at every cell.
 
 References:
     J. Amanatides, A. Woo: A fast voxel traversal algorithm for ray tracing. Eurographics 1987.
@@ -28,7 +28,7 @@ def beam_directions(angles: Any) -> np.ndarray:
 
 @kernel
 def clip_segment(u0, v0, u1, v1, columns, rows):
-    """Return the part u0, v0, u1, v1 [cells] of a segment that lies in the grid, and whether there is any.
+    """Return the part u0, v0, u1, v1 [cells] of a segment inside the grid, and whether there is any.
 
     References: Y.-D. Liang, B. A. Barsky: A new concept and method for line clipping. ACM TOG 3(1), 1984.
     """
@@ -62,15 +62,15 @@ def clip_segment(u0, v0, u1, v1, columns, rows):
 
 @kernel
 def walk(u0, v0, u1, v1):
-    """Return how a segment inside the grid that is no steeper than the diagonal goes from column to column.
+    """Return how a segment inside the grid, no steeper than the diagonal, passes from column to column.
 
     Args:
         u0, v0, u1, v1: ends [cells] along the walked axis u and the other one v; abs(v1 - v0) <= abs(u1 - u0).
 
     Returns:
-        The first column (cell along u), +1 or -1 for the direction, how many columns come after the first one, where
-        the segment leaves the first column along v, and how much farther along v it leaves the next one, both with 32
-        fractional bits. Into the first column it comes at ``v0``, and it ends in the last one at ``v1``.
+        The first column (cell along u); the direction, +1 or -1; the number of columns after the first; where along v
+        the segment leaves the first column, and how much farther it leaves the next one, both with 32 fractional bits.
+        The segment enters the first column at ``v0`` and ends in the last one at ``v1``.
     """
     first, last = int(u0), int(u1)
     sign = 1 if last >= first else -1
@@ -83,7 +83,7 @@ def walk(u0, v0, u1, v1):
 
 @kernel
 def mark_segment(flat, u0, v0, u1, v1, step_u, step_v):
-    """Set to 1 the cells crossed by a segment inside the grid that is no steeper than the diagonal.
+    """Set to 1 the cells that a segment inside the grid crosses; it must not be steeper than the diagonal.
 
     Args:
         flat: uint8, the grid as one row.
@@ -107,10 +107,10 @@ def mark_segment(flat, u0, v0, u1, v1, step_u, step_v):
 
 @kernel
 def mark_beam(mark, u0, v0, u1, v1, box):
-    """Set to 1 the cells of ``mark`` (uint8) crossed by a beam from column u0, row v0 to u1, v1 [cells].
+    """Set to 1 the cells of ``mark`` (uint8) that a beam from column u0, row v0 to u1, v1 [cells] crosses.
 
-    Parts outside the grid are left out. ``box``, int64 (4,), grows to hold the first and last row, first and last
-    column that were marked.
+    Parts outside the grid are ignored. ``box``, int64 (4,), grows to hold the first and last marked row, and the first
+    and last marked column.
     """
     u0, v0, u1, v1, inside = clip_segment(u0, v0, u1, v1, mark.shape[1], mark.shape[0])
     if not inside:
@@ -125,7 +125,7 @@ def mark_beam(mark, u0, v0, u1, v1, box):
 
 @kernel
 def sensor_in_grid(frame, pose, mount):
-    """Return column and row [cells] of a sensor in a grid, and cos and sin of its heading in the grid's axes.
+    """Return column and row [cells] of a sensor in a grid, and cos and sin of its heading in the axes of the grid.
 
     Args:
         frame: `Grid.frame`. pose: x, y [m], heading [rad] of the body in the world. mount: the sensor on the body.
@@ -140,7 +140,7 @@ def sensor_in_grid(frame, pose, mount):
 
 
 def crossed_cells(u0: float, v0: float, u1: float, v1: float) -> set[tuple[int, int]]:
-    """Plain reference of `mark_beam`: rows and columns of the cells that a segment crosses, in a boundless grid."""
+    """Plain reference of `mark_beam`: rows and columns of the cells that a segment crosses, in an unbounded grid."""
     du, dv = u1 - u0, v1 - v0
     cuts = [0.0, 1.0]
     for start, delta in ((u0, du), (v0, dv)):

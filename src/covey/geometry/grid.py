@@ -24,7 +24,7 @@ class Grid:
     resolution: float
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
     frame: np.ndarray = field(init=False, repr=False)
-    """float64 (5,): x, y of the origin, cos and sin of its yaw, resolution: how kernels take a grid."""
+    """The grid for kernels, float64 (5,): x, y of the origin, cos and sin of its yaw, resolution."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.resolution) and self.resolution > 0):
@@ -45,7 +45,7 @@ class Grid:
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
-        """left, right, bottom, top [m] in the grid's own axes, as matplotlib's imshow takes it."""
+        """left, right, bottom, top [m] in the grid's own axes, for matplotlib's imshow."""
         width, height = self.size_m
         return self.origin[0], self.origin[0] + width, self.origin[1], self.origin[1] + height
 
@@ -62,7 +62,7 @@ class Grid:
         return np.floor(np.stack((rows, columns), axis=-1)).astype(np.int64)
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """Return row and column of the cell that holds a point [m], as `to_cells`, which is slower for one."""
+        """Return row and column of the cell that holds a point [m]; faster than `to_cells` for one point."""
         x0, y0, c, s, resolution = self.frame.tolist()
         dx, dy = x - x0, y - y0
         return math.floor((-s * dx + c * dy) / resolution), math.floor((c * dx + s * dy) / resolution)

@@ -1,8 +1,8 @@
-"""A height field: altitudes at the vertices of a square lattice, and two triangles between each four of them.
+"""A height field: altitudes at the vertices of a square lattice, with two triangles in each cell.
 
 Vertex [row, column] lies at (x0 + column * spacing, y0 + row * spacing); kernels take these three numbers as ``frame``,
 float64 (3,): x0, y0, spacing [m]. The diagonal of each cell runs from [row, column] to [row + 1, column + 1], as
-MuJoCo splits the cells of its height fields. All is exact on these triangles: nothing is smoothed.
+MuJoCo splits the cells of its height fields. All results are exact on these triangles: nothing is smoothed.
 
 References:
     J. Amanatides, A. Woo: A fast voxel traversal algorithm for ray tracing. Eurographics 1987 (the walk over cells).
@@ -15,12 +15,12 @@ import numpy as np
 
 from covey.kernel import kernel
 
-_NEAR = 1e-12  # of a side: a ray along an edge of the field meets it, whatever the rounding
+_NEAR = 1e-12  # of a side: a ray along an edge of the field meets it despite rounding
 
 
 @kernel
 def altitude_at(altitude, frame, x, y):
-    """Return the altitude [m] of the surface at a point; beyond the edge that of the nearest point of the edge.
+    """Return the altitude [m] of the surface at a point; outside the field, that of the nearest point of the edge.
 
     Args:
         altitude: float64 (rows, columns), [m].
@@ -56,7 +56,7 @@ def altitudes_at(altitude, frame, points):
 def slopes_at(altitude, frame, points):
     """Return the slope of the triangle that holds each point: dz/dx and dz/dy, float64 (m, 2).
 
-    Beyond the edge it is that of the nearest triangle; on a line between triangles that of the one with larger x.
+    Outside the field it is that of the nearest triangle; on a line between two triangles, that of the one at larger x.
     """
     rows, columns = altitude.shape
     out = np.empty((points.shape[0], 2))
@@ -74,11 +74,11 @@ def slopes_at(altitude, frame, points):
 
 @kernel
 def cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m):
-    """Return how far it is from x, y, z [m] along a unit vector to the ground, or infinity when it is not met.
+    """Return the distance from x, y, z [m] along a unit vector to the ground, or infinity if the ray does not meet it.
 
-    The ground is solid: a ray that starts in it has length 0, and one that comes from beyond the edge below the
-    altitude of the edge ends at the edge. Along a ray its height above the surface is linear between the lines of the
-    lattice and the diagonals, so it is enough to look at these. ``range_m`` is where to give up, and may be infinite.
+    The ground is solid: a ray that starts in it has length 0, and a ray from outside the field that comes in below the
+    edge ends at the edge. A ray's height above the surface is linear between the lattice lines and the diagonals, so
+    only their crossings are checked. ``range_m`` is the longest distance, and may be infinite.
     """
     rows, columns = altitude.shape
     per = 1.0 / frame[2]
@@ -105,7 +105,7 @@ def cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m):
     if du == 0.0 and dv == 0.0:
         fall = -above / dz if dz < 0.0 else math.inf
         return fall if fall <= range_m else math.inf
-    # Cell j, i of columns and rows; a start on a line belongs to the cell that the ray goes into.
+    # Cell j, i (column, row); a start on a line belongs to the cell that the ray enters.
     j, i = math.floor(u + t * du), math.floor(v + t * dv)
     if du < 0.0 and u + t * du == j:
         j -= 1
@@ -122,7 +122,7 @@ def cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m):
         t_out = min(t_u, t_v, t_end)
         z_out = z + t_out * dz
         if min(z + t * dz, z_out) <= max(a, b, c, d):
-            if above < 0.0:  # not known: the cells before lie below the ray
+            if above < 0.0:  # not known yet: the cells before lie below the ray
                 above = z + t * dz - _on_cell(a, b, c, d, u + t * du - j, v + t * dv - i)
                 if above <= 0.0:
                     return t
@@ -156,13 +156,13 @@ def cast_ray(altitude, frame, x, y, z, dx, dy, dz, range_m):
 
 @kernel
 def cast(altitude, frame, origins, directions, range_m):
-    """Return `cast_ray` for many rays: float64 (m,), infinite where there is no ground within range.
+    """Return `cast_ray` for many rays: float64 (m,), infinite if there is no ground within range.
 
     Args:
         altitude, frame: as in `altitude_at`.
         origins: starts, float64 (m, 3), [m].
         directions: float64 (m, 3), unit vectors.
-        range_m: where to give up [m].
+        range_m: longest distance [m].
     """
     out = np.empty(origins.shape[0])
     for k in range(origins.shape[0]):
@@ -174,9 +174,9 @@ def cast(altitude, frame, origins, directions, range_m):
 
 @kernel
 def steepness(altitude):
-    """Return the largest difference [m] of each vertex from its up to eight neighbours: float64 (rows, columns).
+    """Return each vertex's largest difference [m] from its up to eight neighbours: float64 (rows, columns).
 
-    NaN (not known) in a vertex gives NaN; a neighbour that is NaN is left out.
+    An unknown vertex (NaN) gives NaN; an unknown neighbour is ignored.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the "maximum
@@ -211,7 +211,7 @@ def altitudes_at_numpy(altitude: np.ndarray, frame: np.ndarray, points: np.ndarr
 def cast_numpy(
     altitude: np.ndarray, frame: np.ndarray, origin: np.ndarray, direction: np.ndarray, range_m: float
 ) -> float:
-    """Plain reference of `cast` for one ray that starts above the field: it is cut with every triangle there is.
+    """Plain reference of `cast` for one ray that starts above the field: it intersects the ray with every triangle.
 
     References:
         T. Möller, B. Trumbore: Fast, minimum storage ray/triangle intersection. Journal of Graphics Tools 2, 1997.

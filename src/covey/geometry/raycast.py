@@ -1,13 +1,13 @@
-"""Exact rays against grid cells: how far until the first solid square.
+"""Exact rays against grid cells: the distance to the first solid square.
 
-The solid region is the union of the closed squares of the solid cells. A *skip field* says, for each cell and each
-quadrant of direction, how large a square without solid cells starts there; a ray leaves such a square in one step, at
-its exact point of exit, and so takes the same path as a walk from cell to cell.
+The solid region is the union of the closed squares of the solid cells. A *skip field* holds, for each cell and each
+quadrant of direction, the size of the square without solid cells that starts there. A ray leaves such a square in one
+step, at its exact exit point, so it takes the same path as a walk from cell to cell.
 
-Rules at the edges: a ray through a corner is stopped there when one of the two squares beside it is solid, so nothing
-is seen between two squares that touch at a corner; a ray that starts in a solid cell has distance 0; a start on the
-border of two cells belongs to the cell that the ray goes into (the one with the larger index if it runs along the
-border). Rounding moves a ray sideways by less than 1e-9 cells. Beyond the array there is nothing to hit.
+Rules at the edges: a ray through a corner stops there if one of the two squares beside it is solid, so nothing is seen
+between two squares that touch at a corner. A ray that starts in a solid cell has distance 0. A start on the border of
+two cells belongs to the cell that the ray enters (the one with the larger index if it runs along the border). Rounding
+moves a ray sideways by less than 1e-9 cells. Outside the array there is nothing to hit.
 
 References:
     J. Amanatides, A. Woo: A fast voxel traversal algorithm for ray tracing. Eurographics 1987.
@@ -57,8 +57,8 @@ def _skip_field(solid):
 def update_skip(solid: np.ndarray, skip: np.ndarray, window: tuple[int, int, int, int]) -> None:
     """Bring a skip field up to date, in place, after cells of ``solid`` in a window changed.
 
-    A value depends on its three neighbours ahead, so a change spreads from the window row by row, at most 255 cells,
-    and as far as values really change. The result is that of `skip_field`.
+    A value depends on its three neighbours ahead, so a change spreads from the window row by row while values change,
+    at most 255 cells. The result equals that of `skip_field`.
 
     Args:
         solid: bool, C-contiguous, shape (rows, columns), as it is now.
@@ -76,7 +76,7 @@ def _update_skip(solid, skip, row0, row1, column0, column1):
         # i and j count against the ray, as in `_skip_field`; the window is i0 … i1, j0 … j1.
         i0, i1 = (row0, row1 - 1) if step_y < 0 else (rows - row1, rows - 1 - row0)
         j0, j1 = (column0, column1 - 1) if step_x < 0 else (columns - column1, columns - 1 - column0)
-        first, last = columns, -1  # what changed in the row before
+        first, last = columns, -1  # the changed part of the row before
         for i in range(i0, rows):
             if i > i1 and last < 0:
                 break
@@ -99,20 +99,20 @@ def _update_skip(solid, skip, row0, row1, column0, column1):
 
 @kernel
 def march(skip, u, v, du, dv, t_max):
-    """Return the length along a ray, in units of its direction's, to the first solid square, or ``t_max``.
+    """Return the length along a ray, in units of its direction vector, to the first solid square, or ``t_max``.
 
     Args:
         skip: see `skip_field`.
         u, v: start in cells from the corner of cell [0, 0].
         du, dv: direction; the result is in cells when it is a unit vector.
-        t_max: where to give up, finite or infinite.
+        t_max: longest length, finite or infinite.
     """
     return march_flat(skip.reshape(-1), skip.shape[1], skip.shape[2], u, v, du, dv, t_max)
 
 
 @kernel
 def march_flat(skip, rows, columns, u, v, du, dv, t_max):
-    """Do as `march` through a skip field given as one row, of so many rows and columns: faster for many rays."""
+    """Do as `march`, with the skip field as a flat array of ``rows`` x ``columns``: faster for many rays."""
     # Mirror the grid so that the ray goes up and right; cell (ix, iy) is then stored at (x0 + sx ix, y0 + sy iy).
     q, x0, y0, sx, sy = 0, 0, 0, 1, 1
     ix, iy = math.floor(u), math.floor(v)
@@ -157,18 +157,18 @@ def march_flat(skip, rows, columns, u, v, du, dv, t_max):
 
 @kernel
 def to_grid(frame, x, y):
-    """Return a world point [m] in cells from the corner of cell [0, 0], along the columns and along the rows."""
+    """Return a world point [m] in cells from the corner of cell [0, 0], along columns and along rows."""
     dx, dy = x - frame[0], y - frame[1]
     return (frame[2] * dx + frame[3] * dy) / frame[4], (frame[2] * dy - frame[3] * dx) / frame[4]
 
 
 @kernel
 def cast_ray(skip, frame, x, y, angle_world, max_range):
-    """Return the distance [m] to the first solid square along a ray, or ``max_range`` if none is within it.
+    """Return the distance [m] along a ray to the first solid square, or ``max_range`` if none is nearer.
 
     Args:
         skip: see `skip_field`.
-        frame: place of the grid, see `Grid.frame`.
+        frame: the grid's place, see `Grid.frame`.
         x, y: start [m] in the world frame.
         angle_world: direction [rad] in the world frame.
         max_range: [m], finite or infinite.
@@ -183,7 +183,7 @@ def cast_ray(skip, frame, x, y, angle_world, max_range):
 
 @kernel
 def cast_many(skip, frame, x, y, angle_world, max_range):
-    """Return the distances [m] of rays given by arrays of shape (m,), as `cast_ray` does for each."""
+    """Return the distances [m] of many rays, given as arrays of shape (m,); see `cast_ray`."""
     distance = np.empty(x.shape[0])
     for i in range(x.shape[0]):
         distance[i] = cast_ray(skip, frame, x[i], y[i], angle_world[i], max_range)
@@ -192,7 +192,7 @@ def cast_many(skip, frame, x, y, angle_world, max_range):
 
 @kernel
 def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
-    """Write into ``distance`` (rays,) [m] what each ray of a fan hits, ``max_range`` if nothing within it.
+    """Write the distance of each ray of a fan into ``distance`` (rays,) [m]; ``max_range`` if it hits nothing nearer.
 
     Args:
         skip, frame: see `cast_ray`.
@@ -230,7 +230,7 @@ def line_of_sight(skip, frame, x0, y0, x1, y1):
 
 
 def cast_ray_reference(solid: np.ndarray, frame: np.ndarray, x: float, y: float, angle: float, reach: float) -> float:
-    """Plain walk from cell to cell (Amanatides and Woo), the reference of `cast_ray` for starts inside the array."""
+    """Reference of `cast_ray` for starts inside the array: a plain walk from cell to cell (Amanatides and Woo)."""
     u, v = to_grid.py_func(frame, x, y)
     dx, dy = math.cos(angle), math.sin(angle)
     du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx

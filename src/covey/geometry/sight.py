@@ -7,9 +7,9 @@ import numpy as np
 from covey.kernel import kernel
 
 RINGS, BINS = 16, 512
-"""Into how many rings and directions `horizon` divides what lies around."""
+"""Numbers of rings and directions into which `horizon` divides the surroundings."""
 _PER = BINS / 4.0
-_NEAR = 6.0  # what is nearer than so many columns is in the way of all directions
+_NEAR = 6.0  # columns: ground nearer than this blocks all directions
 _SPREAD = 1.5  # columns: more than the longest side of a triangle
 
 
@@ -21,7 +21,7 @@ def is_hidden(altitude, u, v, z, row, column, since):
         altitude: float64 (rows, columns) [m].
         u, v, z: the point, in columns and rows of the lattice, and its altitude [m].
         row, column: the vertex.
-        since: the share of the way from the point on, 0 to 1, along which nothing is in the way.
+        since: share of the way from the point, 0 to 1, that is known to be clear.
     """
     dz = altitude[row, column] - z
     return _rise(altitude, u, v, z, row, column, since, dz, False) > dz
@@ -29,17 +29,17 @@ def is_hidden(altitude, u, v, z, row, column, since):
 
 @kernel
 def shadow(altitude, u, v, z, row, column, since):
-    """Return the altitude [m] below which nothing can be seen at a hidden vertex from a point; as `is_hidden`."""
+    """Return the altitude [m] below which a point sees nothing at a hidden vertex; arguments as in `is_hidden`."""
     return z + _rise(altitude, u, v, z, row, column, since, altitude[row, column] - z, True)
 
 
 @kernel
 def _rise(altitude, u, v, z, row, column, since, dz, whole):
-    """Return by how much [m] a line from a point rises up to a vertex when the ground just does not rise above it.
+    """Return the rise [m], from a point to a vertex, of the lowest line that the ground does not cut.
 
-    It is ``dz`` where the ground does not rise above that line, else more: when not ``whole``, of any place that does.
-    Along a line the height above the ground is linear between the lines of the lattice and the diagonals, so it is
-    enough to look where it crosses these. Others as in `is_hidden`.
+    It is ``dz`` if the ground does not rise above that line, else more: if not ``whole``, that of any place that does.
+    Along a line the height above the ground is linear between the lattice lines and the diagonals, so only their
+    crossings are checked. Other arguments as in `is_hidden`.
     """
     rows, columns = altitude.shape
     du, dv, most = column - u, row - v, dz
@@ -108,15 +108,15 @@ def bin_of(du, dv):
 
 @kernel
 def horizon(altitude, u, v, z, reach, wanted, table):
-    """Write how high the ground rises around a point: no part of it nearer than ring k rises more than table[k, bin].
+    """Write how high the ground rises around a point: no part nearer than ring k rises more than table[k, bin].
 
-    It is an upper bound of the rise over the distance, so that a line above it need not be looked at that far. The
-    surface of a triangle rises by no more than its steepest vertex; where that is up, by a little more in between.
+    The table is an upper bound of rise over distance: a line above it needs no check up to that ring. The surface of
+    a triangle rises no more than its steepest vertex; if that rises, a little more in between.
 
     Args:
-        altitude: float64 (rows, columns) [m]. u, v, z: the point, as of `is_hidden`.
+        altitude: float64 (rows, columns) [m]. u, v, z: the point, as in `is_hidden`.
         reach: where the last ring ends [columns]; ring k ends at k / `RINGS` of it.
-        wanted: uint8 (`BINS`,), the directions to look in; changed.
+        wanted: uint8 (`BINS`,), the directions to examine; changed in place.
         table: float64 (`RINGS` + 1, `BINS`), rise over distance [m per column].
     """
     near, step, most = np.empty(RINGS + 1), reach / RINGS, int(_SPREAD / _NEAR * _PER) + 2
@@ -157,7 +157,7 @@ def horizon(altitude, u, v, z, reach, wanted, table):
 
 @kernel
 def clear_until(table, reach, du, dv, dz):
-    """Return a share of the way along a vector, 0 to 1, along which the ground of a `horizon` is not in the way."""
+    """Return the share of a vector's way, 0 to 1, that is clear according to the table of `horizon`."""
     r = math.sqrt(du * du + dv * dv)
     if r == 0.0:
         return 0.0

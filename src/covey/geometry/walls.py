@@ -1,4 +1,4 @@
-"""Walls of one height on the ground, met by rays in space: a ray may pass over a wall, and come down on its top."""
+"""Rays in space against walls of one height: a ray can pass over a wall or hit its top."""
 
 import math
 
@@ -8,23 +8,23 @@ from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
 
-_PAST = 1e-9  # cells: how far behind the side of a cell its inside is looked at
-_PIECE = 0.125  # spacings of the ground: along so much of a ray the top is taken for straight
+_PAST = 1e-9  # cells: distance behind a cell's side at which its inside is sampled
+_PIECE = 0.125  # spacings of the ground: the top counts as straight along this much of a ray
 
 
 @kernel
 def wall_on_way(skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, length):
-    """Return how far [m], in the plane, a ray goes until it is in a wall; ``length`` when it meets none before that.
+    """Return the distance [m] in the plane until a ray enters a wall, or ``length`` if it meets none.
 
-    A wall stands on the ground of its cell squares, and its top is ``wall_height`` above that; along an eighth of
-    the spacing of the ground the top is taken for straight.
+    A wall stands on the ground of its cells, and its top is ``wall_height`` above the ground. The top counts as
+    straight along an eighth of the ground's spacing.
 
     Args:
-        skip, grid_frame: of the walls, see `covey.geometry.raycast.skip_field`.
-        altitude, frame: of the ground, see `covey.geometry.heightfield`.
+        skip, grid_frame: skip field and frame of the walls, see `covey.geometry.raycast.skip_field`.
+        altitude, frame: the ground, see `covey.geometry.heightfield`.
         wall_height: [m].
         x, y, z: where the ray begins [m]. ahead_x, ahead_y: its direction in the plane, a unit vector.
-        slope: how much it rises per metre in the plane.
+        slope: rise per metre in the plane.
         length: in the plane [m].
     """
     u, v = to_grid(grid_frame, x, y)
@@ -57,7 +57,7 @@ def wall_on_way(skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x
 
 @kernel
 def _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, away):
-    """Return how high [m] a ray is above the top that a wall has, or would have, ``away`` [m] in the plane."""
+    """Return the height [m] of a ray above the (possible) top of a wall, ``away`` [m] in the plane."""
     foot = altitude_at(altitude, frame, x + away * ahead_x, y + away * ahead_y)
     return z + slope * away - foot - wall_height
 
@@ -72,7 +72,7 @@ def wall_on_way_reference(
     way: np.ndarray,
     step_m: float = 1e-3,
 ) -> float:
-    """NumPy reference of `wall_on_way`: the ray is looked at every ``step_m`` [m] in the plane.
+    """NumPy reference of `wall_on_way`: it samples the ray every ``step_m`` [m] in the plane.
 
     Args:
         solid: bool (rows, columns), the cells of walls.

@@ -1,4 +1,4 @@
-"""Files that Covey wrote once and that may have been damaged since: they are checked before they are believed."""
+"""Read and check files that Covey wrote and that may have been damaged since."""
 
 import json
 import zipfile
@@ -21,13 +21,13 @@ _PAIR = Field(min_length=2, max_length=2)  # JSON knows no tuples
 
 
 class Shape(BaseModel):
-    """What must be in a file; other keys may be."""
+    """The required keys of a file; it may have others."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
 
 class Goal(Shape):
-    """What was to end a run."""
+    """The goal that ends a run."""
 
     explored_share: float | None = None
     covered_share: float | None = None
@@ -35,7 +35,7 @@ class Goal(Shape):
 
 
 class MissionFacts(Shape):
-    """What a run was about."""
+    """The mission of a run."""
 
     kind: str
     waypoints_m: list[Annotated[list[float], _PAIR]] = []
@@ -60,16 +60,16 @@ class ManifestShape(Shape):
 
 
 def read_json(path: Path, shape: type[Shape], version: int | None = None) -> dict[str, Any]:
-    """Return what a file of JSON holds.
+    """Return the content of a JSON file.
 
     Args:
-        path: of the file.
-        shape: what must be in it.
-        version: of its format, which its key ``format`` gives; None: it has none.
+        path: path of the file.
+        shape: its required keys.
+        version: its format, which the key ``format`` holds; None if it has none.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        RunFolderError: it is damaged, of another shape, or of another format.
+        FileNotFoundError: the file does not exist.
+        RunFolderError: it is damaged, lacks keys, or is of another format.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -94,7 +94,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Return the arrays of an ``.npz`` file.
 
     Raises:
-        ValueError: it is none; other errors where it is damaged (see `reading`).
+        ValueError: it is not an ``.npz`` file; other errors if it is damaged (see `reading`).
     """
     with path.open("rb") as stream:
         file = np.load(stream, allow_pickle=False)
@@ -106,7 +106,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Within the block what a damaged file leads to is a `RunFolderError` that names it."""
+    """Turn errors that a damaged file causes in the block into a `RunFolderError` that names it."""
     try:
         yield
     except CoveyError:
@@ -116,7 +116,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path, why: Exception | str) -> RunFolderError:
-    """Return the error that says which file is damaged, and what to do."""
+    """Return an error that says which file is damaged, and what to do."""
     said = " ".join(str(why).split())[:200] or type(why).__name__
     return RunFolderError(
         f"{str(path)!r} is damaged, or Covey did not write it ({said}); choose another folder, or remove the damaged "

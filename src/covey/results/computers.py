@@ -1,4 +1,4 @@
-"""The table of the robots' computers in a run folder; it exists when a robot has one."""
+"""The table of the robots' computers in a run folder; it exists if a robot has a computer."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,18 +9,18 @@ COUNTS = ("scans", "scans_dropped", "decisions")
 
 
 class ComputerSample(NamedTuple):
-    """What the computer of one robot did since the sample before.
+    """The activity of one robot's computer since the previous sample.
 
     Attributes:
         robot: team index.
         time_s: simulated time at the end [s].
-        cpu_percent: processor time over that of all its processors [%].
-        ram_percent: memory that its software takes, over what it has [%].
-        scans: scans that it took into the map.
-        scans_dropped: scans that it could have used while it was busy; counted in each step.
-        decisions: how often its controller acted.
-        delay_s: mean time from the beginning of a decision to its command [s]; NaN without any.
-        longest_delay_s: the longest [s].
+        cpu_percent: used processor time over that of all its processors [%].
+        ram_percent: memory used by its software over its memory [%].
+        scans: scans that it merged into the map.
+        scans_dropped: usable scans dropped while it was busy; counted in each step.
+        decisions: number of decisions of its controller.
+        delay_s: mean time from the start of a decision to its command [s]; NaN without decisions.
+        longest_delay_s: the longest such time [s].
     """
 
     robot: int
@@ -41,6 +41,6 @@ def schema() -> pa.Schema:
 
 
 def columns(step: int, names: Sequence[str], samples: Sequence[ComputerSample]) -> dict[str, Any]:
-    """Return the columns of some samples of one step; ``names``: of the team."""
+    """Return the columns of samples of one step; ``names``: the robots' names in the order of the team."""
     table: dict[str, Any] = {f: [getattr(s, f) for s in samples] for f in ComputerSample._fields}
     return table | {"step": [step] * len(samples), "robot": [names[s.robot] for s in samples]}

@@ -1,4 +1,4 @@
-"""`Landscape`: the ground of a run and how it changed, and what the robots hold to be true about it at the end."""
+"""`Landscape`: the ground of a run, its changes, and the robots' beliefs about it at the end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from covey.results.maps import npz_bytes
 
 
 class Believed(NamedTuple):
-    """What a robot holds to be true about the vertices, arrays of (rows, columns).
+    """A robot's belief about the vertices, arrays of (rows, columns).
 
     Attributes:
         altitude: float32 [m], NaN where nothing is known.
@@ -29,7 +29,7 @@ class Believed(NamedTuple):
 
 
 class Change(NamedTuple):
-    """An edit: the step at whose begin it was made, the first vertex, and altitudes [m] before and after it."""
+    """An edit: the step at whose start it was made, the first vertex, and the altitudes [m] before and after it."""
 
     step: int
     row: int
@@ -46,8 +46,8 @@ class Landscape:
         altitude: float64 (rows, columns), the ground at the end [m].
         frame: float64 (3,), x, y of vertex [0, 0] and the spacing [m].
         changes: the edits, in order.
-        beliefs: what each robot that maps the ground holds to be true at the end, by name.
-        spacing_m: of the vertices of the beliefs [m]; their vertex [0, 0] is that of the ground.
+        beliefs: final belief of each robot that maps the ground, by name.
+        spacing_m: distance of the beliefs' vertices [m]; their vertex [0, 0] is that of the ground.
     """
 
     altitude: np.ndarray
@@ -57,7 +57,7 @@ class Landscape:
     spacing_m: float
 
     def at(self, step: int) -> np.ndarray:
-        """Return the altitudes as they were at the end of a step, float64 (rows, columns) [m]."""
+        """Return the altitudes at the end of a step, float64 (rows, columns) [m]."""
         altitude = self.altitude.copy()
         for change in reversed(self.changes):
             if change.step <= step:
@@ -68,7 +68,7 @@ class Landscape:
 
     @cached_property
     def truth(self) -> np.ndarray:
-        """The ground at the end on the vertices of the beliefs, float64 [m]."""
+        """The final ground at the vertices of the beliefs, float64 [m]."""
         if self.spacing_m == self.frame[2]:
             return self.altitude
         from covey.geometry.heightfield import altitudes_at

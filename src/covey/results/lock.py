@@ -1,4 +1,4 @@
-"""`FolderLock`: whoever writes into a folder holds its lock, and the system lets go of it when the process ends."""
+"""`FolderLock`: the lock of a writer on a folder; the system releases it when the process ends."""
 
 import contextlib
 import datetime
@@ -12,21 +12,21 @@ from covey.errors import RunFolderError
 
 try:
     import fcntl
-except ImportError:  # a system without: folders are still made by one process only
+except ImportError:  # a system without locks: folders are still made by one process only
     fcntl = None
 
 LOCK = ".lock"
 
 
 class FolderLock:
-    """Holds a folder until `release`, or until the process ends, however it does.
+    """Holds the lock on a folder until `release`, or until the process ends in any way.
 
-    The file ``.lock`` in the folder says who holds it, and goes with the last one who does. On a file system without
-    locks nothing is held.
+    The file ``.lock`` in the folder names the holder; the last holder removes it. On a file system without locks
+    nothing is locked.
 
     Args:
-        folder: which exists.
-        shared: with others who hold it shared.
+        folder: an existing folder.
+        shared: share the lock with other shared holders.
 
     Raises:
         RunFolderError: another process, or another run of this one, holds it.
@@ -43,17 +43,17 @@ class FolderLock:
             "host": socket.gethostname(),
             "since": datetime.datetime.now().isoformat(" ", "seconds"),
         }
-        with contextlib.suppress(OSError):  # a full disk must not hide what it keeps from being written
+        with contextlib.suppress(OSError):  # on a full disk, let the write of the data fail instead
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(owner).encode(), 0)
 
     def share(self) -> bool:
-        """Let others share the folder; return False when another one has taken it meanwhile, and it is held no more."""
+        """Let others share the folder; return False if another process took it meanwhile, and the lock is lost."""
         return _lock(self._descriptor, shared=True)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the file has been closed by somebody else."""
+        """Whether other code has closed the file."""
         try:
             return not _is_file(self._descriptor, self.path)
         except OSError:
@@ -61,7 +61,7 @@ class FolderLock:
 
 
 def refuse_locked(folder: Path) -> None:
-    """Raise `RunFolderError` when somebody is writing into a folder; nothing is changed."""
+    """Raise `RunFolderError` if a process is writing into a folder; change nothing."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""The manifest of a run: all that is needed to run it again."""
+"""The manifest of a run: everything needed to repeat it."""
 
 import hashlib
 import platform
@@ -31,10 +31,10 @@ def build_manifest(
     Args:
         robots: names in the order of the arrays.
         seed: root of every random stream.
-        recording: its name, scenario and inputs; the SHA-256 of the inputs goes in.
-        goal: what ends the run: ``explored_share`` (default 0.99), ``of`` (default ``union``), ``timeout_s``.
-        mission: its ``kind`` (default ``exploration``) and what of it never changes.
-        command: command line, default this process's.
+        recording: name, scenario and inputs; the manifest holds the SHA-256 of the inputs.
+        goal: the end of the run: ``explored_share`` (default 0.99), ``of`` (default ``union``), ``timeout_s``.
+        mission: its ``kind`` (default ``exploration``) and its constant facts.
+        command: command line, default that of this process.
 
     Raises:
         OSError: an input file cannot be read.
@@ -61,14 +61,14 @@ def build_manifest(
 
 @cache
 def _features() -> list[str]:
-    """Return what the processor can do, sorted."""
+    """Return the features of the processor, sorted."""
     from llvmlite import binding
 
     return sorted(k for k, on in binding.get_host_cpu_features().items() if on)
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of Python and of every package that a result may depend on."""
+    """Return the versions of Python and of every package that can affect a result."""
     return {"python": platform.python_version()} | {package: _version(package) for package in _PACKAGES}
 
 

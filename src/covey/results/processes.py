@@ -1,4 +1,4 @@
-"""The tables of a run whose controllers had processes of their own."""
+"""The tables of a run whose controllers had their own processes."""
 
 from typing import Any, NamedTuple
 
@@ -9,18 +9,18 @@ HOST, TRAFFIC = "process_host", "process_traffic"
 
 
 class HostSample(NamedTuple):
-    """What one process took of its machine since its sample before, and what came too late since the start.
+    """One process's use of its machine since its previous sample, and its late messages since the start.
 
     Attributes:
-        step, time_s: of the simulation when it told, simulated [s].
-        wall_time_s: since the processes came in [s].
+        step, time_s: step and simulated time [s] of the sample.
+        wall_time_s: wall time since the processes joined [s].
         robot: its robot, or the group or ``team`` that its controller steers.
-        host: the machine that it runs on.
+        host: its machine.
         cpu_percent: user and system processor time [%]; 100 is one processor.
         ram_percent: memory of the software over that of the robot's computer; without one, of the process over that of
             the machine [%].
         rss_mib: resident memory [MiB].
-        kbytes_received, kbytes_sent: over the wire [KB/s].
+        kbytes_received, kbytes_sent: network traffic [KB/s].
         missed_deadlines, late_commands, dropped_readings: in real time, see `covey.runtime.transport.channel.Misses`.
     """
 
@@ -40,14 +40,14 @@ class HostSample(NamedTuple):
 
 
 class TrafficSample(NamedTuple):
-    """What has gone over the wire of one process until a step, of one class of traffic.
+    """The network traffic of one process until a step, of one class.
 
     Attributes:
-        step, time_s: of the simulation, simulated [s].
+        step, time_s: step and simulated time [s].
         robot: as in `HostSample`.
         traffic: ``simulator``, ``monitor`` or ``team``.
-        bytes_to_controller, bytes_from_controller: since the start.
-        letters_to_controller, letters_from_controller: with something of that class, since the start.
+        bytes_to_controller, bytes_from_controller: bytes since the start.
+        letters_to_controller, letters_from_controller: messages with content of that class, since the start.
     """
 
     step: int

@@ -1,4 +1,4 @@
-"""The tables about the radio in a run folder; they exist when somebody has sent something."""
+"""The tables about the radio in a run folder; they exist if a robot has sent something."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,7 +51,7 @@ class RadioTables:
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
 
     def take(self, step: int, sample: Sample) -> None:
-        """Take in one sample."""
+        """Record one sample."""
         at, names, rows = (step, sample.time_s), self.names, self._rows
         if not self.tables:
             self._open("radio")
@@ -72,7 +72,7 @@ class RadioTables:
                 self._flush(name)
 
     def finish(self) -> None:
-        """Write what is left, and give the tables their names."""
+        """Write the rest, and give the tables their final names."""
         for name in SCHEMAS:
             self._flush(name)
         for table in self.tables.values():

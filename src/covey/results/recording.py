@@ -1,4 +1,4 @@
-"""`Recording`: where a run is written, and what its manifest says of it."""
+"""`Recording`: where a run is written, and the facts for its manifest."""
 
 from pathlib import Path
 

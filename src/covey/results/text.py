@@ -1,4 +1,4 @@
-"""Names are text wherever they go: into a terminal, LaTeX, a spreadsheet. What a reader there would obey is escaped."""
+"""Names as plain text in a terminal, LaTeX or a spreadsheet: anything that would be interpreted there is escaped."""
 
 import unicodedata
 
@@ -26,7 +26,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def in_latex(text: str) -> str:
-    r"""Return text as LaTeX sets it; a letter that pdfLaTeX does not know becomes its nearest, or its number.
+    r"""Return text escaped for LaTeX; a letter unknown to pdfLaTeX becomes the nearest known one, or its number.
 
     Examples:
         >>> in_latex("50 % of $x^2$"), in_latex("é, 中")
@@ -36,7 +36,7 @@ def in_latex(text: str) -> str:
 
 
 def in_cell(text: str) -> str:
-    """Return text as a cell of a spreadsheet: one that would be taken for a formula begins with an apostrophe.
+    """Return text as a cell of a spreadsheet; an apostrophe comes before text that would be a formula.
 
     Examples:
         >>> in_cell("=1+1"), in_cell("plain")

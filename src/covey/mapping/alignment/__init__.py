@@ -1,1 +1,1 @@
-"""The pose of one robot's map in another's, where nobody knows it."""
+"""Find the unknown pose of one robot's map in another's."""

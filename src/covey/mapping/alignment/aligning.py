@@ -1,8 +1,8 @@
-"""Aligning the maps of two robots that do not know where they started from each other.
+"""Align the maps of two robots that do not know each other's start.
 
-Candidates come from the correlation of both maps (`covey.mapping.alignment.search`); each is refined by point-to-line
-ICP on the surfaces; what the maps then say about each other at each place decides which one it is, and whether to
-believe it. A merge that is refused can be tried again when more has been seen; a wrong one spoils both maps.
+The correlation of both maps gives candidates (`covey.mapping.alignment.search`), and point-to-line ICP on the surfaces
+refines each. How well the maps agree at each candidate decides which one is chosen, and whether it is accepted. A
+refused merge can be tried again when more has been seen; a wrong one spoils both maps.
 
 References:
     S. Carpin: Fast and accurate map merging for multi-robot systems. Autonomous Robots 25, 2008 (spectra of the walls,
@@ -26,13 +26,13 @@ LEAST_CONFIDENCE = 0.5
 """Alignments below this are refused."""
 
 LEAST_WEAKEST_M = 4.0
-"""Length of surface across the weakest direction that an alignment needs [m]: a bare corridor has none."""
+"""Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none."""
 
 MOST_DENIED = 0.01
-"""Share of the walls that may stand in the open space of the other map: where it belongs there are hardly any."""
+"""Largest share of walls in the open space of the other map; at the right pose there are hardly any."""
 
 CONTRADICTED = 0.05
-"""With more of them than this share, a place that was accepted is given up; a passing robot leaves some."""
+"""An accepted pose is given up if a larger share than this is denied; a passing robot causes some."""
 
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
@@ -43,14 +43,14 @@ _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 @dataclass(frozen=True)
 class Fit:
-    """How two maps agree at one pose; lengths of surface are means over both maps [m].
+    """How well two maps agree at one pose; lengths of surface are means over both maps [m].
 
     Attributes:
         T_a_b: pose of frame b in frame a.
-        met_m: surfaces that lie on one of the other map, which looks the same way.
-        off_m: those that lie near one, but not on it.
-        denied_m: walls that lie in the open space of the other map.
-        weakest_m: how much of the met surface faces the direction that is held least: 0 in a bare corridor.
+        met_m: surface that lies on a surface of the other map with the same normal.
+        off_m: surface that lies near one, but not on it.
+        denied_m: walls in the open space of the other map.
+        weakest_m: met surface that faces the least constrained direction: 0 in a bare corridor.
     """
 
     T_a_b: Pose
@@ -61,7 +61,7 @@ class Fit:
 
     @property
     def agreement(self) -> float:
-        """Share of the surfaces on which the other map has a say that it confirms, 0 … 1."""
+        """Share of the surfaces known to the other map that it confirms, 0 … 1."""
         return self.met_m / max(self.met_m + self.off_m + self.denied_m, 1e-9)
 
     @property
@@ -73,16 +73,16 @@ class Fit:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where one map lies in another, and whether to believe it.
+    """The pose of one map in another, and whether it is accepted.
 
     Attributes:
-        T_a_b: pose of frame b in frame a, the best there is also when it is refused; None: nothing to compare.
+        T_a_b: best pose of frame b in frame a, also if it is refused; None if there is nothing to compare.
         confidence: (1 - second / best) (1 - self-similarity) best / (best + 5 m), 0 … 1, where best and second are the
-            strengths of the best fit and of the best one elsewhere, and the self-similarity is the strength at which
-            one of the maps fits itself elsewhere, over that at which it fits where it is.
+            strengths of the best fit and of the best fit elsewhere. The self-similarity is the strength of a map's best
+            fit on itself elsewhere, divided by that in place.
         agreement: share of the surfaces known to both that agree.
         overlap_m2: area that both maps know [m^2].
-        refused: why it is not to be used; empty when it is accepted.
+        refused: the reason for refusing it; empty if it is accepted.
     """
 
     T_a_b: Pose | None = None
@@ -98,7 +98,7 @@ class Alignment:
 
 
 class MapToAlign:
-    """A map, prepared for being aligned with any number of others: surfaces, and how much it resembles itself."""
+    """A map prepared for alignment with any number of others: its surfaces and its self-similarity."""
 
     def __init__(self, grid: Grid):
         if grid.cells.dtype != np.int8 or grid.cells.ndim != 2:
@@ -110,7 +110,7 @@ class MapToAlign:
 
     @cached_property
     def self_similarity(self) -> float:
-        """Strength of the best fit of the map on itself elsewhere, over that in its place; 0 … 1."""
+        """Strength of the map's best fit on itself elsewhere, divided by that in place; 0 … 1."""
         if self.surfaces is None:
             return 0.0
         here = fit(self.surfaces, self.surfaces, Pose(0.0, 0.0, 0.0))
@@ -119,15 +119,15 @@ class MapToAlign:
 
 
 def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = LEAST_CONFIDENCE) -> Alignment:
-    """Estimate where map b lies in map a, whatever their rotation and translation, or refuse to.
+    """Estimate the pose of map b in map a, for any rotation and translation, or refuse to.
 
     Args:
-        a, b: maps with int8 cells (-1 unknown, 0 free, 100 occupied) in frames of their own, of one resolution; the
-            yaw of their grids may be any. A `MapToAlign` keeps what is computed once for each map.
+        a, b: maps with int8 cells (-1 unknown, 0 free, 100 occupied), each in its own frame, of equal resolution; their
+            grids may have any yaw. Pass a `MapToAlign` to align one map several times.
         least_confidence: alignments below this are refused.
 
     Raises:
-        InvalidValueError: the cells are no map, or the resolutions differ.
+        InvalidValueError: the cells are not a map, or the resolutions differ.
 
     Examples:
         >>> cells = np.full((10, 10), -1, np.int8)
@@ -163,7 +163,7 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
 
 
 def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
-    """Return whether too many walls of one map stand in the open space of the other where b is held to lie."""
+    """Return whether too many walls of one map stand in the open space of the other, for b at ``T_a_b``."""
     sa, sb = a.surfaces, b.surfaces
     if sa is None or sb is None:
         return False
@@ -177,7 +177,7 @@ def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:
 
 def _fits(a: Surfaces, b: Surfaces, count: int) -> list[Fit]:
     """Return the refined candidates, the strongest first."""
-    from covey.mapping.alignment.search import candidates  # loads what runs with known starts do not need
+    from covey.mapping.alignment.search import candidates  # slow to load, and not needed with known starts
 
     starts, side = candidates(a, b, count)
     reach = a.reach_m
@@ -187,7 +187,7 @@ def _fits(a: Surfaces, b: Surfaces, count: int) -> list[Fit]:
 
 
 def _apart(best: Fit, other: Fit, b: Surfaces) -> bool:
-    """Return whether two fits put map b to different places."""
+    """Return whether two fits put map b in different places."""
     moved = best.T_a_b.inverse() @ other.T_a_b
     x, y = (float(v) for v in b.points.mean(axis=0))
     return abs(moved.heading) > _SAME_ANGLE or math.dist(moved @ (x, y), (x, y)) > _SAME_M
@@ -196,7 +196,7 @@ def _apart(best: Fit, other: Fit, b: Surfaces) -> bool:
 def refine(a: Surfaces, b: Surfaces, T_a_b: Pose, reaches_m: list[float]) -> Pose:
     """Return the pose of frame b in frame a after one step of point-to-line ICP for each reach.
 
-    A step pairs every point of b with the nearest of a that looks the same way, within the reach, and moves b by the
+    A step pairs every point of b with the nearest point of a with a similar normal, within the reach. It moves b by
     weighted least squares of the distances along the normals of a.
     """
     every = max(1, len(b.points) // _ICP_POINTS)
@@ -227,7 +227,7 @@ def refine(a: Surfaces, b: Surfaces, T_a_b: Pose, reaches_m: list[float]) -> Pos
 
 
 def _solve(m: list[list[float]], right: list[float]) -> tuple[float, float, float]:
-    """Solve three normal equations, damped a little so that a direction that nothing holds does not move."""
+    """Solve three normal equations, slightly damped, so that an unconstrained direction does not move."""
     damping = 1e-3 * (m[0][0] + m[1][1]) + 1e-9
     (a, b, c), (_, d, e), (_, _, f) = m
     a, d, f = a + damping, d + damping, f + damping
@@ -244,7 +244,7 @@ def _solve(m: list[list[float]], right: list[float]) -> tuple[float, float, floa
 
 
 def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
-    """Return how maps a and b agree when frame b lies at ``T_a_b``."""
+    """Return how well maps a and b agree with frame b at ``T_a_b``."""
     met_b, off_b, denied_b = _compare(b, a, T_a_b)
     met_a, off_a, denied_a = _compare(a, b, T_a_b.inverse())
     nx, ny = b.normals[met_b].T
@@ -259,7 +259,7 @@ def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
 
 
 def _compare(of: Surfaces, other: Surfaces, T_other_of: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which surface points of a map are met, off and denied by another one, bool (n,) each."""
+    """Return which surface points of a map are met, off and denied by another map, bool (n,) each."""
     at = times(of.points, T_other_of.heading) + T_other_of[:2]
     normals = times(of.normals, T_other_of.heading)
     distance, index = other.tree.query(np.hstack((at, NORMAL_M * normals)), distance_upper_bound=other.reach_m)

@@ -1,4 +1,4 @@
-"""Evidence by origin: what robots hold of each other's evidence while they do not know where the others started."""
+"""Evidence by origin: each other's evidence that robots hold while they do not know the others' starts."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from covey.mapping.occupancy.belief import Beliefs
 
 
 class EvidenceByOrigin(Beliefs):
-    """What the robots of a team hold of each other's evidence, every tile in the frame of its origin's start.
+    """The evidence that robots of a team hold of each other, every tile in the frame of its origin's start.
 
-    All that a message needs is as in `Beliefs`. What tiles of several origins add up to (``occupancy``, ``log_odds``)
-    means nothing here: they do not lie on one another.
+    Everything that a message needs is as in `Beliefs`. Sums of tiles of several origins (``occupancy``, ``log_odds``)
+    have no meaning here, since their frames differ.
 
     Args:
         maps: the beliefs whose robots publish their own evidence, each in the frame of its own start.
 
     Attributes:
-        fresh: bool (n,), which robots have taken something since somebody set it to False.
+        fresh: bool (n,), which robots have taken tiles since it was last set to False.
     """
 
     def __init__(self, maps: Beliefs):
@@ -27,7 +27,7 @@ class EvidenceByOrigin(Beliefs):
         self.fresh = np.zeros(len(self), np.bool_)
 
     def publish(self, robots: np.ndarray | None = None) -> int:
-        """Make what has changed of robots' own evidence in the maps available to others, as `Beliefs.publish`."""
+        """Make the changes of robots' own evidence in the maps available to others, as `Beliefs.publish`."""
         for robot in range(len(self)) if robots is None else robots.tolist():
             now = self.maps._store.evidence[self.maps._team.own[robot]]
             changed = np.flatnonzero((now != self._store.evidence[self._team.own[robot]]).any(axis=1))

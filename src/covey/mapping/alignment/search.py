@@ -1,4 +1,4 @@
-"""Candidates for the pose of one map in another: correlation of their surfaces and open space at all rotations.
+"""Candidate poses of one map in another, from correlating their surfaces and open space at all rotations.
 
 References:
     S. Carpin: Fast and accurate map merging for multi-robot systems. Autonomous Robots 25, 2008 (rotations from the
@@ -17,7 +17,7 @@ from covey.mapping.alignment.surfaces import Surfaces, times
 
 fft: Any = scipy_fft  # its stubs know no arrays
 
-_CELLS = 120  # a side of a map in cells of the search: with more it is slower
+_CELLS = 120  # side of a map in cells of the search: more are slower
 _LIKELY = 0.6  # rotations whose spectra correlate less than this share of the best are not tried
 _MANY = 60  # with more likely rotations (in steps of 1 deg) every other one is tried
 _PER_ROTATION = 200
@@ -29,15 +29,15 @@ _APART_CELLS, _APART_ANGLE = 2.5, math.radians(7.0)
 def candidates(a: Surfaces, b: Surfaces, count: int) -> tuple[np.ndarray, float]:
     """Return the poses of frame b in frame a, float64 (k, 3), at which the maps agree best, best first.
 
-    A pose scores the surface that meets surface of the other map (products of the normals, so that a wall does not
-    meet its own back; the direction in which less meets counts most) less what lies in its open space.
+    The score of a pose is the surface that meets surface of the other map, less the surface in its open space. Normals
+    are multiplied, so a wall does not meet its own back, and the direction in which less surface meets counts most.
 
     Args:
         a, b: the surfaces of the maps.
-        count: how many at most; those nearer to a better one than some 2 cells and 7 deg are left out.
+        count: the largest number; poses within about 2 cells and 7 deg of a better one are left out.
 
     Returns:
-        the poses, and the side of a cell of the search [m], their accuracy.
+        the poses, and their accuracy: the side of a cell of the search [m].
     """
     side = max(3.0 * a.grid.resolution, max(*a.grid.size_m, *b.grid.size_m) / _CELLS)
     search = _Search(a, b, side)
@@ -57,7 +57,7 @@ def candidates(a: Surfaces, b: Surfaces, count: int) -> tuple[np.ndarray, float]
 
 
 def rotations(normals_a: np.ndarray, normals_b: np.ndarray) -> np.ndarray:
-    """Return the rotations [rad] in [0, pi) to try, for normals (n, 2) and (m, 2); each stands for its opposite too."""
+    """Return the rotations [rad] in [0, pi) to try, for normals (n, 2), (m, 2); each also stands for its opposite."""
     spectra = []
     for normals in (normals_a, normals_b):
         angle = np.arctan2(normals[:, 1], normals[:, 0]) % (2.0 * math.pi)
@@ -70,13 +70,13 @@ def rotations(normals_a: np.ndarray, normals_b: np.ndarray) -> np.ndarray:
 
 
 def main_direction(normals: np.ndarray) -> float:
-    """Return the direction [rad] in [-pi / 4, pi / 4] that most normals (n, 2) are parallel or square to."""
+    """Return the direction [rad] in [-pi / 4, pi / 4] to which most normals (n, 2) are parallel or perpendicular."""
     angle = 4.0 * np.arctan2(normals[:, 1], normals[:, 0])
     return 0.25 * math.atan2(float(np.sin(angle).sum()), float(np.cos(angle).sum()))
 
 
 class _Search:
-    """Correlates map a, turned so that its walls lie along the axes, with map b at one rotation after the other."""
+    """Correlates map a, turned so that its walls lie along the axes, with map b at one rotation after another."""
 
     def __init__(self, a: Surfaces, b: Surfaces, side: float):
         self.side, self.b, self.main = side, b, main_direction(a.normals)
@@ -94,7 +94,7 @@ class _Search:
         self._a += [fft.rfft2(image) for image in images[4:]]
 
     def best(self, angle: float) -> Iterator[np.ndarray]:
-        """Yield rows of score, x, y [m] of the centre of b in frame a, angle: for a rotation and for its opposite."""
+        """Yield rows of score, x, y [m] of the centre of b in frame a, and angle, for a rotation and its opposite."""
         turn, corner = angle - self.main, self.radius
         points, space = (times(p - self.centre_b, turn) + corner for p in (self.b.points, self.open_b))
         images = self._images(points, times(self.b.normals, turn), space)
@@ -109,7 +109,8 @@ class _Search:
     def _images(self, points: np.ndarray, normals: np.ndarray, space: np.ndarray) -> list[np.ndarray]:
         """Return for each cell the normals x and y, their squares, the surface, and the open share.
 
-        Normals alone would cancel where a cell holds both sides of a thin wall. A straight wall through a cell is 1.
+        The squares are needed because the normals of both sides of a thin wall cancel in one cell. A straight wall
+        through a cell is 1.
         """
         wall = self.b.grid.resolution / self.side
         x, y = normals.T
@@ -134,6 +135,6 @@ class _Search:
 
 
 def _open_points(surfaces: Surfaces, side: float) -> np.ndarray:
-    """Return points [m] (m, 2), half a cell of the search apart, that keep such a cell free around them."""
+    """Return points [m] (m, 2), half a cell of the search apart, with a free cell of the search around each."""
     every = max(1, round(0.5 * side / surfaces.grid.resolution))
     return surfaces.grid.to_world(np.argwhere(surfaces.open_within(side)[::every, ::every]) * every)

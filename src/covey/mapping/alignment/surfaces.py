@@ -1,4 +1,4 @@
-"""Surfaces: where the free space of an occupancy grid ends at walls, as points with normals."""
+"""Surfaces: points with normals where the free space of an occupancy grid ends at walls."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from covey.geometry.grid import Grid
 from covey.lazy import ndimage, spatial
 
 NORMAL_M = 0.3
-"""What a difference of 1 between unit normals counts as distance of two surface points [m]."""
+"""Distance [m] of two surface points that a difference of 1 between their unit normals counts as."""
 
 _SMOOTH_CELLS = 1.5
 _LEAST_SLOPE = 0.05  # at the side of a straight wall it is 0.09 or more, beside a lone cell 0.03
@@ -33,34 +33,34 @@ class Surfaces:
 
     @property
     def reach_m(self) -> float:
-        """How far apart two points of one surface may be in two maps [m]."""
+        """Largest distance [m] between two points of one surface in two maps."""
         return max(0.25, 2.5 * self.grid.resolution)
 
     @property
     def width_m(self) -> float:
-        """How far apart along the normal they may be and still be on each other [m]."""
+        """Largest distance [m] along the normal at which two such points still lie on each other."""
         return max(0.15, 1.5 * self.grid.resolution)
 
     @cached_property
     def tree(self) -> Any:
-        """Search tree over x, y and `NORMAL_M` x the normal: the back of a wall is far from its front."""
+        """Search tree over x, y and `NORMAL_M` x the normal, so the back of a wall is far from its front."""
         return spatial.KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
     def open_cells(self) -> np.ndarray:
-        """Bool (rows, columns): cells around which all is free within `reach_m`."""
+        """Bool (rows, columns): cells with only free cells within `reach_m`."""
         return self.open_within(self.reach_m)
 
     def open_within(self, clearance_m: float) -> np.ndarray:
-        """Return the cells, bool (rows, columns), with nothing but free cells in a square of that half side [m].
+        """Return the cells, bool (rows, columns), with only free cells in a square of that half side [m].
 
-        Free cells beside unknown ones are left out: there a wall may be that only the other robot has seen.
+        Free cells beside unknown ones are left out: the other robot may have seen a wall there.
         """
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
         return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
     def look_up(self, mask: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return what ``mask``, bool (rows, columns), says at points [m] (m, 2); False outside."""
+        """Return the values of ``mask``, bool (rows, columns), at points [m] (m, 2); False outside."""
         cells = self.grid.to_cells(points)
         inside = self.grid.inside(cells)
         flat = np.where(inside, cells[:, 0] * mask.shape[1] + cells[:, 1], 0)
@@ -68,7 +68,7 @@ class Surfaces:
 
 
 def find_surfaces(grid: Grid) -> Surfaces | None:
-    """Return the surfaces of a map, or None when nothing in it is free beside a wall."""
+    """Return the surfaces of a map, or None if no free cell is beside a wall."""
     known = np.argwhere(grid.cells >= 0)
     if not len(known):
         return None
@@ -91,7 +91,7 @@ def find_surfaces(grid: Grid) -> Surfaces | None:
 
 
 def times(vectors: np.ndarray, angle: float) -> np.ndarray:
-    """Return vectors (n, 2) turned by an angle [rad]; without BLAS, so that every machine gives the same bytes."""
+    """Return vectors (n, 2) turned by an angle [rad]; without BLAS, so every machine gives the same bytes."""
     c, s = math.cos(angle), math.sin(angle)
     x, y = vectors[:, 0], vectors[:, 1]
     return np.column_stack((c * x - s * y, s * x + c * y))

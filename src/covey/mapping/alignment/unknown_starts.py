@@ -1,10 +1,9 @@
-"""The map of a robot that joins those of others without knowing where they started.
+"""The map of a robot that joins other robots' maps without knowing their starts.
 
-Every robot maps in the frame of its own start. What it hears of others it keeps apart until it has found where their
-frames lie in its own; then their evidence is turned into its own frame and joined. Evidence is kept by origin: a newer
-version of an origin replaces the older one, so nothing is counted twice, whatever the order and over whatever way
-news arrives. Who is found once is looked for again as the maps grow: a better place replaces the one in force, and one
-that the maps have come to contradict is given up.
+Every robot maps in the frame of its own start. It keeps the evidence of others apart until it has found their frames in
+its own; then it turns their evidence into its own frame and joins it. Evidence is kept by origin, and a newer version
+replaces an older one, so nothing is counted twice, in any order and over any route. The search for a robot goes on as
+the maps grow: a better pose replaces the one in force, and a pose that the maps contradict is given up.
 """
 
 import math
@@ -21,10 +20,10 @@ from covey.mapping.alignment.surfaces import times
 from covey.mapping.occupancy.belief import Belief
 
 RETRY_GROWTH = 1.1
-"""A pair of maps is tried again when one of them knows this many times more than at the last attempt."""
+"""A pair of maps is tried again when one of them has this many times more known cells than at the last attempt."""
 
 Verdict = Literal["accepted", "revised", "refused", "withdrawn"]
-"""What came of an attempt: first or another place for the other's map, none yet, or none any more."""
+"""Result of an attempt: a first or another pose of the other's map, none yet, or none any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +31,8 @@ class Heard:
     """The evidence of one robot at one moment, in the frame of its own start.
 
     Attributes:
-        origin: name of the robot whose evidence it is.
-        version: grows with every change of it.
+        origin: name of the robot that measured it.
+        version: grows with every change.
         evidence: int8 cells in units of 0.05 of log-odds, 0 = never seen.
     """
 
@@ -43,7 +42,7 @@ class Heard:
 
     @cached_property
     def map(self) -> MapToAlign:
-        """What is occupied, free and unknown by this evidence."""
+        """The occupied, free and unknown cells by this evidence."""
         return MapToAlign(self.evidence.with_cells(_occupancy(self.evidence.cells)))
 
     @cached_property
@@ -53,19 +52,19 @@ class Heard:
 
 
 class UnknownStarts:
-    """What one robot holds: its own evidence, that of others it has heard of, and where their frames lie in its own.
+    """One robot's knowledge: its own evidence, that of the robots it has heard of, and their frames in its own.
 
     Args:
         belief: the robot's belief; only its own evidence is used.
-        T_belief_start: where the robot started in the frame of its belief; by default the belief lies in the frame of
-            the start. For beliefs that share the frame of the world, this takes it from them.
+        T_belief_start: the robot's start in the frame of its belief; by default the belief lies in the frame of the
+            start. Give it for beliefs that share the frame of the world.
         least_confidence: alignments below this are refused.
 
     Attributes:
-        grid: the place of the robot's own map in the frame of its start; its cells are not used.
-        heard: the newest evidence of every robot that it has heard of, by name, its own among it.
-        T_own_other: pose of the start frame of each that it has found in the robot's own; its own is (0, 0, 0).
-        alignments: the last attempt to align with each robot that was met, by name.
+        grid: place of the robot's own map in the frame of its start; its cells are not used.
+        heard: the newest evidence of itself and of every robot that it has heard of, by name.
+        T_own_other: pose of each found start frame in the robot's own, by name; its own is (0, 0, 0).
+        alignments: the last attempt to align with each robot that it met, by name.
         accepted: the alignments in force, by name, in the order in which the others were found.
     """
 
@@ -86,7 +85,7 @@ class UnknownStarts:
         self._tried: dict[str, tuple[int, int]] = {}
 
     def publish(self) -> Heard:
-        """Take in what the robot has seen itself since, and return it."""
+        """Take in the robot's own new evidence, and return it."""
         name, version = self.belief.name, self.belief.version
         mine = self.heard.get(name)
         if mine is None or mine.version != version:
@@ -94,16 +93,16 @@ class UnknownStarts:
         return mine
 
     def take(self, news: Heard) -> None:
-        """Keep evidence of another robot, if it is newer than what is held of it."""
+        """Keep evidence of another robot if it is newer than the held one."""
         held = self.heard.get(news.origin)
         if held is None or held.version < news.version:
             self.heard[news.origin] = news
 
     def hear(self, other: "UnknownStarts") -> Alignment:
-        """Take what another robot holds, look for its frame if that is due, and return the alignment with it.
+        """Take another robot's evidence, look for its frame if an attempt is due, and return the alignment with it.
 
-        Robots that it knows have frames in this robot's own as soon as its own has one. An alignment that was refused
-        is returned again, without another attempt, until one of the two knows `RETRY_GROWTH` times more.
+        Once its frame is found, the frames of the robots that it knows are found too. A refused alignment is returned
+        again, without another attempt, until one of the two maps has `RETRY_GROWTH` times more known cells.
         """
         name = other.publish().origin
         for origin in sorted(other.heard):
@@ -117,14 +116,14 @@ class UnknownStarts:
         return self.accepted.get(name, Alignment(self.T_own_other[name], 1.0, 1.0))
 
     def attempt(self, name: str) -> Verdict | None:
-        """Look for the frame of a robot that was heard of, in the robot's own map joined with those found before it.
+        """Look for another robot's frame in the robot's own map, joined with the maps found before.
 
-        An accepted alignment replaces the one in force when its confidence is no lower, or when the maps contradict
-        that one; without a better one, what is contradicted is withdrawn. After somebody was found, or given up, those
-        who were looked for later or in vain are tried again without waiting for more to be known.
+        An accepted alignment replaces the one in force if its confidence is no lower, or if the maps contradict the old
+        one. Without a better one, a contradicted alignment is withdrawn. After a robot was found or given up, those
+        that were tried later or in vain are tried again at once.
 
         Returns:
-            None when too little is new since the last attempt, or when what is in force stays in force.
+            None if too little is new since the last attempt, or if the alignment in force stays.
         """
         mine, theirs, before = self.publish(), self.heard[name], self._tried.get(name)
         known = mine.known, theirs.known
@@ -149,7 +148,7 @@ class UnknownStarts:
         return "accepted" if held is None else "revised"
 
     def merged(self) -> Grid:
-        """Return the joined map, int8 cells -1, 0, 100, in the robot's own frame, on a grid that holds all of it."""
+        """Return the joined map, int8 cells -1, 0, 100, in the robot's own frame, on a grid that covers all of it."""
         self.publish()
         return self._joined(sorted(name for name in self.heard if name in self.T_own_other))
 
@@ -162,7 +161,7 @@ class UnknownStarts:
         return frame.with_cells(_occupancy(total))
 
     def _grid(self, origins: list[str]) -> Grid:
-        """Return a grid of zeros, on the lattice of the robot's own, that holds what has been heard of some robots."""
+        """Return a grid of zeros, on the lattice of the robot's own, that covers the evidence of some robots."""
         own = self.grid
         low, high = np.zeros(2, int), np.array(own.shape)
         for origin in origins:
@@ -195,7 +194,7 @@ def union_apart(evidence: list[Grid], world: Grid) -> Grid:
     """Return the map of all robots' own evidence, int8 -1, 0, 100, on a grid that covers the world's.
 
     Args:
-        evidence: of each robot, where it truly lies in the world.
+        evidence: each robot's, at its true place in the world.
         world: the grid to cover; its cells are not used.
     """
     resolution = evidence[0].resolution
@@ -212,10 +211,9 @@ def _occupancy(evidence: np.ndarray) -> np.ndarray:
 
 
 def merge_aligned(a: Belief, b: Belief, least_confidence: float = LEAST_CONFIDENCE) -> tuple[Grid, Alignment]:
-    """Return the map of robot a with that of robot b joined to it, and how they were aligned.
+    """Return the map of robot a joined with that of robot b, and the alignment.
 
-    Both beliefs lie in the frames of their own robots' starts. When the alignment is refused, the map is that of a
-    alone.
+    Each belief lies in the frame of its robot's start. If the alignment is refused, the map is that of a alone.
     """
     one, two = (UnknownStarts(belief, least_confidence=least_confidence) for belief in (a, b))
     alignment = one.hear(two)

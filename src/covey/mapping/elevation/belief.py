@@ -1,10 +1,10 @@
-"""Elevation beliefs: what each robot holds to be true about the altitudes of the ground, with evidence kept by origin.
+"""Elevation beliefs: each robot's belief about the altitudes of the ground, with evidence kept by origin.
 
 Each robot keeps a normal distribution of the altitude of each vertex from its own measurements (a Kalman filter), and
-notices when a vertex has changed. What it publishes is an immutable version of each tile of 32 x 32 vertices; a newer
-version *replaces* the older one of that robot, so merging is commutative, associative and idempotent, as for
-`covey.mapping.occupancy.belief.Beliefs`. What a robot believes is the product of its own distribution and those that it
-holds of the others, leaving out what was last confirmed before anybody found the vertex changed.
+detects changed vertices. It publishes immutable versions of tiles of 32 x 32 vertices. A newer version *replaces* the
+older one of that robot, so merging is commutative, associative and idempotent, as for
+`covey.mapping.occupancy.belief.Beliefs`. A robot's belief is the product of its own distribution and those that it
+holds of the others, without evidence last confirmed before somebody found the vertex changed.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University,
@@ -30,30 +30,30 @@ from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memo
 from covey.mapping.occupancy.tiles import TILE
 from covey.mapping.records import ElevationMapping
 
-_LEAST_VARIANCE = 1e-12  # of a measurement without noise [m^2]
-_STEEPEST = 1.5  # steps by which ground may rise or fall between the vertices around it
+_LEAST_VARIANCE = 1e-12  # variance of a measurement without noise [m^2]
+_STEEPEST = 1.5  # steepest rise or fall between good vertices, in drivable steps
 
 
 class Elevations(SharedMaps):
-    """The beliefs about the ground of the robots of a team that map alike and can merge; ``beliefs[i]`` is one of them.
+    """The beliefs about the ground of robots with equal mapping, which can merge; ``beliefs[i]`` is that of one robot.
 
     Args:
-        names: of the robots.
+        names: names of the robots.
         shape: rows and columns of vertices; both become a whole number of tiles.
         origin: x, y [m] of vertex [0, 0].
-        spacing_m: between vertices [m].
+        spacing_m: distance between vertices [m].
         mapping: how measurements become evidence.
 
     Attributes:
         grid: a cell around each vertex; its cells are not used. The yaw is 0.
         frame: float64 (3,), x, y of vertex [0, 0] and the spacing [m].
-        shape: rows and columns of vertices that there are; beyond them nothing can be driven on.
+        shape: rows and columns of existing vertices; nothing outside is drivable.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 drivable, 100 not.
         resets: uint16 (n, rows, columns), how often a robot found a vertex changed.
-        measured: int64 (n,), how many measurements of vertices each took in.
+        measured: int64 (n,), number of measurements of vertices that each robot used.
 
     Raises:
-        InvalidValueError: no robot, no vertices, or maps too large for the memory.
+        InvalidValueError: there are no robots or no vertices, or the maps are too large for the memory.
     """
 
     def __init__(
@@ -118,8 +118,8 @@ class Elevations(SharedMaps):
         """Take in readings of wedges; see `covey.sensors.wedge.WedgeReadings.into`.
 
         Args:
-            robots: which beliefs, (m,). picked: which of the readings, (m,).
-            poses: where the robots think that they took them, (m, 3).
+            robots: indices of the beliefs, (m,). picked: indices of the readings, (m,).
+            poses: the robots' estimates of the poses at which they took them, (m, 3).
             readings: `WedgeReadings`.
             step: the control step, >= 0.
         """
@@ -149,8 +149,8 @@ class Elevations(SharedMaps):
     ) -> None:
         """Take in points on the ground, float64 (k, p, 3): ahead and to the left of the body, and altitude [m].
 
-        The other arguments as for `see_window`; ``eyes``: where the rays begin, (k, 3) likewise; ``sigma_m``: standard
-        deviation of the distance from there [m].
+        ``eyes`` are the starts of the rays, (k, 3), in the same frame; ``sigma_m`` is the standard deviation of the
+        distance from there [m]. Other arguments as for `see_window`.
         """
         if self._place is None:
             self._place = np.full((*self.grid.shape, 2), -1, np.int32)
@@ -173,13 +173,13 @@ class Elevations(SharedMaps):
         return np.array([variance, record.below_m, drop, self.max_step_m, test])
 
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
-        """Return which robots have moved enough to use another reading: all; each measurement counts."""
+        """Return which robots have moved enough to use another reading: all, since each measurement counts."""
         return np.ones(len(robots), bool)
 
     def know(self, robots: np.ndarray, altitude: np.ndarray, sigma_m: float = 0.02) -> None:
-        """Let robots start with altitudes [m], of the shape of the beliefs or smaller; NaN: not known.
+        """Let robots start with known altitudes [m], of the shape of the beliefs or smaller; NaN: unknown.
 
-        It counts as evidence of their own from before the run, each altitude with the standard deviation ``sigma_m``.
+        They count as own evidence from before the run, each with the standard deviation ``sigma_m``.
         """
         rows, columns = altitude.shape
         known = np.isfinite(altitude)
@@ -195,15 +195,15 @@ class Elevations(SharedMaps):
         self.know(robots, true_altitude(ground, self.grid))
 
     def stand(self, robots: np.ndarray, places: np.ndarray, altitude: np.ndarray, reach_m: float) -> None:
-        """Let robots start with the ground below them, which they cannot see: level, with the slopes of `SLOPE`.
+        """Let robots start with the ground below them, which they cannot see: level, with slopes of deviation `SLOPE`.
 
-        Nobody else is told of it.
+        Robots do not share this knowledge.
 
         Args:
             robots: int64 (k,).
-            places: where they stand, float64 (k, 2) [m].
-            altitude: of the ground there, float64 (k,) [m].
-            reach_m: how far around them it counts [m].
+            places: their positions, float64 (k, 2) [m].
+            altitude: altitude of the ground there, float64 (k,) [m].
+            reach_m: radius of the known ground around each [m].
         """
         rows, columns = (np.arange(size) for size in self.shape)
         x0, y0, spacing = self.frame.tolist()
@@ -216,7 +216,7 @@ class Elevations(SharedMaps):
             kernels.join_own(self._team, robot, self.max_step_m)
 
     def publish(self, robots: np.ndarray | None = None) -> int:
-        """Make the changed tiles of robots' own evidence available to others; return how many there are."""
+        """Make the changed tiles of robots' own evidence available to others; return their number."""
         count = 0
         for robot in range(len(self)) if robots is None else robots.tolist():
             changed = np.flatnonzero(self._team.dirty[robot])
@@ -247,7 +247,7 @@ class Elevations(SharedMaps):
             news: m of them.
 
         Returns:
-            int64 (n,), how many tiles each took.
+            int64 (n,), number of tiles that each robot took.
         """
         taken = np.zeros(len(self), np.int64)
         for robot in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
@@ -284,12 +284,12 @@ class Elevations(SharedMaps):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays together; those that were never written take no memory yet."""
+        """Bytes of all arrays together; arrays that were never written take no memory yet."""
         kept = {id(v): v.evidence.nbytes for robot in self._held for held in robot for v in held.values()}
         return sum(a.nbytes for a in self._team) + sum(kept.values())
 
     def _join(self, robot: int, tiles: Sequence[tuple[int, tuple[int, int]]]) -> None:
-        """Bring tiles of a map up to date, each from a row to another."""
+        """Update tiles of a map, each from one row to another."""
         for tile, (first, end) in tiles:
             others = [held[tile].evidence for o, held in enumerate(self._held[robot]) if o != robot and tile in held]
             parts = np.empty((len(others), end - first, TILE), EVIDENCE)
@@ -304,67 +304,67 @@ class Elevations(SharedMaps):
 
 
 class ElevationBelief(SharedMap):
-    """The belief of one robot about the ground: a view of its row in `Elevations`, which changes as it goes on.
+    """The belief of one robot about the ground: a live view of its row in `Elevations`.
 
     All arrays are (rows, columns) of vertices; the centre of cell [row, column] of ``grid`` is the vertex.
-    ``occupancy`` says -1 where nothing is known, 0 where a robot can drive, and 100 where it cannot: on vertices that
+    ``occupancy`` is -1 where nothing is known, 0 where a robot can drive, and 100 where it cannot: on vertices that
     differ too much from a neighbour, on drops, and on obstacles.
     """
 
     _beliefs: Elevations
 
     def altitude(self) -> np.ndarray:
-        """Return the believed altitudes [m], float64; NaN where nothing is known; a copy."""
+        """Return a copy of the believed altitudes [m], float64; NaN where nothing is known."""
         return np.where(self.marks() > 0, self._beliefs._team.mean[self._robot], np.nan)
 
     def variance(self) -> np.ndarray:
-        """Return the variances of `altitude` [m^2], float64; NaN where nothing is known; a copy."""
+        """Return a copy of the variances of `altitude` [m^2], float64; NaN where nothing is known."""
         return np.where(self.marks() > 0, self._beliefs._team.variance[self._robot], np.nan)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean [m] and variance [m^2] of the altitudes, live read-only views; anything where no mark is."""
+        """Return mean [m] and variance [m^2] of the altitudes, live read-only views; meaningless where `marks` is 0."""
         team = self._beliefs._team
         return read_only(team.mean[self._robot]), read_only(team.variance[self._robot])
 
     def interval(self) -> np.ndarray:
-        """Return half the 95 % interval of `altitude` [m], float64; NaN where nothing is known; a copy."""
+        """Return a copy of half the 95 % interval of `altitude` [m], float64; NaN where nothing is known."""
         return INTERVAL * np.sqrt(self.variance())
 
     def unsafe_ground(
         self, points: np.ndarray, count: int, pose: tuple[float, float, float], reach_m: float, keep_m: float
     ) -> int:
-        """Append where ground begins that is not known to be good, see `SharedMap.unsafe_ground`.
+        """Append points where unsafe or unknown ground begins, see `SharedMap.unsafe_ground`.
 
-        Ground is good between four vertices that are measured and differ by no more than 1.5 of the steepest drivable
-        step: that is as steep as ground between drivable vertices can be.
+        Ground is good between four measured vertices that differ by at most 1.5 of the steepest drivable step: that is
+        as steep as ground between drivable vertices can be.
         """
         team, i = self._beliefs._team, self._robot
         where = self._beliefs.frame, team.ends, _STEEPEST * self._beliefs.max_step_m
         return ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
 
     def marks(self) -> np.ndarray:
-        """Return what is known, uint8: 0 nothing, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""
+        """Return the kind of knowledge, uint8: 0 none, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""
         return read_only(self._beliefs._team.mark[self._robot])
 
     def resets(self) -> np.ndarray:
-        """Return how often this robot found each vertex changed, uint16; a live read-only view."""
+        """Return how often this robot found each vertex changed, uint16, a live read-only view."""
         return read_only(self._beliefs.resets[self._robot])
 
     @property
     def last_seen(self) -> np.ndarray:
-        """int32, the step at which this robot itself last saw each vertex; -1 = never; a copy."""
+        """A copy, int32: the step at which this robot itself last saw each vertex; -1 = never."""
         return self._beliefs._team.own["seen"][self._robot] - 1
 
     @property
     def last_changed(self) -> np.ndarray:
-        """int32, the step at which it or another that told it last found each vertex changed; -1 = never; a copy."""
+        """A copy, int32: the step at which it, or a robot that told it, last found each vertex changed; -1 = never."""
         own, rest = (
             evidence["changed"][self._robot] for evidence in (self._beliefs._team.own, self._beliefs._team.rest)
         )
         return np.maximum(own, rest) - 1
 
     def save(self, path: str | Path) -> None:
-        """Write altitude, variance and marks, with their place, as an ``.npz`` file that `load` reads."""
+        """Write altitude, variance, marks and their place as an ``.npz`` file for `load`."""
         x, y, spacing = self._beliefs.frame.tolist()
         mark = self.marks()
         known = mark > 0
@@ -381,10 +381,10 @@ class ElevationBelief(SharedMap):
         )
 
     def load(self, path: str | Path) -> None:
-        """Take in what `save` of a belief about the same lattice wrote, as evidence of its own from before the run.
+        """Read a file of `save`, from a belief about the same lattice, as own evidence from before the run.
 
         Raises:
-            InvalidValueError: it is no such file, or of another lattice.
+            InvalidValueError: the file is not of this kind, or of another lattice.
         """
         try:
             with np.load(path, allow_pickle=False) as file:

@@ -1,4 +1,4 @@
-"""How good a belief about the ground is, and how soon it notices changes: against the truth, vertex by vertex.
+"""Compare a belief about the ground with the truth, vertex by vertex: its errors, and how soon it notices changes.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
@@ -16,11 +16,11 @@ from covey.mapping.elevation.kernels import INTERVAL, MEASURED
 
 
 def true_altitude(ground: Any, grid: Grid) -> np.ndarray:
-    """Return the altitudes [m] of a `covey.world.ground.Ground` at the centres of cells; NaN beyond its edge.
+    """Return the altitudes [m] of a `covey.world.ground.Ground` at the centres of cells; NaN outside it.
 
     Args:
         ground: the truth.
-        grid: that of a belief about it; its cells are not used.
+        grid: grid of a belief about it; its cells are not used.
     """
     points = grid.to_world(np.moveaxis(np.indices(grid.shape), 0, -1))
     left, right, bottom, top = ground.bounds
@@ -31,7 +31,7 @@ def true_altitude(ground: Any, grid: Grid) -> np.ndarray:
 
 
 class Comparison(NamedTuple):
-    """How good a belief is: `rmse_m`, `max_error_m`, `interval_coverage`, and the share of vertices it has measured."""
+    """Quality of a belief: `rmse_m`, `max_error_m`, `interval_coverage`, and the share of measured vertices."""
 
     rmse_m: float
     max_error_m: float
@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
 
 
 def compare(belief: Any, truth: np.ndarray) -> Comparison:
-    """Return how well a belief agrees with the truth, as the functions below, all in one go.
+    """Return how well a belief agrees with the truth: the results of the functions below, computed together.
 
     Args:
         belief: `covey.mapping.elevation.belief.ElevationBelief`.
@@ -69,7 +69,7 @@ def _compare(mark, mean, variance, truth):
 
 
 def errors(belief: Any, truth: np.ndarray) -> np.ndarray:
-    """Return by how much the altitudes that a belief has measured are wrong [m]; NaN elsewhere.
+    """Return the errors of the altitudes that a belief has measured [m]; NaN elsewhere.
 
     Args:
         belief: `covey.mapping.elevation.belief.ElevationBelief`.
@@ -79,35 +79,35 @@ def errors(belief: Any, truth: np.ndarray) -> np.ndarray:
 
 
 def rmse_m(error: np.ndarray) -> float:
-    """Return the root of the mean square of `errors` [m]; NaN when there are none."""
+    """Return the root mean square of `errors` [m]; NaN if there are none."""
     known = error[np.isfinite(error)]
     return math.sqrt(float(np.mean(known**2))) if len(known) else math.nan
 
 
 def max_error_m(error: np.ndarray) -> float:
-    """Return the largest of `errors`, in amount [m]; NaN when there are none."""
+    """Return the largest absolute value of `errors` [m]; NaN if there are none."""
     known = error[np.isfinite(error)]
     return float(np.abs(known).max()) if len(known) else math.nan
 
 
 def interval_coverage(error: np.ndarray, interval: np.ndarray) -> float:
-    """Return the share of measured vertices whose truth lies in the 95 % interval; NaN when there are none.
+    """Return the share of measured vertices whose truth lies in the 95 % interval; NaN if there are none.
 
     Args:
         error: see `errors`.
-        interval: half of it [m], see `covey.mapping.elevation.belief.ElevationBelief.interval`.
+        interval: half the interval [m], see `covey.mapping.elevation.belief.ElevationBelief.interval`.
     """
     known = np.isfinite(error)
     return float(np.mean(np.abs(error[known]) <= interval[known])) if known.any() else math.nan
 
 
 def detection_delay_s(last_changed: np.ndarray, edited: np.ndarray, edit_step: int, step_s: float) -> np.ndarray:
-    """Return how long after an edit its vertices were found changed [s], float64 (k,), in row order; inf: not yet.
+    """Return the time from an edit until its vertices were found changed [s], float64 (k,), in row order; inf: not yet.
 
     Args:
         last_changed: `covey.mapping.elevation.belief.ElevationBelief.last_changed`.
-        edited: which vertices the edit changed, bool of that shape; best those that were known before.
-        edit_step: the step at whose begin it happened.
+        edited: which vertices the edit changed, bool of that shape; better only those known before.
+        edit_step: the step at whose start it happened.
         step_s: control period [s].
     """
     steps = last_changed[edited].astype(float)
@@ -115,7 +115,7 @@ def detection_delay_s(last_changed: np.ndarray, edited: np.ndarray, edit_step: i
 
 
 def false_resets(resets: np.ndarray, edited: np.ndarray) -> int:
-    """Return how often vertices were found changed that never were.
+    """Return how often unchanged vertices were found changed.
 
     Args:
         resets: `covey.mapping.elevation.belief.Elevations.resets`, (n, rows, columns) or of one robot.

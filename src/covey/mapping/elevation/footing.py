@@ -1,4 +1,4 @@
-"""Footing: where around a robot the ground begins that it does not know to be good."""
+"""Footing: where unsafe or unknown ground begins around a robot."""
 
 import math
 
@@ -8,23 +8,23 @@ from covey.kernel import kernel
 from covey.mapping.elevation.kernels import DROP, MEASURED, UNKNOWN
 
 BEARINGS = 72
-"""In so many directions `ground_points` looks."""
-_BAD, _STEEP, _GOOD = 0, 1, 2  # ground: not known or a drop, known to be steep, known to be good
+"""Number of directions in which `ground_points` looks."""
+_BAD, _STEEP, _GOOD = 0, 1, 2  # ground: unknown or a drop, known to be steep, known to be good
 
 
 @kernel
 def ground_points(points, count, mark, mean, frame, ends, limit, x, y, heading, reach, keep):
-    """Append where ground begins that is not known to be good, around a robot, as points in the body frame.
+    """Append points in the body frame where unsafe or unknown ground begins around a robot.
 
-    Ground is good between four vertices that are measured and do not differ by more than ``limit`` [m]. A robot that
-    stands nearer to other ground than it is to keep may go away from it, not along it: the point is put a little
-    farther away than that ground is. One that stands on what has become too steep may leave it by the shortest way.
+    Ground is good between four measured vertices that differ by at most ``limit`` [m]. A robot that is nearer to other
+    ground than ``keep`` may move away from it, but not along it: the point is put a little farther away than that
+    ground. A robot on ground that has become too steep may leave it by the shortest way.
 
     Args:
-        points, count: float64 (k, 2) [m] and how much of it is filled.
-        mark, mean: (rows, columns), of one robot of a `Team`; frame: x, y of vertex [0, 0], spacing [m]; ends: of it.
+        points, count: float64 (k, 2) [m], and the number of filled rows.
+        mark, mean, ends: of one robot of a `Team`, (rows, columns); frame: x, y of vertex [0, 0], spacing [m].
         limit: [m]. x, y, heading: the robot [m, rad].
-        reach: how far it looks [m]. keep: how far its centre keeps away [m].
+        reach: how far it looks [m]. keep: distance of its centre from other ground [m].
 
     Returns:
         The new count.
@@ -60,7 +60,7 @@ def ground_points(points, count, mark, mean, frame, ends, limit, x, y, heading, 
 
 @kernel
 def _along(mark, mean, ends, limit, v, u, dv, du, begin, far, step, kind):
-    """Return how far along a ray the ground is of a kind, from ``begin`` on, at most ``far``; all in cells."""
+    """Return how far along a ray, from ``begin`` to at most ``far``, the ground is of one kind; all in cells."""
     at, last_a, last_b = begin, math.floor(v), math.floor(u)
     while at + step <= far:
         a, b = math.floor(v + (at + step) * dv), math.floor(u + (at + step) * du)
@@ -74,9 +74,9 @@ def _along(mark, mean, ends, limit, v, u, dv, du, begin, far, step, kind):
 
 @kernel
 def _footing(mark, mean, ends, limit, a, b):
-    """Return what the ground between vertex [a, b] and the next row and column is; see `ground_points`.
+    """Return the kind of the ground between vertex [a, b] and the next row and column; see `ground_points`.
 
-    What lies beyond the ground is not for this to judge, nor are obstacles, which stand on it.
+    It does not judge places outside the ground, nor obstacles, which stand on it.
     """
     if a < 0 or b < 0 or a + 1 >= ends[0] or b + 1 >= ends[1]:
         return _GOOD

@@ -1,7 +1,7 @@
 """Kernels of the belief about the ground: measurements of vertices become evidence, evidence becomes altitudes.
 
-The evidence that one robot has about one vertex is a normal distribution of its altitude, when it last saw it and when
-it last found it changed, and what kind of knowledge that is; see `EVIDENCE`.
+One robot's evidence about one vertex is a normal distribution of its altitude, the steps at which it last saw it and
+last found it changed, and the kind of knowledge; see `EVIDENCE`.
 
 References:
     De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. Deakin University, 2007
@@ -17,7 +17,7 @@ from covey.kernel import kernel
 from covey.mapping.occupancy.tiles import TILE
 
 UNKNOWN, MEASURED, DROP, OBSTACLE = 0, 1, 2, 3
-"""Kinds of knowledge about a vertex: none; measured; it lies below what could be seen; it rises above that."""
+"""Kinds of knowledge about a vertex: none; measured; below the visible range; above it."""
 
 EVIDENCE = np.dtype([("mean", "f8"), ("variance", "f8"), ("seen", "i4"), ("changed", "i4"), ("mark", "u1")], align=True)
 """Evidence about a vertex: mean [m] and variance [m^2] of its altitude, the steps at which it was last seen and last
@@ -26,29 +26,29 @@ found changed (1 is the first step of a run, 0 never), and the kind of knowledge
 INTERVAL = 1.96
 """Half the 95 % interval, in standard deviations."""
 SINGLE = 2.576
-"""The same of 99 %, for a measurement that cannot be repeated at once: as rarely wrong as two tests of 95 %."""
+"""Half the 99 % interval, for a measurement that cannot be repeated at once: as rarely wrong as two tests of 95 %."""
 SURE = 4.0
-"""How many standard deviations off a vertex has changed, and is not just measured badly: at least this many."""
+"""A vertex counts as changed, not just badly measured, from this many standard deviations on."""
 SLOPE = 0.5
-"""Standard deviation of slopes of the ground that are not known yet [-]."""
+"""Standard deviation of the slopes of unknown ground [-]."""
 TESTS = ("none", "innovation", "paper")
-"""The tests for a change; kernels take a position in here."""
+"""The tests for a change; kernels take an index into this tuple."""
 
 
 class Team(NamedTuple):
-    """What n robots hold to be true about a lattice of vertices.
+    """The beliefs of n robots about a lattice of vertices.
 
     Attributes:
         own: `EVIDENCE` (n, rows, columns), each robot's own.
-        rest: the same, what the others' comes to; ``changed`` is the last change that any of them has found.
-        mean, variance: float64 (n, rows, columns), [m], [m^2], what both come to; mark: uint8.
+        rest: `EVIDENCE`, fused from the other robots; ``changed`` is the last change that any of them found.
+        mean, variance: float64 (n, rows, columns), [m], [m^2], fused from both; mark: uint8.
         occupancy: int8 (n, rows, columns): -1 unknown, 0 drivable, 100 not.
-        turned: int64 (n, tiles), the version at which a vertex of a tile last changed among these three.
-        version: int64 (n,), grows when one does.
-        dirty: uint8 (n, tiles), where own evidence is newer than what has been published.
+        turned: int64 (n, tiles), the version at which a vertex of a tile last changed in one of these.
+        version: int64 (n,), grows with each such change.
+        dirty: uint8 (n, tiles), where own evidence is newer than the published.
         resets: uint16 (n, rows, columns), how often a robot found a vertex changed.
-        measured: int64 (n,), measurements taken in.
-        ends: int64 (2,), rows and columns of vertices that there are; the others are 100, and say nothing of those.
+        measured: int64 (n,), number of measurements used.
+        ends: int64 (2,), rows and columns of existing vertices; the padding is 100 and does not affect them.
     """
 
     own: np.ndarray
@@ -74,7 +74,7 @@ def _fused(mean, variance, other, other_variance):
 
 @kernel
 def later(seen, mark, mean, other_seen, other_mark, other_mean):
-    """Return whether of two marks the second counts: the later, else the obstacle, else the lower; in any order."""
+    """Return whether the second of two marks counts: the later one, else an obstacle, else the lower; symmetric."""
     if seen != other_seen:
         return other_seen > seen
     if mark != other_mark:
@@ -84,7 +84,7 @@ def later(seen, mark, mean, other_seen, other_mark, other_mean):
 
 @kernel
 def join(team, i, a, b):
-    """Bring what own evidence and that of the others come to up to date, of one vertex of one robot."""
+    """Update the belief about one vertex of one robot from its own evidence and that of the others."""
     own, rest = team.own[i, a, b], team.rest[i, a, b]
     mine = own.mark != UNKNOWN and own.seen >= rest.changed
     mean, variance, mark = rest.mean, rest.variance, rest.mark
@@ -109,9 +109,9 @@ def measure(team, i, a, b, value, again, variance, shape, step, test):
     Args:
         team: `Team`. i, a, b: robot, row, column.
         value: measured altitude [m]. again: mean of four more measurements, NaN if there are none [m].
-        variance: of one measurement [m^2].
-        shape: how much of it is the same in each such measurement [m^2]: what is known is never better than that.
-        step: now, from 1 on.
+        variance: variance of one measurement [m^2].
+        shape: the part of it that all such measurements share [m^2]; the variance never falls below it.
+        step: the current step, from 1 on.
         test: position in `TESTS`.
     """
     own, rest = team.own[i, a, b], team.rest[i, a, b]
@@ -141,11 +141,11 @@ def measure(team, i, a, b, value, again, variance, shape, step, test):
 
 @kernel
 def bound(team, i, a, b, edge, mark, drop, variance, limit, step):
-    """Take in that a vertex lies below (DROP) or above (OBSTACLE) the altitude ``edge`` [m]; return whether it is news.
+    """Record that a vertex lies below (DROP) or above (OBSTACLE) the altitude ``edge`` [m]; return whether it is new.
 
-    What is known to be so already is left as it is, and what is not known at all gets a guess: for a drop the altitude
-    of the nearest measured vertex less ``drop`` [m], for an obstacle the edge. A vertex that was measured on the other
-    side of the edge, by more than ``limit`` [m], has changed.
+    A vertex already known to do so stays as it is. An unknown vertex gets a guess: for a drop, the altitude of the
+    nearest measured vertex less ``drop`` [m]; for an obstacle, the edge. A vertex that was measured on the other side
+    of the edge, by more than ``limit`` [m], has changed.
     """
     own, rest = team.own[i, a, b], team.rest[i, a, b]
     held, spread = team.mark[i, a, b], SURE * math.sqrt(team.variance[i, a, b]) + limit
@@ -170,7 +170,7 @@ def bound(team, i, a, b, edge, mark, drop, variance, limit, step):
 
 @kernel
 def _nearest(team, i, a, b):
-    """Return the altitude [m] of the measured vertex that is nearest to another; NaN when none is within 16."""
+    """Return the altitude [m] of the measured vertex nearest to a vertex; NaN if none is within 16."""
     rows, columns = team.mark.shape[1], team.mark.shape[2]
     best, found, reach = math.inf, math.nan, 1
     while reach <= 16 and reach * reach <= best:
@@ -187,11 +187,11 @@ def _nearest(team, i, a, b):
 
 @kernel
 def hide(team, i, a, b, edge, drop, spread, variance, limit, step):
-    """Take in that a vertex lies below ``edge`` [m], where the ground in front hides it; return whether it is news.
+    """Record that a vertex lies below ``edge`` [m], hidden by the ground in front; return whether it is new.
 
-    One that was measured higher than that has changed: nobody knows what it is now. One that nobody has seen, and that
-    lies more than ``limit`` [m] below a measured neighbour, is a drop of ``drop`` [m] with the variance ``spread``
-    [m^2]: wherever it ends, nobody drives there from here. Others as of `measure`.
+    A vertex that was measured higher has changed, and is now unknown. A vertex never seen, and more than ``limit`` [m]
+    below a measured neighbour, is a drop of ``drop`` [m] with the variance ``spread`` [m^2]: wherever it ends, no robot
+    can drive there from here. Other arguments as for `measure`.
     """
     own, rest = team.own[i, a, b], team.rest[i, a, b]
     held = team.mark[i, a, b]
@@ -215,10 +215,10 @@ def hide(team, i, a, b, edge, drop, spread, variance, limit, step):
 
 @kernel
 def judge(team, i, top, bottom, left, right, limit):
-    """Say which vertices of a box, all sides included, and right around it are drivable.
+    """Update which vertices of a box, its sides included, and right around it are drivable.
 
-    A vertex is not when its altitude differs by more than ``limit`` [m] from that of any known one of its eight
-    neighbours, nor when it is a drop or an obstacle.
+    A vertex is not drivable if its altitude differs by more than ``limit`` [m] from that of a known one of its eight
+    neighbours, or if it is a drop or an obstacle.
     """
     rows, columns = team.ends[0], team.ends[1]
     turned = False
@@ -240,17 +240,17 @@ def judge(team, i, top, bottom, left, right, limit):
 
 @kernel
 def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame, true_pose, own_frame, model, step):
-    """Take in what wedges tell, one reading of each of some robots.
+    """Take in readings of wedges, one of each of some robots.
 
-    A vertex lies, seen from where the robot thinks it is, where it really lies from where the robot really is.
+    A vertex has the same place relative to the estimated pose as it really has relative to the true pose.
 
     Args:
         robots: int64 (m,), rows of the team. picked: int64 (m,), rows of the readings. poses: (m, 3), as estimated.
         kind, altitude, again, corner: see `covey.sensors.wedge.WedgeReadings`.
-        frame: of the lattice of the readings, own_frame: of that of the beliefs, (3,) x, y of vertex [0, 0], spacing.
-        true_pose: (k, 3), where the readings were taken.
+        frame, own_frame: lattices of the readings and of the beliefs, (3,): x, y of vertex [0, 0], spacing.
+        true_pose: (k, 3), the true poses of the readings.
         model: float64 (5,): variance of a measurement, depth [m] and variance of a drop, steepest step [m], test.
-        step: now, from 1 on.
+        step: the current step, from 1 on.
     """
     rows, columns = team.mark.shape[1], team.mark.shape[2]
     variance, drop, drop_variance, limit, test = model[0], model[1], model[2], model[3], int(model[4])
@@ -286,11 +286,11 @@ def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame
 
 @kernel
 def join_tile(team, i, tile, first, parts, limit):
-    """Bring some rows of a tile of a robot's map up to date after it took versions of others.
+    """Update some rows of a tile of a robot's map after it took versions of others.
 
     Args:
-        first: row of the tile.
-        parts: `EVIDENCE` (k, rows, 32), what it holds of each of the others, in the order of the team, from there on.
+        first: first row of the tile to update.
+        parts: `EVIDENCE` (k, rows, 32), the held evidence of each other robot from there on, in the order of the team.
         limit: steepest drivable step [m].
     """
     per_row = team.mark.shape[2] // TILE
@@ -325,7 +325,7 @@ def join_tile(team, i, tile, first, parts, limit):
 
 @kernel
 def join_own(team, i, limit):
-    """Bring a robot's map up to date after its own evidence was changed from outside."""
+    """Update a robot's map after its own evidence was changed from outside."""
     rows, columns = team.mark.shape[1], team.mark.shape[2]
     for a in range(rows):
         for b in range(columns):

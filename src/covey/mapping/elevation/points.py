@@ -21,27 +21,27 @@ AROUND = np.array(
 """The triangles around a vertex: row and column of the cell less its own, 1 for the upper half of that, and the
 corners: 0 the neighbour in the east, then north-east, north, west, south-west, south, and 6 the vertex itself."""
 GRAZING = 0.15
-"""A ray that comes down to believed ground less steeply than this says nothing of its altitude [-]."""
+"""A ray that meets the believed ground less steeply than this gives no altitude [-]."""
 ROUGH = 0.25
-"""A vertex of which points tell less than this, in spacings, counts as not measured: one standard deviation."""
+"""A vertex whose standard deviation from points is larger than this, in spacings, counts as not measured."""
 LEAST = 0.06
-"""What is never known of a vertex from points, in standard deviations of a range: near an edge of the ground it stays
-unclear on which side a point lies."""
+"""Smallest standard deviation of a vertex from points, in standard deviations of a range: near an edge of the ground it
+stays unclear on which side a point lies."""
 
 
 @kernel
 def see_points(team, robots, picked, poses, points, eyes, place, own_frame, model, step):
     """Take in points on the ground, one cloud of each of some robots.
 
-    The ground is flat within the triangles between the vertices, so a point says what the altitudes of three vertices
-    come to; noise along its ray counts as far as the triangle lies across it. A vertex is measured by the points in
-    the six triangles around it, see `_vertex`.
+    The ground is flat within the triangles between the vertices, so a point measures a weighted mean of the altitudes
+    of three vertices; noise along its ray counts by the angle between ray and triangle. The points in the six
+    triangles around a vertex measure it, see `_vertex`.
 
     Args:
         robots, picked, poses, own_frame, model, step: as in `kernels.see_window`; model[0] is the
             variance of a range.
         points: float64 (k, p, 3), ahead and to the left of the body, and altitude [m]; NaN: no point.
-        eyes: float64 (k, 3), where the rays begin, likewise.
+        eyes: float64 (k, 3), starts of the rays, in the same frame.
         place: int32 (rows, columns, 2), scratch, -1 before and after.
     """
     rows, columns = team.mark.shape[1], team.mark.shape[2]
@@ -102,9 +102,9 @@ def see_points(team, robots, picked, poses, points, eyes, place, own_frame, mode
 
 @kernel(inline=True)
 def _facet(mark, mean, variance, x, y, spacing):
-    """Return altitude and slopes east and north of the believed ground, and what its variance adds to a slope's.
+    """Return altitude and slopes east and north of the believed ground, and the variance that it adds to a slope.
 
-    NaN where a corner of the triangle there has not been measured. x, y: in spacings from vertex [0, 0].
+    NaN if a corner of the triangle there has not been measured. x, y: in spacings from vertex [0, 0].
     """
     a, b = math.floor(y), math.floor(x)
     nothing = math.nan, 0.0, 0.0, 0.0
@@ -122,18 +122,18 @@ def _facet(mark, mean, variance, x, y, spacing):
 
 @kernel
 def landed(mark, mean, variance, x, y, z, dx, dy, dz, reach, spacing):
-    """Return where a ray ended, as far as the belief knows better than the distance measured along it.
+    """Return where a ray ended, corrected by the belief where this is better than the measured distance.
 
-    Noise throws a point along its ray, and so beside the place whose altitude it has, even beyond an edge of the
-    ground. The ray is known exactly; where it meets the ground that is believed, the noise has no part in.
+    Noise shifts a point along its ray, and so away from the place whose altitude it has, even past an edge of the
+    ground. The ray is known exactly, and its intersection with the believed ground does not depend on the noise.
 
     Args:
         x, y, z: the point, in spacings from vertex [0, 0], and its altitude [m].
-        dx, dy, dz: unit vector along the ray. reach: farther than this along it is no noise [m].
+        dx, dy, dz: unit vector along the ray. reach: a larger shift along it is not noise [m].
 
     Returns:
-        x, y of where it is, the altitude there, and the variance of that over the variance of the distance. Without a
-        belief about the ground there, the point as it is; slopes are then normal with deviation `SLOPE`.
+        x, y, the altitude there, and its variance over that of the distance. Without a belief about the ground there,
+        the point as it is; slopes are then normal with deviation `SLOPE`.
     """
     moved, flat = 0.0, dx * dx + dy * dy
     height, east, north, spread = _facet(mark, mean, variance, x, y, spacing)
@@ -161,7 +161,7 @@ def landed(mark, mean, variance, x, y, z, dx, dy, dz, reach, spacing):
 
 @kernel(inline=True)
 def weigh(sums, at, u, v, w, z, weight):
-    """Add a point of a triangle to its normal equations: u, v, w of its corners, altitude z, 1 / variance."""
+    """Add a point of a triangle to its normal equations: weights u, v, w of its corners, altitude z, 1 / variance."""
     sums[at, 0] += weight * u * u
     sums[at, 1] += weight * u * v
     sums[at, 2] += weight * u * w
@@ -175,19 +175,19 @@ def weigh(sums, at, u, v, w, z, weight):
 
 @kernel
 def _vertex(place, sums, a, b, slopes, work, got):
-    """Write what the points around a vertex say of it: altitude, variance, and how much of that is the shape's.
+    """Write altitude and variance of a vertex from the points around it, and the part of the variance due to the shape.
 
-    The unknowns are how much higher its six neighbours are, normal with the given inverse variances, and last its own
-    altitude. What these neighbours add to the variance is the same in each sight from the same place.
+    The unknowns are the heights of its six neighbours above it, normal with the given inverse variances, and last its
+    own altitude. The neighbours add the same variance in each sight from the same place.
 
     Args:
         place, sums: of the triangles, see `see_points`. a, b: the vertex.
-        slopes: float64 (6,), of east, north-east, north, west, south-west, south.
+        slopes: float64 (6,), to the east, north-east, north, west, south-west, south.
         work: float64 (7, 8), scratch.
         got: float64 (3,), written.
 
     Returns:
-        Whether there is a point.
+        Whether there is any point.
     """
     work[:] = 0.0
     some = False
@@ -219,7 +219,7 @@ def _vertex(place, sums, a, b, slopes, work, got):
         return False
     for n in range(6):
         work[n, n] += slopes[n]
-    for n in range(6):  # the matrix is symmetric: what is right of the diagonal is enough
+    for n in range(6):  # the matrix is symmetric: the part right of the diagonal suffices
         for p in range(n + 1, 7):
             share = work[n, p] / work[n, n]
             for q in range(p, 8):

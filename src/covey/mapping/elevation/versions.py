@@ -1,7 +1,7 @@
-"""Versions of tiles of evidence about the ground: what robots tell each other, and how it goes over the air.
+"""Versions of tiles of evidence about the ground, which robots send each other, and their encoding.
 
-A published version is rounded to what is transmitted: an altitude to 32-bit floating point, a variance to 16 bits of
-which 10 are the mantissa. So the same is believed whether it went through bytes or not.
+A published version is rounded to the transmitted precision: an altitude to a 32-bit float, a variance to 16 bits with a
+mantissa of 10. So beliefs do not depend on whether a version was encoded.
 """
 
 import struct
@@ -23,12 +23,12 @@ _LEAST = (127 - 48) << 10  # exponent and ten bits of mantissa of 2^-48 m^2
 
 @dataclass(frozen=True, eq=False)
 class TileVersion:
-    """What one robot knew of one tile when it published it.
+    """One robot's knowledge of one tile at its publication.
 
     Attributes:
         tile: number of the tile, row by row.
-        origin: the robot whose evidence it is.
-        version: number of its publication.
+        origin: the robot that measured it.
+        version: number of the publication.
         evidence: `EVIDENCE` (32, 32), never changed.
     """
 
@@ -39,20 +39,20 @@ class TileVersion:
 
     @cached_property
     def rows(self) -> tuple[int, int]:
-        """The first row that holds evidence, or a change after which there is none, and one beyond the last."""
+        """The first row with evidence, or with a change that left none, and the last such row + 1."""
         known = np.flatnonzero((self.evidence["mark"] | self.evidence["changed"]).any(axis=1))
         return (int(known[0]), int(known[-1]) + 1) if len(known) else (0, 0)
 
     @property
     def size_bytes(self) -> int:
-        """How long it is when encoded."""
+        """Encoded length [byte]."""
         known = int(np.count_nonzero(self.evidence["mark"]))
         return _HEAD.size + TILE_CELLS // 4 + 10 * known + 6 * int(np.count_nonzero(self.evidence["changed"]))
 
 
 def rounded(evidence: np.ndarray) -> np.ndarray:
-    """Return a copy of evidence as it is transmitted."""
-    out = np.zeros(evidence.shape, EVIDENCE)  # not a copy: what lies between the fields is zero
+    """Return a copy of evidence, rounded to the transmitted precision."""
+    out = np.zeros(evidence.shape, EVIDENCE)  # not a copy: the padding between the fields is zero
     known = evidence["mark"] > 0
     out["mark"], out["changed"] = evidence["mark"], evidence["changed"]
     out["mean"][known] = evidence["mean"][known].astype(np.float32)
@@ -91,13 +91,13 @@ def encode(news: News) -> bytes:
 
 
 def size_of(items: Sequence[TileVersion], since: np.ndarray, until: np.ndarray) -> int:
-    """Return how long news are when encoded."""
+    """Return the encoded length of news [byte]."""
     wanted = int(np.count_nonzero(until > since))
     return _NEWS.size + _CLOCK.size * wanted + sum(item.size_bytes for item in items)
 
 
 def decode(code: bytes, robots: int) -> News:
-    """Return the news that `encode` made bytes of, told by one of so many robots."""
+    """Return the news in the bytes of `encode`, sent by one of ``robots`` robots."""
     since, until = np.zeros(robots, np.int64), np.zeros(robots, np.int64)
     giver, wanted, count = _NEWS.unpack_from(code)
     at = _NEWS.size

@@ -1,4 +1,4 @@
-"""Pictures of a run, fit for a paper: metres, scale bar, legend, colours that everybody can tell apart."""
+"""Pictures of a run for a paper: metres, scale bar, legend, colours for colour-blind readers too."""
 
 from covey.results.figures.animation import animation_gif, save_animation
 from covey.results.figures.belief import robot_maps, union_map

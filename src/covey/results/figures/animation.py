@@ -1,4 +1,4 @@
-"""The exploration as a moving picture: what has been seen so far, and the robots with their ways."""
+"""An animation of the exploration: the cells seen so far, and the robots with their paths."""
 
 import io
 import shutil
@@ -25,23 +25,23 @@ _UNSEEN = "#B9C0C8"
 _COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
 _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK = range(6)
 FRAMES = 60
-"""How many images an animation has at most, unless it is told otherwise."""
+"""Default largest number of images of an animation."""
 _SIZE = 640
 """Longest side of the world in the animation [pixel]."""
 _HEADER = 26
 _NOSE = 12
-"""How far from its middle a robot's heading is drawn [pixel]."""
+"""Length of the line of a robot's heading [pixel]."""
 _NOTES, _NOTE_HEIGHT = 12, 18
-"""How many robots' notes are shown under the picture, in two columns if they are many; height of a line [pixel]."""
+"""Largest number of robots whose notes are shown under the picture (many in two columns); height of a line [pixel]."""
 
 
 def animation_gif(run: "Run", frames: int = FRAMES, per_second: float = 12.0) -> bytes | None:
-    """Return the run as an animated GIF; None when it kept no maps or no poses."""
+    """Return the run as an animated GIF; None if it kept no maps or no poses."""
     return gif_of(list(animation_images(run, frames)), per_second)
 
 
 def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
-    """Return images as an animated GIF that shows the last one longer; None when there are none."""
+    """Return images as an animated GIF that shows the last one longer; None if there are none."""
     if not images:
         return None
     buffer = io.BytesIO()
@@ -51,16 +51,15 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
 
 
 def save_animation(run: "Run", path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
-    """Write the animation to a ``.gif`` or ``.mp4`` file, as a whole, and return its path.
+    """Write the animation to a ``.gif`` or ``.mp4`` file atomically, and return its path.
 
-    Returns None, and writes nothing, when the run kept no maps or poses, or for MP4 when there is no ``ffmpeg`` that
-    can encode H.264.
+    Returns None and writes nothing if the run kept no maps or poses, or for MP4 if there is no ``ffmpeg`` with H.264.
     """
     return save_images(animation_images(run, frames), path, per_second)
 
 
 def save_images(images: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
-    """Write images, which are made only if needed, to a ``.gif`` or ``.mp4`` file; see `save_animation`."""
+    """Write images, which are computed only if needed, to a ``.gif`` or ``.mp4`` file; see `save_animation`."""
     if path.suffix.lower() == ".mp4":
         return _save_mp4(images, path, per_second)
     data = gif_of(list(images), per_second)
@@ -74,7 +73,7 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
     images = list(source) if program else []
     if not images or program is None:
         return None
-    width, height = (side // 2 * 2 for side in images[0].size)  # H.264 wants even sides
+    width, height = (side // 2 * 2 for side in images[0].size)  # H.264 needs even sides
     images += [images[-1]] * round(2.5 * per_second)
     raw = b"".join(image.convert("RGB").crop((0, 0, width, height)).tobytes() for image in images)
     form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
@@ -88,7 +87,7 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
 
 
 def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
-    """Yield images of at most ``count`` instants, evenly spread from the start to the end, sharing one palette."""
+    """Yield images at up to ``count`` times, evenly spread from the start to the end, with one common palette."""
     maps = run.maps
     if maps is None or not len(run.pose_times):
         return
@@ -134,7 +133,7 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
 
 
 def _measure(run: "Run") -> Callable[[int], list[str]]:
-    """Return what says, by the row of the team's table, what the run is about, the most important first."""
+    """Return a function from a row of the team's table to texts on the mission's progress, most important first."""
     kind = run.mission["kind"]
     if kind in ("formation", "patrolling"):
         chosen = [name for name in ("orders_met", "robots_arrived", "graph_idleness_s") if name in run.team.columns]
@@ -146,14 +145,14 @@ def _measure(run: "Run") -> Callable[[int], list[str]]:
 
 
 def _fitting(parts: Sequence[str], between: str, most: float, font: ImageFont.FreeTypeFont) -> str:
-    """Return as many of the parts, from the first on, as are not wider than ``most`` [pixel] beside each other."""
+    """Return the first parts that fit side by side into ``most`` [pixel]."""
     while parts and font.getlength(between.join(parts)) > most:
         parts = parts[:-1]
     return between.join(parts)
 
 
 def shortened(text: str, most: float, font: ImageFont.FreeTypeFont) -> str:
-    """Return a text as it is, or with its end replaced by an ellipsis where it is wider than ``most`` [pixel]."""
+    """Return a text; if it is wider than ``most`` [pixel], an ellipsis replaces its end."""
     if font.getlength(text) <= most:
         return text
     while text and font.getlength(text + "…") > most:
@@ -162,7 +161,7 @@ def shortened(text: str, most: float, font: ImageFont.FreeTypeFont) -> str:
 
 
 def links_at(run: "Run", time_s: float) -> set[tuple[int, int]]:
-    """Return which robots, by index, could hear each other by radio at a time [s]; none when nobody sent anything."""
+    """Return the pairs of robot indices with a radio link at a time [s]; none if nothing was sent."""
     if run.links is None:
         return set()
     up: set[tuple[int, int]] = set()
@@ -174,7 +173,7 @@ def links_at(run: "Run", time_s: float) -> set[tuple[int, int]]:
 
 
 def _notes(run: "Run") -> dict[int, list[tuple[float, str]]]:
-    """Return what the first robots that said anything said, and when [s], by their index in the team."""
+    """Return notes and their times [s] of the first robots that have notes, by index in the team."""
     events = run.events
     said: dict[int, list[tuple[float, str]]] = {}
     for time_s, robot, text in events.filter(events["kind"] == "note").select("time_s", "robot", "text").rows():
@@ -183,7 +182,7 @@ def _notes(run: "Run") -> dict[int, list[tuple[float, str]]]:
 
 
 def _tags(run: "Run", left: float, top: float, pixel_m: float) -> list[tuple[float, float, float]]:
-    """Return when [s] and where [pixel] tags were left."""
+    """Return times [s] and places [pixel] of tags."""
     return [
         (time_s, (x - left) / pixel_m, (top - y) / pixel_m + _HEADER)
         for time_s, x, y, _text in run.tags_left.select("time_s", "x_m", "y_m", "text").rows()
@@ -203,7 +202,7 @@ def _draw_robots(draw: ImageDraw.ImageDraw, ways: np.ndarray, headings: np.ndarr
 
 
 def _pixels(grid: Grid, left: float, top: float, pixel_m: float, width: int, height: int):
-    """Return which pixels lie in a grid, bool (height, width), and their rows and columns (0 for those outside)."""
+    """Return which pixels lie in a grid, bool (height, width), and their rows and columns (0 outside)."""
     x, y = np.meshgrid(left + (np.arange(width) + 0.5) * pixel_m, top - (np.arange(height) + 0.5) * pixel_m)
     cells = grid.to_cells(np.stack((x, y), axis=-1))
     inside = grid.inside(cells)
@@ -220,5 +219,5 @@ def _at(pixels, values: np.ndarray, outside: int) -> np.ndarray:
 def _ground(truth: Grid, pixels, hides: bool) -> np.ndarray:
     """Return palette indices of the world, uint8 of the shape of the pixels."""
     value = _at(pixels, truth.cells, UNKNOWN)
-    unseen = _HIDDEN if hides else _SEEN  # nobody can see: nothing is hidden either
+    unseen = _HIDDEN if hides else _SEEN  # no robot can see: nothing is hidden either
     return np.select([value == FREE, value == WALL], [unseen, _WALL], _OUTSIDE).astype(np.uint8)

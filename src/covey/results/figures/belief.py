@@ -1,4 +1,4 @@
-"""What the robots hold to be true: the union of their maps, and each one's."""
+"""The robots' maps: their union, and each robot's own."""
 
 import math
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def union_map(run: "Run") -> style.Picture | None:
-    """Return the union of all robots' maps at the end; None when the run has none."""
+    """Return the union of all robots' final maps; None if the run has none."""
     if run.maps is None or run.maps.union is None:
         return None
     picture, axes = layout.map_picture(view_of(run))
@@ -23,7 +23,7 @@ def union_map(run: "Run") -> style.Picture | None:
 
 
 def robot_maps(run: "Run") -> style.Picture | None:
-    """Return each robot's own map at the end, side by side across the page; None when the run has none."""
+    """Return the robots' final maps, side by side across the page; None if the run has none."""
     if run.maps is None or not any(run.maps.robots):
         return None
     n, view = len(run.names), view_of(run)

@@ -16,7 +16,7 @@ _POINTS = 1500
 
 
 def explored_curve(run: "Run") -> style.Picture:
-    """Return the explored share over time: of the team together, and of what each robot's own beams have crossed."""
+    """Return the explored share over time: of the whole team, and of each robot's own beams."""
     picture = style.Picture(style.COLUMN_IN, 2.4)
     axes = layout.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.62, 2.4 - 0.36 - 0.24)
     draw_explored(axes, run)
@@ -66,7 +66,7 @@ def _ends(run: "Run", last: np.ndarray) -> list[tuple[str, float, str]]:
 
 
 def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
-    """Write names at the right ends of the curves, moved apart just as far as they need."""
+    """Write names at the right ends of the curves, moved apart just as far as necessary."""
     height = axes.get_position().height * axes.figure.get_size_inches()[1] * 72  # pyright: ignore
     places = spread([y for _, y, _ in labels], 103.0 * (style.SMALL + 0.6) / height)
     for (name, _, color), y in zip(labels, places, strict=True):
@@ -74,11 +74,9 @@ def _names(axes: Axes, labels: list[tuple[str, float, str]], x: float) -> None:
 
 
 def spread(places: list[float], gap: float, lowest: float = 0.0) -> list[float]:
-    """Return places at least ``gap`` apart in the same order, as near as possible to those given.
+    """Return places at least ``gap`` apart, in the same order, as near as possible to the given ones.
 
-    None lies below ``lowest``.
-
-    Places that are too close form a group, centred on its mean.
+    None is below ``lowest``. Places that are too close form a group, centred on its mean.
 
     Examples:
         >>> spread([50.0, 50.0, 90.0], 4.0)

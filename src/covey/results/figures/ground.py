@@ -1,4 +1,4 @@
-"""Worlds and maps as coloured cells at their place in the world frame."""
+"""Worlds and maps as coloured cells in the world frame."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ def corners(grid: Grid) -> np.ndarray:
 
 
 def bounds(grid: Grid) -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m] of a grid in the world frame, whatever its yaw."""
+    """Return left, right, bottom, top [m] of a grid in the world frame, for any yaw."""
     (left, bottom), (right, top) = corners(grid).min(axis=0), corners(grid).max(axis=0)
     return left, right, bottom, top
 
@@ -47,7 +47,7 @@ def occupancy_pixels(belief: Grid) -> np.ndarray:
 
 
 def cropped(maps: Maps) -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m] around all that is inside the world, with a small margin."""
+    """Return left, right, bottom, top [m] around the inside of the world, with a small margin."""
     used = np.argwhere((maps.truth.cells == FREE) | (maps.truth.cells == WALL))
     if not len(used):
         return bounds(maps.truth)

@@ -1,6 +1,6 @@
-"""How long ago each place was last seen, and last passed over: red just now, blue long ago, beige never.
+"""The time since each place was last seen, and last passed over: red just now, blue long ago, beige never.
 
-Blue is the start of the run, or four minutes before its end if it was longer.
+Blue is the start of the run, or four minutes before its end in a longer run.
 """
 
 from typing import TYPE_CHECKING
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from covey.results.run import Run
 
 OLD_S = 240.0
-"""Age at which a place is as blue as it gets, in runs that are longer [s] (MAES: 2400 ticks)."""
+"""Age at which a place is completely blue, in longer runs [s] (MAES: 2400 ticks)."""
 NEVER_COLOR = "#F1E6CC"
 AGES = LinearSegmentedColormap.from_list("age", ["#E8402A", "#C2357B", "#7B3FA0", "#2B4C9B"])
-"""Red to blue, the lightness falling all the way: it can be read without colours, too."""
+"""Red to blue with decreasing lightness, so it can be read without colours too."""
 
 
 def exploration_heat(run: "Run") -> style.Picture | None:
-    """Return when each cell was last crossed by a beam of any robot; None without maps, or when nobody can see."""
+    """Return when each cell was last crossed by a beam of any robot; None without maps, or if no robot can see."""
     if run.maps is None or not run.maps.explorable.any():
         return None
     return _heat(run, run.maps.last_explored, "last seen")
 
 
 def coverage_heat(run: "Run") -> style.Picture | None:
-    """Return when a body was last over each cell; None when the run kept no maps."""
+    """Return when a body was last over each cell; None if the run kept no maps."""
     return None if run.maps is None else _heat(run, run.maps.last_covered, "last covered")
 
 
 def age_s(run: "Run", last_step: np.ndarray) -> np.ndarray:
-    """Return how long before the end of the run each cell's step was [s]; NaN where it is -1 (never)."""
+    """Return the time from each cell's step to the end of the run [s]; NaN for -1 (never)."""
     if not len(run.times):
         return np.full(last_step.shape, np.nan)
     period = run.times[-1] / run.steps[-1] if run.steps[-1] else 0.0
@@ -70,7 +70,7 @@ def _heat(run: "Run", last_step: np.ndarray, what: str) -> style.Picture:
 
 
 def _color_bar(picture: style.Picture, axes: Axes, what: str, length_s: float) -> None:
-    """Draw what the colours mean, in seconds or minutes, no further back than the run goes."""
+    """Draw the colour bar in seconds or minutes, at most as long as the run."""
     unit, seconds = ("min", 60.0) if length_s > 120.0 else ("s", 1.0)
     width = picture.get_size_inches()[0]
     box = axes.get_position()

@@ -11,16 +11,16 @@ SUN = np.array([math.cos(math.radians(135)), math.sin(math.radians(135)), 1.0]) 
 """Unit vector to the light: from the north-west, 45 degrees above the horizon."""
 
 ALTITUDES = LinearSegmentedColormap.from_list("altitude", ["#7C9A78", "#B9BE8B", "#DCCFA0", "#C9A67C", "#EFE9DF"])
-"""From the lowest to the highest: muted, so that robots and their ways stand out."""
+"""Colours from the lowest to the highest: muted, so that robots and their paths stand out."""
 
 
 def hill_shade(altitude: np.ndarray, spacing_m: float, exaggeration: float = 1.0) -> np.ndarray:
-    """Return how much light falls on the vertices, 0 to 1, float64 (rows, columns); NaN where it is not known.
+    """Return the light on the vertices, 0 to 1, float64 (rows, columns); NaN where unknown.
 
     Args:
-        altitude: float64 (rows, columns) [m], NaN where not known.
-        spacing_m: between vertices [m].
-        exaggeration: of the altitudes, to bring out a gentle relief.
+        altitude: float64 (rows, columns) [m], NaN where unknown.
+        spacing_m: distance between vertices [m].
+        exaggeration: factor on the altitudes, to show a gentle relief.
 
     References:
         B. K. P. Horn: Hill shading and the reflectance map. Proceedings of the IEEE 69, 1981 (Lambert's law).
@@ -28,7 +28,7 @@ def hill_shade(altitude: np.ndarray, spacing_m: float, exaggeration: float = 1.0
     padded = np.pad(altitude, 1, mode="edge")
     slopes = []
     for axis in (1, 0):
-        one, two = (np.roll(padded, k, axis)[1:-1, 1:-1] for k in (1, -1))  # the neighbours before and behind
+        one, two = (np.roll(padded, k, axis)[1:-1, 1:-1] for k in (1, -1))  # the neighbours before and after
         before, behind = altitude - one, two - altitude
         both = np.where(np.isnan(before), behind, np.where(np.isnan(behind), before, 0.5 * (before + behind)))
         slopes.append(np.where(np.isnan(both), 0.0, both) * (exaggeration / spacing_m))
@@ -38,7 +38,7 @@ def hill_shade(altitude: np.ndarray, spacing_m: float, exaggeration: float = 1.0
 
 
 def tinted(altitude: np.ndarray, limits: tuple[float, float] | None = None) -> np.ndarray:
-    """Return colours by altitude, uint8 (rows, columns, 3); of what is not known that of unknown cells."""
+    """Return colours by altitude, uint8 (rows, columns, 3); unknown vertices get the colour of unknown cells."""
     low, high = limits or (float(np.nanmin(altitude)), float(np.nanmax(altitude)))
     share = np.clip((altitude - low) / max(high - low, 1e-9), 0.0, 1.0)
     table = (ALTITUDES(np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8)

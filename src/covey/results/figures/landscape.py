@@ -1,4 +1,4 @@
-"""A landscape and what robots hold to be true about it: hill-shaded maps, and how well they know it over time."""
+"""A landscape and the robots' beliefs about it: hill-shaded maps, and the quality of the beliefs over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ _POINTS = 4000
 
 @dataclass(frozen=True)
 class Ways:
-    """The ways of robots over a map.
+    """The paths of robots over a map.
 
     Attributes:
         points: x, y [m] over time, float64 (t, n, 2).
-        names: of the robots.
+        names: names of the robots.
     """
 
     points: np.ndarray
@@ -34,7 +34,7 @@ class Ways:
 
 
 def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None) -> style.Picture:
-    """Return the hill-shaded ground with the ways of the robots; arguments as of `landscape_page`."""
+    """Return the hill-shaded ground with the paths of the robots; arguments as in `landscape_page`."""
     picture, axes = layout.map_picture(vertices_view(altitude, frame), right_in=0.62)
     _draw_altitudes(axes, altitude, frame, ways)
     _bar(axes, ScalarMappable(Normalize(altitude.min(), altitude.max()), ALTITUDES), "altitude [m]")
@@ -45,13 +45,13 @@ def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None)
 def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: Ways | None = None) -> style.Picture:
     """Return four maps across the page: the truth, the belief, its error, and its 95 % interval.
 
-    They show what is mapped and what is around it.
+    They show the mapped part and its surroundings.
 
     Args:
         altitude: the truth, float64 (rows, columns), [m].
         frame: float64 (3,): x, y of vertex [0, 0] and the spacing [m].
         known: the belief on the same vertices.
-        ways: of the robots, drawn over the truth.
+        ways: paths of the robots, drawn over the truth.
     """
     left, bottom, top, gap, bar = 0.45, 0.36, 0.2, 0.16, 0.66
     view = _around_known(known, frame, ways)
@@ -88,7 +88,7 @@ def knowledge_curve(
 
     Args:
         times: [s], (t,).
-        share: 0 to 1, (t, n), of each robot or of the team.
+        share: 0 to 1, (t, n), for each robot or the team.
         rmse_m: [m], (t, n); NaN where nothing is known.
         names: n names.
         events_s: times at which the ground changed [s].
@@ -123,9 +123,9 @@ def knowledge_curve(
 def markers(
     known: Believed, altitude: np.ndarray, frame: np.ndarray, *, radius_m: float = 0.12, lift_m: float = 0.5
 ) -> Dots:
-    """Return a ball for each mapped vertex at its believed altitude, for `scene.still`; by colour what it is.
+    """Return a ball for each mapped vertex at its believed altitude, for `scene.still`; its colour shows the kind.
 
-    Those that would not lie below the ground are lifted, so that they do not hide in it, nor robots in them.
+    Balls that would not lie below the ground are lifted, so the ground does not hide them, nor do they hide robots.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the map
@@ -140,14 +140,14 @@ def markers(
 
 
 def vertices_view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m], half a spacing beyond the vertices."""
+    """Return left, right, bottom, top [m] of the vertices, with a margin of half a spacing."""
     rows, columns = altitude.shape[:2]
     x, y, s = (float(v) for v in frame)
     return x - 0.5 * s, x + (columns - 0.5) * s, y - 0.5 * s, y + (rows - 0.5) * s
 
 
 def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m] around what is mapped and where the robots were, a tenth of it beyond."""
+    """Return left, right, bottom, top [m] around mapped vertices and the robots' paths, with a margin of a tenth."""
     left, right, bottom, top = vertices_view(known.marks, frame)
     rows, columns = np.nonzero(known.marks)
     points = np.column_stack((frame[0] + columns * frame[2], frame[1] + rows * frame[2]))
@@ -156,7 +156,7 @@ def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tupl
     if not len(points):
         return left, right, bottom, top
     low, high = points.min(axis=0), points.max(axis=0)
-    # A picture much wider than high, or higher than wide, would be a strip.
+    # A picture much wider than high, or much higher than wide, would be a strip.
     middle, half = (
         (low + high) / 2,
         np.maximum((high - low) * 0.6, 0.36 * float(np.ptp(points, axis=0).max()) + frame[2]),
@@ -173,7 +173,7 @@ def _show(axes: Axes, values: np.ndarray, frame: np.ndarray, interpolation: str 
 
 
 def show_relief(axes: Axes, altitude: np.ndarray, frame: np.ndarray) -> None:
-    """Draw the hill-shaded ground into axes in metres; what they show stays."""
+    """Draw the hill-shaded ground into axes in metres, without changing their limits."""
     _show(axes, shaded(altitude, float(frame[2])), frame, interpolation="bilinear")
 
 
@@ -194,7 +194,7 @@ def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: W
 
 
 def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[float, float]) -> None:
-    """Draw what is believed; where nothing was measured but a drop or an obstacle is, its mark."""
+    """Draw the belief; unmeasured drops and obstacles get their marks."""
     measured = np.where(known.marks == _MEASURED, known.altitude, np.nan).astype(np.float64)
     pixels = shaded(measured, float(frame[2]), limits)
     for mark, color in ((_DROP, DROP_COLOR), (_OBSTACLE, OBSTACLE_COLOR)):
@@ -205,7 +205,7 @@ def _draw_belief(axes: Axes, known: Believed, frame: np.ndarray, limits: tuple[f
 
 
 def _draw_error(axes: Axes, altitude: np.ndarray, known: Believed, frame: np.ndarray) -> None:
-    """Draw the error: linear up to 5 cm, logarithmic beyond where some is much larger, as after a change."""
+    """Draw the error: linear up to 5 cm; logarithmic above that if some errors are much larger, as after a change."""
     error = np.where(known.marks == _MEASURED, known.altitude - altitude, np.nan)
     some = np.abs(error[~np.isnan(error)])
     most = layout.round_length(max(1.2 * float(some.max()), 0.02)) if some.size else 0.1
@@ -239,7 +239,7 @@ def _bar(
         bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
         bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5, which="both")
-    if isinstance(values.norm, LogNorm):  # as 0.003, which is narrower than 3 x 10^-3
+    if isinstance(values.norm, LogNorm):  # written as 0.003, narrower than 3 x 10^-3
         for formatted in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
             formatted(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "125" else "")
     bar.set_label(label, fontsize=style.FONT, labelpad=2, color=style.INK)

@@ -1,4 +1,4 @@
-"""A run on a landscape as a moving picture in perspective: the ground as it changes, the robots and their ways."""
+"""A film in perspective of a run on a landscape: the changing ground, the robots and their paths."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,9 +12,9 @@ from covey.results.figures.style import INK, LINK_COLOR, rgb, robot_color
 
 _WAY_RADIUS = 1.2  # pixel
 _AROUND_M = 2.5
-"""How much ground is shown around robots [m]."""
+"""Width of the ground shown around robots [m]."""
 _SHOT, _SHOT_M = 2.0, 15.0
-"""How wide a shot of a film is: in widths of the team, and at least in metres."""
+"""Width of a shot of a film: in widths of the team, and the minimum in metres."""
 
 
 def film_frames(
@@ -22,19 +22,19 @@ def film_frames(
     poses: np.ndarray, size_m: tuple[float, float, float], *, camera: Camera | None = None, frames: int = 60,
     captions: Sequence[str] | None = None, markers_at: Callable[[int], Sequence[Dots]] | None = None,
 ) -> Iterator[Image.Image]:  # fmt: skip
-    """Yield images of at most ``frames`` instants, evenly spread from the start to the end.
+    """Yield images at up to ``frames`` times, evenly spread from the start to the end.
 
     Args:
-        altitude_at: the ground at the end of a step, float64 (rows, columns) [m].
+        altitude_at: function that returns the ground at the end of a step, float64 (rows, columns) [m].
         frame: float64 (3,): x, y of vertex [0, 0] and the spacing [m].
-        steps: of the poses, (t,).
-        times: of the poses [s], (t,).
+        steps: steps of the poses, (t,).
+        times: times of the poses [s], (t,).
         poses: float64 (t, n, 6): x, y, z of the middle of each robot [m], roll, pitch, yaw [rad].
         size_m: length, width and height of the robots [m].
-        camera: from where; without it in shots that follow the robots, see `shots`.
-        frames: how many at most.
-        captions: what stands in the upper right corner, (t,).
-        markers_at: what else is drawn at the end of a step, such as what was mapped by then.
+        camera: the camera; by default shots that follow the robots, see `shots`.
+        frames: largest number of images.
+        captions: texts for the upper right corner, (t,).
+        markers_at: function that returns further dots at the end of a step, such as the mapped vertices.
     """
     if not len(poses):
         return
@@ -62,14 +62,14 @@ def film_frames(
 
 
 def _limits(altitude: np.ndarray) -> tuple[float, float]:
-    """Return the altitudes of the first and the last tint, a little beyond all: edits stay within them mostly."""
+    """Return the altitudes of the first and the last tint, with a margin that covers most edits."""
     low, high = float(altitude.min()), float(altitude.max())
     beyond = 0.1 * (high - low) + 0.5
     return low - beyond, high + beyond
 
 
 def overlooking(points: np.ndarray, size: tuple[int, int]) -> Camera:
-    """Return a camera that sees points [m], shape (m, 3), and `_AROUND_M` around them, and little else."""
+    """Return a camera that shows points [m], shape (m, 3), and `_AROUND_M` around them, and little else."""
     corners = np.array([(x, y, 0.0) for x in (-_AROUND_M, _AROUND_M) for y in (-_AROUND_M, _AROUND_M)])
     return Camera.seeing((points[:, None] + corners).reshape(-1, 3), size=size)
 
@@ -77,12 +77,12 @@ def overlooking(points: np.ndarray, size: tuple[int, int]) -> Camera:
 def shots(places: np.ndarray, size: tuple[int, int]) -> list[Camera]:
     """Return a camera for each image of a film that follows robots.
 
-    It stands still as long as what the robots cover in a shot is at most `_SHOT` times as wide as the team on average,
-    or `_SHOT_M` wide; then it moves on to the next shot.
+    It stands still while the area that the robots cover in a shot is at most `_SHOT` times as wide as the team on
+    average, or `_SHOT_M` wide; then the next shot begins.
 
     Args:
-        places: of the robots in each image, float64 (t, n, 3) [m].
-        size: of the images [pixel].
+        places: positions of the robots in each image, float64 (t, n, 3) [m].
+        size: size of the images [pixel].
     """
     cameras, first = [], 0
     spread = np.hypot(*np.ptp(places[..., :2], axis=1).T)
@@ -97,7 +97,7 @@ def shots(places: np.ndarray, size: tuple[int, int]) -> list[Camera]:
 
 
 def ways_as_dots(points: np.ndarray, colors: Sequence[str]) -> Dots:
-    """Return the ways of robots as dots so close that they are lines; points: float64 (t, n, 3) [m]."""
+    """Return the paths of robots as dots so close that they look like lines; points: float64 (t, n, 3) [m]."""
     stride = max(1, len(points) // 1500)
     points = np.concatenate((points[::stride], points[-1:]))
     share = np.linspace(0, 1, 4, endpoint=False)[:, None, None]
@@ -108,9 +108,9 @@ def ways_as_dots(points: np.ndarray, colors: Sequence[str]) -> Dots:
 
 
 def _palette(image: Image.Image, colors: Sequence[str]) -> Image.Image:
-    """Return an image whose palette has the colours of another one, of robots, tags and text.
+    """Return an image whose palette has the colours of another image, of robots, tags and text.
 
-    One entry stays free: for what does not change from image to image, so that a GIF need not hold it again.
+    One entry stays free, for pixels that do not change from image to image, which a GIF need not repeat.
     """
     own = np.array([rgb(c) for c in (INK, "#FFFFFF", LINK_COLOR, *colors[:32])], np.uint8)
     free = 255 - len(own)

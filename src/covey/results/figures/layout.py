@@ -1,4 +1,4 @@
-"""Axes in metres with a scale bar and a legend, and names beside points that keep apart."""
+"""Axes in metres with a scale bar and a legend, and names beside points that do not overlap."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _HALO = [withStroke(linewidth=2.0, foreground="white")]
 
 
 def place_axes(picture: Picture, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Return axes at a place given in inches from the lower left corner of the picture."""
+    """Return axes at a place [inch] from the lower left corner of the picture."""
     w, h = picture.get_size_inches()
     axes = picture.add_axes((left / w, bottom / h, width / w, height / h))
     axes.tick_params(labelsize=SMALL, width=0.5, length=2.5, color=INK, labelcolor=INK, pad=2)
@@ -31,7 +31,7 @@ def place_axes(picture: Picture, left: float, bottom: float, width: float, heigh
 def map_axes(
     picture: Picture, place: tuple[float, float, float, float], view: tuple[float, float, float, float]
 ) -> Axes:
-    """Return axes in metres over ``view`` (left, right, bottom, top) at ``place`` [inch]: ticks, labels."""
+    """Return axes with ticks and labels in metres over ``view`` (left, right, bottom, top) at ``place`` [inch]."""
     axes = place_axes(picture, *place)
     axes.set(xlim=view[:2], ylim=view[2:])
     axes.set_xlabel("x [m]", fontsize=FONT, labelpad=1.5, color=INK)
@@ -105,20 +105,20 @@ def legend(axes: Axes, handles: Sequence[Any], handle_length: float = 1.1) -> No
 
 
 def patch(color: str, label: str) -> Patch:
-    """Return a legend entry of a coloured area."""
+    """Return a legend entry for a coloured area."""
     return Patch(facecolor=color, edgecolor=FAINT, linewidth=0.4, label=label)
 
 
 def direct_label(axes: Axes, x: float, y: float, text: str, color: str, **options: Any) -> Text:
-    """Write a name beside a point of the picture, readable on any ground."""
+    """Write a name beside a point of the picture, readable on any background."""
     style = {"fontsize": SMALL, "color": color, "zorder": 9, "path_effects": _HALO}
     return axes.annotate(text, (x, y), textcoords="offset points", annotation_clip=False, **(style | options))
 
 
 def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str], avoid: Any = ()) -> None:
-    """Write a name beside each point, shape (n, 2) [m]: at the first of several places that hides nothing else.
+    """Write a name beside each point, shape (n, 2) [m], at the first place where it hides no other name or point.
 
-    No other name, and no other point: neither of these nor of those to ``avoid``, shape (k, 2) [m].
+    ``avoid``, shape (k, 2) [m], are further points that names must not hide.
     """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
@@ -126,7 +126,7 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
     others = (np.reshape(avoid, (-1, 2)) - (left, bottom)) / (right - left, top - bottom) * size
     taken += [np.concatenate((p - 3.0, p + 3.0)) for p in others]
-    from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # names then stand in the order of their points
+    from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # keeps names in the order of their points
     for i in from_top:
         p, (x, y) = at[i], points[i]
         name, color = names[i], colors[i]
@@ -148,7 +148,7 @@ def _around(width: float) -> list[tuple[float, float]]:
 
 
 def _hidden(box: np.ndarray, taken: Sequence[np.ndarray], size: np.ndarray) -> float:
-    """Return how much of other names and points a name would hide, and of itself beyond the axes [point^2]."""
+    """Return the area of names and points that a name would hide, plus its own area outside the axes [point^2]."""
     overlap = sum(np.prod(np.clip(np.minimum(box[2:], o[2:]) - np.maximum(box[:2], o[:2]), 0, None)) for o in taken)
     inside = np.prod(np.clip(np.minimum(box[2:], size) - np.maximum(box[:2], 0), 0, None))
     return float(overlap + np.prod(box[2:] - box[:2]) - inside)

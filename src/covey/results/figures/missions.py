@@ -1,4 +1,4 @@
-"""What a run is about, over time: the explored share, the covered share, or the idleness of a patrol; and its graph."""
+"""The progress of a mission over time: explored share, covered share, or idleness of a patrol; a patrol's graph."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ WORST_COLOR = "#D55E00"
 
 
 def draw_progress(axes: Axes, run: "Run") -> None:
-    """Draw the curve of the run's mission: of a mission without one, the explored share."""
+    """Draw the curve of the run's mission; for a mission without a curve, the explored share."""
     kinds = {"coverage": draw_covered, "patrolling": draw_idleness, "formation": draw_formation}
     kinds.get(run.mission["kind"], draw_explored)(axes, run)
 
@@ -55,7 +55,7 @@ def draw_idleness(axes: Axes, run: "Run") -> None:
 
 
 def draw_formation(axes: Axes, run: "Run") -> None:
-    """Draw how far the robots are from their places in the formation, and when they were ordered into another one."""
+    """Draw the robots' distances from their places in the formation, and the times of orders to change it."""
     times, events = run.times, run.events
     mean, worst = (run.series(c) for c in ("formation_error_m", "worst_formation_error_m"))
     top = float(np.nanmax(worst)) if np.isfinite(worst).any() else 1.0

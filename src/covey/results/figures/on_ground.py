@@ -21,7 +21,7 @@ _SIZE = (1280, 720)
 
 
 def belief_maps(run: "Run") -> style.Picture | None:
-    """Return truth, belief, error and interval of the robot that has measured most; None without such beliefs."""
+    """Return truth, belief, error and interval of the robot with the most measurements; None without such beliefs."""
     found = _most(run)
     if found is None:
         return None
@@ -41,9 +41,9 @@ def belief_curve(run: "Run") -> style.Picture | None:
 
 
 def perspective(run: "Run") -> Image.Image | None:
-    """Return the ground, the robots and their ways as they are at the end, with what one robot believes as markers.
+    """Return the final ground, robots and paths, with the belief of one robot as markers.
 
-    The markers stand at the believed altitudes of the robot that has measured most. None without ground or poses.
+    The markers are at the believed altitudes of the robot with the most measurements. None without ground or poses.
     """
     ground = run.landscape
     if ground is None or not len(run.poses):
@@ -65,10 +65,10 @@ def robots_at(run: "Run", k: int) -> Bodies:
 
 
 def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:
-    """Yield the images of a film in perspective that follows the robots, at most so many; none without ground.
+    """Yield at most ``frames`` images of a film in perspective that follows the robots; none without ground.
 
-    Markers stand where the team has seen the ground by then; once it has changed for the last time, at the altitudes
-    that the robot that has measured most believes at the end; drops and obstacles are marked in the last image.
+    Markers are where the team has seen the ground by then. After the ground's last change, they are at the final
+    believed altitudes of the robot with the most measurements. The last image marks drops and obstacles.
     """
     ground = run.landscape
     if ground is not None:
@@ -81,7 +81,7 @@ def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:
 
 
 def _tags(run: "Run", step: int) -> list[Dots]:
-    """Return a ball on the ground for each tag that was left by a step."""
+    """Return a ball on the ground for each tag left up to a step."""
     ground, tags = run.landscape, run.tags_left
     tags = tags.filter(tags["step"] <= step)
     if ground is None or not len(tags):
@@ -92,7 +92,7 @@ def _tags(run: "Run", step: int) -> list[Dots]:
 
 
 def _mapped_by(run: "Run", last: int, step: int) -> list[Dots]:
-    """Return a marker for each vertex that was mapped by a step."""
+    """Return a marker for each vertex mapped up to a step."""
     found, maps = _most(run), run.maps
     assert found is not None
     ground, _, known = found
@@ -113,7 +113,7 @@ def _mapped_by(run: "Run", last: int, step: int) -> list[Dots]:
 
 
 def _most(run: "Run") -> tuple[Landscape, str, Believed] | None:
-    """Return the ground, and the name and belief of the robot that has measured most; None without one."""
+    """Return the ground, and name and belief of the robot with the most measurements; None without one."""
     ground = run.landscape
     if ground is None or not ground.beliefs:
         return None
@@ -134,6 +134,6 @@ def _poses(run: "Run") -> np.ndarray:
 
 
 def _size(run: "Run") -> tuple[float, float, float]:
-    """Return length, width and height of a box about as large as the largest robot [m]."""
+    """Return length, width and height of a box of about the size of the largest robot [m]."""
     radius = max(run.manifest["radius_m"])
     return 1.6 * radius, 1.2 * radius, 0.8 * radius

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def overview(run: "Run") -> style.Picture:
-    """Return the world with the robots' ways, and what the mission is about over time beside it, across the page."""
+    """Return the world with the robots' paths, and the mission's progress over time beside it, across the page."""
     view = view_of(run)
     height = min(max(3.0 * (view[3] - view[2]) / (view[1] - view[0]), 1.4), 4.0)
     width = min(height * (view[1] - view[0]) / (view[3] - view[2]), 3.6)

@@ -1,4 +1,4 @@
-"""The pictures of a run by name, and writing those that are asked for."""
+"""The pictures of a run by name, and functions that write them."""
 
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,12 +35,12 @@ PICTURES: dict[str, Callable[["Run"], Picture | None]] = {
 }
 """Every still picture by its file name: a function of the run that returns a `Picture`, or None without its data."""
 VIEWS: dict[str, Callable[["Run"], Image.Image | None]] = {"perspective": on_ground.perspective}
-"""Pictures that are made of pixels, which are written as PNG only."""
+"""Pixel pictures, which are written as PNG only."""
 FILMS: dict[str, Callable[["Run"], Iterable[Image.Image]]] = {"animation": animation_images, "film": on_ground.film}
 """Moving pictures: a function of the run that yields images, none without their data."""
 NAMES = (*PICTURES, *VIEWS, *FILMS)
 ON_GROUND = ("belief", "belief_error", "perspective", "film")
-"""Of these, what only a run on a ground has."""
+"""Those that only a run on a ground has."""
 KINDS = ("png", "svg", "pdf")
 """Formats of still pictures."""
 _PER_SECOND = 12.0
@@ -60,17 +60,17 @@ def save_all(
 
     Args:
         run: what to draw.
-        folder: where to, default ``figures`` in the run folder.
+        folder: folder to write, default ``figures`` in the run folder.
         kinds: formats of the still pictures, of `KINDS`.
-        names: which, of `NAMES`; default, all. Those whose data the run does not have are left out.
-        progress: gets what is being drawn, and how much is done, 0 to 1, at each picture and each image of a film.
+        names: pictures to write, of `NAMES`; default, all. Those without data in the run are left out.
+        progress: called with the current picture and the finished share, 0 to 1, at each picture and image of a film.
 
     Returns:
         The files written.
 
     Raises:
-        InvalidValueError: a format is none of `KINDS`.
-        UnknownNameError: a name is none of `NAMES`.
+        InvalidValueError: a format is not in `KINDS`.
+        UnknownNameError: a name is not in `NAMES`.
         RunFolderError: the folder cannot be written.
     """
     target, written = Path(folder) if folder is not None else run.folder / FIGURES, []
@@ -98,7 +98,7 @@ def save_pictures(
     """Write pictures by name in each of some formats, leaving out those that are None, and return the files written.
 
     Raises:
-        InvalidValueError: a format is none of `KINDS`.
+        InvalidValueError: a format is not in `KINDS`.
         RunFolderError: the folder cannot be written.
     """
     target, written = Path(folder), []
@@ -118,7 +118,7 @@ def save_pictures(
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Make the folder, and say which it was when it cannot be written."""
+    """Make the folder; an error in the block names it if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -137,7 +137,7 @@ def _save_view(run: "Run", name: str, folder: Path) -> list[Path]:
 
 def _save_film(run: "Run", name: str, folder: Path, say: Callable[[float], None]) -> list[Path]:
     images = []
-    for image in FILMS[name](run):  # they are drawn once for both formats
+    for image in FILMS[name](run):  # drawn once for both formats
         images.append(image)
         say(min(len(images) / FRAMES, 1.0))
     saved = [save_images(images, folder / f"{name}.{kind}", _PER_SECOND) for kind in ("gif", "mp4")]

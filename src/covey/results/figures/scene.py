@@ -1,7 +1,7 @@
-"""A landscape in perspective, drawn by casting a ray for each pixel: it needs no screen and no OpenGL.
+"""A landscape in perspective, drawn with a ray for each pixel; it needs no screen and no OpenGL.
 
-The ground is a block, cut below its lowest point; the sun casts shadows; robots are boxes with a white nose, enlarged
-where they are too small to see; ways and markers lie where they are, hidden by what is before them.
+The ground is a block, cut below its lowest point, and the sun casts shadows. Robots are boxes with a white nose,
+enlarged if they are too small to see. Paths and markers are at their true places, hidden by objects in front of them.
 """
 
 import math
@@ -20,7 +20,7 @@ _EARTH = np.array([141.0, 116.0, 92.0])
 _SMALLEST = 6.0
 """Robots are drawn at least half as long as this [pixel of the result]."""
 _FRONT, _NOSE = 0.3, np.array([255.0, 255.0, 255.0])
-"""What is ahead of this share of half its length is a robot's nose, and white: one sees where it heads."""
+"""A robot is white in front of this share of half its length: the nose shows its heading."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Camera:
 
     Attributes:
         eye: x, y, z of the camera in the world frame [m].
-        target: what it looks at, x, y, z [m].
-        fov_deg: angle of view from the top to the bottom of the picture.
+        target: x, y, z of the point at the centre of the picture [m].
+        fov_deg: vertical angle of view.
         size: width and height of the picture [pixel].
     """
 
@@ -46,10 +46,10 @@ class Camera:
         """Return a camera that sees about ``width_m`` around a point [m].
 
         Args:
-            middle: x, y, z that it looks at [m].
-            width_m: what shall be in view from left to right, at the middle [m].
-            azimuth_deg: where it stands, seen from the middle: 0 east, 90 north.
-            elevation_deg: how far above the horizon it stands.
+            middle: x, y, z of the point that it looks at [m].
+            width_m: visible width at that point [m].
+            azimuth_deg: its direction seen from that point: 0 east, 90 north.
+            elevation_deg: its height above the horizon.
             options: other attributes.
         """
         base = Camera((0, 0, 0), (0, 0, 0), **options)
@@ -61,17 +61,17 @@ class Camera:
 
     @staticmethod
     def seeing(points: np.ndarray, *, azimuth_deg: float = 235.0, elevation_deg: float = 52.0, **options: Any):
-        """Return a camera in whose middle points lie, as large as the picture holds them with a twentieth around.
+        """Return a camera whose picture shows points, centred and as large as fits with a margin of a twentieth.
 
         Args:
-            points: x, y, z [m], float64 (m, 3), not all the same.
-            azimuth_deg, elevation_deg: where it stands, as of `over`.
+            points: x, y, z [m], float64 (m, 3), not all equal.
+            azimuth_deg, elevation_deg: its direction, as in `over`.
             options: other attributes.
         """
         low, high = points.min(axis=0), points.max(axis=0)
         wide = 2.0 * float(np.linalg.norm(high - low))
         camera = Camera.over((low + high) / 2, wide, azimuth_deg=azimuth_deg, elevation_deg=elevation_deg, **options)
-        for _ in range(8):  # each comes nearer by what perspective bends
+        for _ in range(8):  # each iteration reduces the error of perspective
             at, _ = camera.project(points)
             low, high, size = at.min(axis=0), at.max(axis=0), np.array(camera.size)
             away = np.subtract(camera.eye, camera.target)
@@ -83,7 +83,7 @@ class Camera:
         return camera
 
     def axes(self) -> np.ndarray:
-        """Return the unit vectors to the right, down and ahead, float64 (3, 3), one a row."""
+        """Return the unit vectors right, down and ahead, float64 (3, 3), one per row."""
         ahead = np.subtract(self.target, self.eye)
         ahead = ahead / np.linalg.norm(ahead)
         right = np.cross(ahead, (0.0, 0.0, 1.0))
@@ -106,7 +106,7 @@ class Camera:
         return world / np.linalg.norm(world, axis=1, keepdims=True)
 
     def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where points [m], shape (m, 3), are in the picture, (m, 2) [pixel], and how far ahead (m,) [m]."""
+        """Return the places of points [m], (m, 3), in the picture, (m, 2) [pixel], and their depth (m,) [m]."""
         local = (np.asarray(points, float) - self.eye) @ self.axes().T
         ahead = np.where(local[:, 2] > 1e-6, local[:, 2], np.nan)
         at = local[:, :2] / ahead[:, None] * self.focal() + np.array(self.size) / 2
@@ -130,13 +130,13 @@ class Bodies:
 
 @dataclass(frozen=True)
 class Dots:
-    """Balls in a picture, such as the points of a way or believed vertices.
+    """Balls in a picture, such as the points of a path or believed vertices.
 
     Attributes:
         points: x, y, z [m], float64 (m, 3).
         colors: uint8 (m, 3).
-        radius_m: of each ball [m].
-        smallest: they are drawn at least with this radius [pixel of the result].
+        radius_m: radius of each ball [m].
+        smallest: smallest drawn radius [pixel of the result].
     """
 
     points: np.ndarray
@@ -154,10 +154,10 @@ def still(
     Args:
         altitude: float64 (rows, columns), [m].
         frame: float64 (3,): x, y of vertex [0, 0] and the spacing [m].
-        camera: from where.
+        camera: the camera.
         bodies: robots.
-        dots: ways and markers.
-        tint: colours of the vertices, uint8 (rows, columns, 3); without it by altitude.
+        dots: paths and markers.
+        tint: colours of the vertices, uint8 (rows, columns, 3); default: by altitude.
         smooth: rays along each side of a pixel.
     """
     view = View(camera, smooth)
@@ -166,10 +166,10 @@ def still(
 
 
 class View:
-    """A picture of a ground that is drawn once, into which things are drawn again and again.
+    """A picture of a ground that is drawn once, and into which robots and dots are drawn repeatedly.
 
     Args:
-        camera: from where.
+        camera: the camera.
         smooth: rays along each side of a pixel.
     """
 
@@ -183,7 +183,7 @@ class View:
         self.distance = np.full(len(self.rays), np.inf)
 
     def draw_ground(self, altitude: np.ndarray, frame: np.ndarray, tint: np.ndarray | None = None) -> None:
-        """Draw a ground; arguments as of `still`."""
+        """Draw a ground; arguments as in `still`."""
         tint = tinted(altitude) if tint is None else tint
         eye = np.array(self.camera.eye, float)
         distance = cast(altitude, frame, np.tile(eye, (len(self.rays), 1)), self.rays, np.inf)
@@ -192,7 +192,7 @@ class View:
         base = low - 0.03 * max(rows, columns) * frame[2] - 0.2 * (high - low)
         hit = np.flatnonzero(np.isfinite(distance))
         points = eye + distance[hit, None] * self.rays[hit]
-        keep = points[:, 2] >= base  # below that the block ends
+        keep = points[:, 2] >= base  # the block ends below that
         hit, points = hit[keep], points[keep]
         side = points[:, 2] < altitudes_at(altitude, frame, np.ascontiguousarray(points[:, :2])) - 1e-6 * (high - base)
         normals = _normals(altitude, frame, points)
@@ -212,7 +212,7 @@ class View:
         self.distance[hit] = distance[hit]
 
     def with_things(self, bodies: Sequence[Bodies], dots: Sequence[Dots]) -> np.ndarray:
-        """Return the picture with things in it, uint8 (height, width, 3)."""
+        """Return the picture with robots and dots in it, uint8 (height, width, 3)."""
         colors, distance = self.colors, self.distance
         self.colors, self.distance = colors.copy(), distance.copy()
         for some in dots:
@@ -222,7 +222,7 @@ class View:
             self._draw_boxes(some)
         s = self.smooth
         shape = (self.camera.size[1], s, self.camera.size[0], s, 3)
-        fine = self.colors.reshape(shape)  # a mean over two axes takes numpy three times as long
+        fine = self.colors.reshape(shape)  # numpy takes three times as long for a mean over two axes
         total = sum((fine[:, i, :, j] for i in range(s) for j in range(s)), np.zeros(()))
         picture = (total / (s * s)).round().astype(np.uint8)
         self.colors, self.distance = colors, distance
@@ -240,13 +240,13 @@ class View:
             if not len(pixels):
                 continue
             turn = _rotation(*pose[3:])
-            middle = pose[:3] + turn[:, 2] * (half[2] - true_half[2])  # what is enlarged stands where it stood
+            middle = pose[:3] + turn[:, 2] * (half[2] - true_half[2])  # the bottom of an enlarged robot stays
             start, rays = turn.T @ (np.array(self.camera.eye) - middle), self.rays[pixels] @ turn
             with np.errstate(divide="ignore"):
                 a, b = (-half - start) / rays, (half - start) / rays
             near, distance = np.minimum(a, b), np.minimum(a, b).max(axis=1)
             seen = (distance <= np.maximum(a, b).min(axis=1)) & (distance > 0)
-            seen &= distance - float(half.max()) < self.distance[pixels]  # no bump of the ground hides a part
+            seen &= distance - float(half.max()) < self.distance[pixels]  # bumps of the ground do not hide parts
             axis = near[seen].argmax(axis=1)
             normals = turn[:, axis].T * -np.sign(rays[seen, axis])[:, None]
             light = 0.45 + 0.6 * np.maximum(normals @ SUN, 0.0)
@@ -258,15 +258,15 @@ class View:
     def _draw_dots(self, dots: Dots) -> None:
         at, ahead = self.camera.project(dots.points)
         radius = np.maximum(self.camera.focal() * dots.radius_m / ahead, dots.smallest)
-        # A ball that lies in the ground by half is to be seen: it counts as nearer by its radius.
+        # A ball half in the ground is visible: it counts as nearer by its radius.
         near = ahead - radius * ahead / self.camera.focal()
         self._splat(at, near, dots.colors, radius)
 
     def _splat(self, at: np.ndarray, ahead: np.ndarray, colors: np.ndarray, radius: np.ndarray) -> None:
-        """Draw discs [pixel of the result] that are hidden by what is nearer, each lighter in its upper left."""
+        """Draw discs [pixel of the result], hidden by nearer objects, each lighter in its upper left."""
         at, radius = at * self.smooth, radius * self.smooth
         off = (at - (self.width / 2, self.height / 2)) / (self.camera.focal() * self.smooth)
-        along = ahead * np.sqrt(1 + (off * off).sum(axis=1))  # as a distance along the ray
+        along = ahead * np.sqrt(1 + (off * off).sum(axis=1))  # converted to a distance along the ray
         order = np.argsort(-along, kind="stable")
         order = order[np.isfinite(along[order])]
         x, y, r, z, color = at[order, 0], at[order, 1], radius[order], along[order], colors[order].astype(float)

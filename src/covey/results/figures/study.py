@@ -1,8 +1,8 @@
-"""Figures of a study over the size of a fleet, or any parameter: fleet metrics and robot metrics, four panels each.
+"""Figures of a study over the fleet size, or any parameter: fleet metrics and robot metrics, four panels each.
 
 Source: Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
-Robotics 6(3):21, 2017, figures 6 and 7: the mean of the successful runs, the size of a symbol says how many they are,
-and nothing is drawn where all fail.
+Robotics 6(3):21, 2017, figures 6 and 7: the mean of the successful runs, with their number as the size of a symbol;
+nothing is drawn where all fail.
 """
 
 from collections.abc import Sequence
@@ -39,9 +39,9 @@ def fleet_metrics(
 ) -> style.Picture:
     """Return up to four metrics over a parameter, one line per facet: means of the runs that reached their goal.
 
-    The size of a symbol says how many runs did; nothing is drawn where none did. Bars are the range of these runs, from
-    six runs on the bootstrap interval of their mean. Means of successful runs alone look better than the fleet is
-    where many fail: `survival_curves` and `box_plots` count the others.
+    The size of a symbol shows how many runs did; nothing is drawn where none did. Bars are the range of these runs, or
+    from six runs on the bootstrap interval of their mean. Means of only the successful runs flatter a fleet if many
+    fail: `survival_curves` and `box_plots` count the others.
 
     Args:
         table: one row per run, see `covey.results.statistics.sample.sample`.
@@ -50,7 +50,7 @@ def fleet_metrics(
         metrics: columns.
 
     Raises:
-        UnknownNameError, InvalidValueError: a parameter is missing, or a metric is no number.
+        UnknownNameError, InvalidValueError: a parameter is missing, or a metric is not a number.
     """
     reached = table.filter(pl.col("status") == "reached")
     return _panels(table, reached, x, facet, metrics, "runs that reached the goal", "reached the goal")
@@ -59,9 +59,10 @@ def fleet_metrics(
 def robot_metrics(
     table: "pl.DataFrame", x: str, facet: str | None = None, metrics: Sequence[str] = ROBOT_METRICS
 ) -> style.Picture:
-    """Return what a robot's computer did over a parameter, one line per facet: means of all runs that measured it.
+    """Return metrics of the robots' computers over a parameter, one line per facet: means of all runs with such values.
 
-    Each run's value is the mean over its robots of the mean over their samples (Yan 2017). Else as `fleet_metrics`.
+    Each run's value is the mean over its robots of the mean over their samples (Yan 2017). Otherwise as
+    `fleet_metrics`.
     """
     return _panels(table, table, x, facet, metrics, "runs", "were measured")
 
@@ -130,12 +131,12 @@ def _line(
 
 
 def _largest(scale: Scale) -> float:
-    """Return the diameter of the symbol of a point at which all runs succeeded [point]."""
+    """Return the diameter of the symbol where all runs succeeded [point]."""
     return 6.0 if len(scale.values) <= 12 else 4.5
 
 
 def _sizes(most: int, largest: float) -> list[Line2D]:
-    """Return legend entries of how large a symbol is: of one run, of about half, of all."""
+    """Return legend entries for the size of a symbol: one run, about half, all."""
     shown = sorted({1, (most + 1) // 2, most})
     look = {"marker": "o", "ls": "", "mew": 0, "color": style.FAINT}
     return [Line2D([], [], ms=largest * np.sqrt(n / most), label=str(n), **look) for n in shown]

@@ -1,4 +1,4 @@
-"""What the figures of a study share: names with units, symbols by facet, an axis of a parameter, legend and note."""
+"""Common parts of a study's figures: names with units, symbols by facet, an axis of a parameter, legend and note."""
 
 import textwrap
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _LONGEST = 36
 
 
 def label(column: str) -> str:
-    """Return how an axis calls a metric or a parameter: words, and the unit that its name ends in.
+    """Return the axis label of a metric or a parameter: words, and the unit from the end of its name.
 
     Examples:
         >>> label("exploration_efficiency_m2_per_m"), label("t90_s"), label("map_quality")
@@ -61,7 +61,7 @@ def label(column: str) -> str:
 
 
 def unit(column: str) -> str:
-    """Return the unit of a metric in brackets, empty where it has none.
+    """Return the unit of a metric in brackets, empty if it has none.
 
     Examples:
         >>> unit("exploration_time_s"), unit("robot_cpu_percent"), unit("map_quality")
@@ -71,7 +71,7 @@ def unit(column: str) -> str:
 
 
 def facets(table: "pl.DataFrame", facet: str | None) -> list[Any]:
-    """Return the values that become lines of their own, one when there is no facet."""
+    """Return the values that get separate lines, one if there is no facet."""
     return [None] if facet is None else levels(table, facet)
 
 
@@ -91,17 +91,17 @@ def written(value: Any) -> str:
 
 
 def shortened(name: str) -> str:
-    """Return a name that is not longer than a figure has room for."""
+    """Return a name, shortened to the room in a figure."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def name_width_in(names: Sequence[str]) -> float:
-    """Return how wide the longest of some names is at most, beside an axis [inch]."""
+    """Return the largest possible width of names beside an axis [inch]."""
     return 0.054 * max(len(shortened(name)) for name in names)
 
 
 class Scale:
-    """The axis of a parameter: numbers stand at their value unless asked not to, other values side by side."""
+    """The axis of a parameter: numbers at their value, by default; other values side by side."""
 
     def __init__(self, values: Sequence[Any], side_by_side: bool = False):
         if not values:
@@ -113,25 +113,25 @@ class Scale:
         self.upright = False
 
     def place(self, value: Any) -> float:
-        """Return where a value stands."""
+        """Return the place of a value on the axis."""
         return float(value) if self.numeric else float(self.values.index(value))
 
     def fit(self, width_in: float) -> float:
-        """Set names upright that do not fit side by side into a width; return how much room they take more [inch]."""
+        """Turn names upright if they do not fit side by side into a width; return the extra height [inch]."""
         names = [written(v) for v in self.values]
         self.upright = not self.numeric and name_width_in(names) + 0.08 > width_in / len(names)
         return max(0.0, name_width_in(names) - 0.1) if self.upright else 0.0
 
     def shift(self, index: int, count: int, of_gap: float) -> float:
-        """Return how far a facet stands beside its place, so that ``count`` of them do not hide each other.
+        """Return a facet's offset from its place, so that ``count`` facets do not hide each other.
 
         Args:
-            of_gap: from one facet to the next, over the gap between two values of the parameter.
+            of_gap: distance of two facets over the gap between two values of the parameter.
         """
         return of_gap * self.gap * (index - (count - 1) / 2)
 
     def broken(self, places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a line with a gap wherever a value of the parameter has no point."""
+        """Return a line with a gap at each value of the parameter without a point."""
         at = dict(zip(places.tolist(), heights.tolist(), strict=True))
         x = np.array([self.place(v) for v in self.values])
         return x, np.array([at.get(p, np.nan) for p in x.tolist()])
@@ -184,7 +184,7 @@ def legend(picture: style.Picture, handles: Sequence[Any], title: str | None = N
 
 
 def legend_height_in(width_in: float, handles: Sequence[Any], title: str | None = None) -> float:
-    """Return how high `legend` will be [inch]."""
+    """Return the height of `legend` [inch]."""
     if not handles:
         return 0.06
     rows = -(-len(handles) // _legend_columns(width_in, handles)) + (title is not None)
@@ -197,14 +197,14 @@ def _legend_columns(width_in: float, handles: Sequence[Any]) -> int:
 
 
 def from_zero(axes: Axes) -> None:
-    """Let the vertical axis begin at zero where nothing is negative, unless that squeezes all into its upper half."""
+    """Start the vertical axis at zero if nothing is negative, unless all points are then in its upper half."""
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if 0.0 <= low < 0.5 * high:
         axes.set_ylim(bottom=0.0)
 
 
 def note(picture: style.Picture, text: str) -> None:
-    """Write along the bottom what points, bars and bands are, and of how many runs."""
+    """Write a note along the bottom: the meaning of points, bars and bands, and the number of runs."""
     width, height = picture.get_size_inches()
     lines = textwrap.wrap(text, int((width - 0.2) / 0.0475))
     picture.text(
@@ -213,5 +213,5 @@ def note(picture: style.Picture, text: str) -> None:
 
 
 def note_height_in(width_in: float, text: str) -> float:
-    """Return how high `note` will be [inch]."""
+    """Return the height of `note` [inch]."""
     return 0.1 + _LINE_IN * len(textwrap.wrap(text, int((width_in - 0.2) / 0.0475)))

@@ -29,18 +29,18 @@ from covey.results.statistics.sample import Sample, groups, levels, sample
 
 _HEIGHT_IN = 1.8
 _SMALLEST = 3.5
-"""Cells of a heat map say their number where there is room for it in this size [point]."""
+"""Font size of the number in a cell of a heat map, written if there is room for it [point]."""
 
 
 def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = None) -> style.Picture:
     """Return box plots of a metric over a parameter: quartiles, median, smallest and largest run.
 
     Below six runs each run is a dot, on a line from the smallest to the largest. A run that did not reach the goal of a
-    time counts as longer than the timeout: what reaches beyond ends at the dashed line, and the number above it says
-    how many runs did.
+    time counts as longer than the timeout: boxes and lines past it end at the dashed line, and the number above it is
+    the number of runs that did not reach the goal.
 
     Raises:
-        UnknownNameError, InvalidValueError: a column is missing, or the metric is no number.
+        UnknownNameError, InvalidValueError: a column is missing, or the metric is not a number.
     """
     names, scale = facets(table, facet), Scale(levels(table, x), side_by_side=True)
     n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
@@ -111,11 +111,11 @@ def _explain(n: list[int], timed: bool) -> str:
 def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Picture:
     """Return the median of a metric over two parameters, as colour and number.
 
-    Below a number stands how many of the runs reached the goal, where not all did. A setting in which less than half
-    did has no median and is hatched; one without runs is left white.
+    Below a number is the number of runs that reached the goal, if not all did. A setting in which fewer than half did
+    has no median and is hatched; a setting without runs is white.
 
     Raises:
-        UnknownNameError, InvalidValueError: a column is missing, or the metric is no number.
+        UnknownNameError, InvalidValueError: a column is missing, or the metric is not a number.
     """
     xs, ys = levels(table, x), levels(table, y)
     n = sorted({len(part) for _, part in groups(table, [x, y])})

@@ -1,4 +1,4 @@
-"""Figures of a study over time: who has reached the goal by when, and how much was explored by when."""
+"""Figures of a study over time: the share of runs at the goal, and the explored share."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,18 +23,18 @@ _POINTS = 1000
 def survival_curves(
     table: "pl.DataFrame", metric: str = "exploration_time_s", by: str | Sequence[str] | None = None
 ) -> style.Picture:
-    """Return Kaplan and Meier's curves of a time to a goal: the share of runs that have not reached it yet, by group.
+    """Return Kaplan-Meier curves of a time to a goal: the share of runs that have not reached it yet, by group.
 
-    From six runs on with the 95 % log-log interval at each time. A cross is a run given up at its timeout.
+    From six runs on, they have the 95 % log-log interval at each time. A cross marks a run given up at its timeout.
 
     Args:
         table: one row per run, see `covey.results.statistics.sample.sample`.
         metric: a time to a goal.
-        by: parameters, one curve for each of their values.
+        by: parameters, with one curve for each of their values.
 
     Raises:
         UnknownNameError: a column is missing.
-        InvalidValueError: the metric is no time to a goal.
+        InvalidValueError: the metric is not a time to a goal.
     """
     if not is_time_to_goal(metric):
         raise InvalidValueError(f"{metric!r} is not a time to a goal; choose one such as exploration_time_s or t90_s")
@@ -72,11 +72,11 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
     Below six runs the band is their range.
 
     Args:
-        curves: by the name of the setting, times [s], shape (t,), increasing, and the share explored by each run at
+        curves: by name of the setting, times [s], shape (t,), increasing, and the share explored by each run at
             those times, shape (runs, t), from 0 to 1; a run that ended earlier keeps its last share.
 
     Raises:
-        InvalidValueError: shapes do not fit, or a share is not between 0 and 1.
+        InvalidValueError: shapes do not match, or a share is not between 0 and 1.
     """
     n = sorted({len(np.atleast_2d(shares)) for _, shares in curves.values()})
     band = (

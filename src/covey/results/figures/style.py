@@ -1,6 +1,6 @@
-"""What all pictures share: colours, sizes, and writing the same bytes each time.
+"""Common parts of all pictures: colours, sizes, and reproducible bytes.
 
-Only matplotlib's objects are used, no pyplot: nothing global is touched, and runs can be drawn in threads.
+Only matplotlib's objects are used, not pyplot, so nothing global changes, and runs can be drawn in threads.
 Colours: M. Okabe, K. Ito: Color universal design, 2008.
 """
 
@@ -26,13 +26,13 @@ COLUMN_IN, PAGE_IN = 3.5, 7.16
 DPI = 300
 FONT, SMALL = 8.0, 7.0
 LABELLED = 12
-"""Up to so many robots are named in a picture."""
+"""Largest number of robots that are named in a picture."""
 
 _svg_lock = threading.Lock()
 
 
 class Picture(Figure):
-    """A matplotlib figure that notebooks show, and whose bytes depend on nothing but what is drawn."""
+    """A matplotlib figure that notebooks show; its bytes depend only on its content."""
 
     def __init__(self, width_in: float, height_in: float):
         super().__init__(figsize=(width_in, height_in), dpi=DPI, facecolor="white")
@@ -45,7 +45,7 @@ class Picture(Figure):
             text.set_text(printable(text.get_text(), keep="\n"))
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-        with _svg_lock:  # the salt of SVG ids can be given in no other way
+        with _svg_lock:  # there is no other way to set the salt of SVG ids
             before = mpl.rcParams["svg.hashsalt"]
             mpl.rcParams["svg.hashsalt"] = "covey"
             try:
@@ -55,7 +55,7 @@ class Picture(Figure):
         return buffer.getvalue()
 
     def _texts(self) -> Iterator[Text]:
-        """Yield all that is written in the figure, the ticks of its axes too: names are text, never mathematics."""
+        """Yield all texts of the figure, including the ticks of its axes: names are text, never mathematics."""
         for axes in self.axes:
             yield from (*axes.get_xticklabels(), *axes.get_yticklabels())
         yield from self.findobj(Text)  # pyright: ignore
@@ -65,7 +65,7 @@ class Picture(Figure):
 
 
 def robot_color(index: int, count: int) -> str:
-    """Return the colour of a robot; beyond eight robots colours run through cividis."""
+    """Return the colour of a robot; with more than eight robots, colours run through cividis."""
     if count <= len(ROBOTS):
         return ROBOTS[index]
     return to_hex(mpl.colormaps["cividis"](0.9 * index / (count - 1)))

@@ -1,4 +1,4 @@
-"""A run at the size of a stamp: hundreds of them fit into one report."""
+"""A very small picture of a run: hundreds of them fit into one report."""
 
 import io
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ MISSED_COLOR = "#F7D9C4"
 
 
 def thumbnail(run: "Run", side_px: int = 160) -> bytes | None:
-    """Return a small PNG of a run: the world, what nobody explored of it in light orange, and the robots' ways.
+    """Return a small PNG of a run: the world, its unexplored part in light orange, and the robots' paths.
 
     Args:
         run: what to draw.
         side_px: length of the longer side in pixels.
 
     Returns:
-        The bytes of the file; None when the run kept no maps.
+        The bytes of the file; None if the run kept no maps.
     """
     maps = run.maps
     if maps is None:
@@ -36,7 +36,7 @@ def thumbnail(run: "Run", side_px: int = 160) -> bytes | None:
     pixels = _ground(maps)[rows[:, None], columns]
     wall = (maps.truth.cells == WALL)[: first[0] + span[0], : first[1] + span[1]]
     thick = np.logical_or.reduceat(np.logical_or.reduceat(wall, rows, axis=0), columns, axis=1)
-    pixels[thick] = rgb(WALL_COLOR)  # a wall thinner than a pixel is not lost
+    pixels[thick] = rgb(WALL_COLOR)  # walls thinner than a pixel stay visible
     if len(run.pose_times):
         _draw_ways(pixels, run, np.asarray(first), span)
     buffer = io.BytesIO()
@@ -62,7 +62,7 @@ def _firsts(first: int, span: int, count: int) -> np.ndarray:
 
 
 def _draw_ways(pixels: np.ndarray, run: "Run", first: np.ndarray, span: np.ndarray) -> None:
-    """Colour the pixels that robots passed over, and a dot where each ended."""
+    """Colour the pixels that robots passed over, and a dot at each robot's end."""
     assert run.maps is not None
     rows, columns = pixels.shape[:2]
     for i in range(len(run.names)):

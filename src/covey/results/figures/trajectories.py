@@ -1,4 +1,4 @@
-"""The truth with the ways that the robots took."""
+"""The true world with the robots' paths."""
 
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,14 @@ _POINTS = 4000
 
 
 def trajectories(run: "Run") -> style.Picture:
-    """Return the world with each robot's way: a ring where it started, a disc where it ended, its name beside it."""
+    """Return the world with each robot's path: a ring at its start, a disc at its end, its name beside it."""
     picture, axes = layout.map_picture(view_of(run))
     draw_trajectories(axes, run)
     return picture
 
 
 def view_of(run: "Run") -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m] of the world, or around the robots' ways when no maps were kept."""
+    """Return left, right, bottom, top [m] of the world, or around the robots' paths if no maps were kept."""
     if run.landscape is not None:
         return _around_ways(run)
     if run.maps is not None:
@@ -37,7 +37,7 @@ def view_of(run: "Run") -> tuple[float, float, float, float]:
 
 
 def _around_ways(run: "Run") -> tuple[float, float, float, float]:
-    """Return left, right, bottom, top [m] of the part of the ground on which the robots were, and some more."""
+    """Return left, right, bottom, top [m] of the part of the ground that the robots visited, with a margin."""
     assert run.landscape is not None
     left, right, bottom, top = vertices_view(run.landscape.altitude, run.landscape.frame)
     points = run.poses[..., :2].reshape(-1, 2)
@@ -52,7 +52,7 @@ def _around_ways(run: "Run") -> tuple[float, float, float, float]:
 
 
 def draw_trajectories(axes: Axes, run: "Run") -> None:
-    """Draw the world, the ways, their ends, names, legend and scale bar into axes in metres."""
+    """Draw the world, the paths, their ends, names, legend and scale bar into axes in metres."""
     if run.landscape is not None:
         show_relief(axes, run.landscape.altitude, run.landscape.frame)
     if run.maps is not None:

@@ -1,7 +1,7 @@
-"""Statistics of a study that a reviewer would accept; ``docs/statistics.md`` says which one when.
+"""Statistics for a study; ``docs/statistics.md`` explains which one to use when.
 
-Below are pure functions over arrays; `summarize`, `compare`, `average_ranks`, `profiles`, `scaling` and `best_fleets`
-apply them to a table with one row per run.
+The modules hold pure functions over arrays; `summarize`, `compare`, `average_ranks`, `profiles`, `scaling` and
+`best_fleets` apply them to a table with one row per run.
 """
 
 from covey.results.statistics.fleet import BestFleet, best_fleet_size, speed_up

@@ -1,4 +1,4 @@
-"""What more robots bring: speed-up, efficiency, and the best size of a fleet."""
+"""The gain from more robots: speed-up, efficiency, and the best fleet size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from covey.results.statistics.ranks import checked
 
 
 def speed_up(sizes: ArrayLike, times_s: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the speed-up S(n) = T(1) / T(n) and the efficiency S(n) / n; NaN where the goal was not reached.
+    """Return the speed-up S(n) = T(1) / T(n) and the efficiency S(n) / n; NaN if the goal was not reached.
 
     Args:
-        sizes: numbers of robots n, shape (k,), 1 among them.
-        times_s: T(n) [s], for example medians; infinite or NaN where the goal was not reached.
+        sizes: numbers of robots n, shape (k,), including 1.
+        times_s: T(n) [s], for example medians; infinite or NaN if the goal was not reached.
 
     Raises:
         InvalidValueError: there is no time of one robot, or the shapes differ.
@@ -39,10 +39,10 @@ class BestFleet:
     """The best size of a fleet.
 
     Attributes:
-        size: n*, the size with the smallest median time, or weighted sum; the smaller of two that are equal.
+        size: n*, the size with the smallest median time, or weighted sum; the smaller one of equals.
         value: that median [s], or that sum.
-        interval: of n* when the runs of each size are drawn again; with fewer than six runs of some size the range of
-            the sizes that the first run of each, the second of each, ... find the best.
+        interval: interval of n* over resampled runs of each size. With fewer than six runs of some size it is the range
+            of the best sizes by the first run of each, the second run of each, and so on.
     """
 
     size: int
@@ -62,16 +62,16 @@ def best_fleet_size(
 
     Args:
         times_s: the times [s] of the runs of each size; infinite for a run that did not reach the goal.
-        costs: what the same runs cost, for example metres driven by all robots.
-        weight: lambda, how much cost counts; it needs ``costs`` and runs of one robot, of which half reach the goal.
-        level: of the interval.
-        seed: of the bootstrap.
+        costs: the costs of the same runs, for example metres driven by all robots.
+        weight: lambda, the weight of the cost; it needs ``costs``, and runs of one robot of which half reach the goal.
+        level: level of the interval.
+        seed: seed of the bootstrap.
 
     Returns:
-        None when no size reaches the goal in half of its runs.
+        None if no size reaches the goal in half of its runs.
 
     Raises:
-        InvalidValueError: there is no run, NaN among the values, or what the weight needs is missing.
+        InvalidValueError: there are no runs, a value is NaN, or an input that the weight needs is missing.
 
     References:
         Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot
@@ -94,7 +94,7 @@ def best_fleet_size(
         scales = [1.0 / one[0], weight / one[1]]
 
     def worth(n: int, drawn: np.ndarray) -> np.ndarray:
-        """Return what is to be small, for runs drawn from those of a size: indices, the last axis one draw."""
+        """Return the value to minimise for resampled runs of a size: indices, one resample along the last axis."""
         return sum(scale * median(part[drawn]) for scale, part in zip(scales, samples[n], strict=True))  # pyright: ignore
 
     sizes = np.array(list(samples))

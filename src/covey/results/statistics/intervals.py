@@ -1,4 +1,4 @@
-"""Between which values a median or a mean lies: a bootstrap interval, or of fewer than six values just their range."""
+"""Intervals of a median or a mean: a bootstrap interval, or the range of fewer than six values."""
 
 import math
 from collections.abc import Callable
@@ -12,19 +12,19 @@ from covey.random import generator
 from covey.results.statistics.ranks import checked
 
 FEWEST = 6
-"""With fewer values an interval would promise more than they hold: two of five runs cannot even give p < 0.05."""
+"""With fewer values an interval would claim too much: comparing five pairs of runs cannot even give p < 0.05."""
 RESAMPLES = 5000
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Two ends, either of which is infinite where it lies beyond the timeout.
+    """An interval; an end that exceeds the timeout is infinite.
 
     Attributes:
         low, high: the ends.
         kind: ``bootstrap``, ``rank test`` (the shifts that it does not reject), or ``range`` (smallest and largest
             value).
-        level: of an interval that is no range.
+        level: level of the interval; not for a range.
     """
 
     low: float
@@ -37,15 +37,15 @@ class Interval:
 
 
 def median(values: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Return the median along an axis; infinite when half of the values or more are."""
+    """Return the median along an axis; infinite if half of the values or more are."""
     return quantile(values, 0.5, axis)
 
 
 def quantile(values: np.ndarray, p: float, axis: int = -1) -> np.ndarray:
-    """Return a quantile along an axis, 0 < p < 1: where the share ``p`` of the values is reached.
+    """Return a quantile along an axis, 0 < p < 1: the value at which the share ``p`` of the values is reached.
 
-    Where that is exactly so between two values it is their mean (NumPy's ``averaged_inverted_cdf``), so that only the
-    quantiles among the timeouts are infinite.
+    If that holds exactly between two values, it is their mean (NumPy's ``averaged_inverted_cdf``), so only quantiles
+    among the timeouts are infinite.
     """
     ordered = np.sort(np.moveaxis(np.asarray(values, float), axis, -1), axis=-1)
     place = p * ordered.shape[-1]
@@ -68,11 +68,11 @@ def bootstrap_interval(
     Args:
         values: shape (n,); infinite for a run that did not reach the goal.
         statistic: a function of samples and ``axis``, such as `median` or ``numpy.mean``.
-        level: of the interval.
+        level: level of the interval.
         seed: the same seed gives the same interval, to the byte.
 
     Raises:
-        InvalidValueError: there is no value, or NaN among them.
+        InvalidValueError: there are no values, or NaN among them.
 
     References:
         B. Efron, R. J. Tibshirani: An introduction to the bootstrap, 1993, chapters 11 and 13.
@@ -91,7 +91,7 @@ def bootstrap_interval(
 
 
 def resamples(n: int, seed: int, stream: str = "statistics/bootstrap") -> np.ndarray:
-    """Return which of ``n`` values each resample holds, shape (RESAMPLES, n)."""
+    """Return the indices into ``n`` values of each resample, shape (RESAMPLES, n)."""
     return generator(seed, stream).integers(0, n, (RESAMPLES, n))
 
 

@@ -1,4 +1,4 @@
-"""What every test returns."""
+"""`Outcome`: the result of a test."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ class Outcome:
 
     Attributes:
         test: its name.
-        statistic: its statistic; the function says which.
+        statistic: its statistic, see the function.
         p: two-sided p value.
-        smallest_p: the smallest p that these data could have given, however they fell upon the samples. It depends on
-            sizes and ties only, not on the outcome, so a test that could not have been significant may be left out
-            without bias (R. E. Tarone: A modified Bonferroni method for discrete data. Biometrics 46, 1990).
+        smallest_p: the smallest p over all assignments of these data to the samples. It depends on sizes and ties only,
+            not on the outcome, so a test that could not have been significant may be left out without bias (R. E.
+            Tarone: A modified Bonferroni method for discrete data. Biometrics 46, 1990).
     """
 
     test: str

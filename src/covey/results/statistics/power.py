@@ -1,4 +1,4 @@
-"""How many runs a difference would need."""
+"""The number of runs that a difference needs to be found."""
 
 import itertools
 import math
@@ -14,15 +14,15 @@ from covey.results.statistics.ranks import differences
 def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: float = 0.8) -> int | None:
     """Return how many runs of each kind (paired: how many pairs) a two-sided rank test needs; None for no difference.
 
-    Both tests need N = (z_(1-alpha/2) + z_power)^2 / (3 (p - 1/2)^2): for Mann-Whitney N is both samples together, of
-    equal size, for Wilcoxon's signed-rank test the pairs. Never fewer than make p < alpha possible at all.
+    Both tests need N = (z_(1-alpha/2) + z_power)^2 / (3 (p - 1/2)^2). For Mann-Whitney, N is both samples together, of
+    equal size; for Wilcoxon's signed-rank test, the pairs. It is at least the number that makes p < alpha possible.
 
     Args:
-        p: the difference looked for: P(a > b) + P(a = b) / 2 (see `a12`); paired: the chance that two differences
-            add up to more than nothing (see `walsh_share`).
+        p: the difference to find: P(a > b) + P(a = b) / 2 (see `a12`); paired: the probability that the sum of two
+            differences is positive (see `walsh_share`).
         paired: whether runs are compared in pairs.
-        alpha: level of the test; that of the whole family over the number of tests in it.
-        power: chance to find the difference.
+        alpha: level of the test: that of the whole family over the number of its tests.
+        power: probability to find the difference.
 
     Raises:
         InvalidValueError: a number is not between 0 and 1.
@@ -46,7 +46,7 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
 
 
 def walsh_share(a: ArrayLike, b: ArrayLike) -> float:
-    """Return P(d + d' > 0) + P(d + d' = 0) / 2 of two different pairs' differences a - b, for `runs_needed` of pairs.
+    """Return P(d + d' > 0) + P(d + d' = 0) / 2 of two different pairs' differences a - b, for paired `runs_needed`.
 
     Opposite timeouts cancel. With a single pair it is 1, 0 or 1/2.
 

@@ -14,7 +14,7 @@ class Profile:
 
     Attributes:
         ratios: every factor at which a profile rises, from 1, shape (r,).
-        share: of the problems that each strategy solves within that factor of the best, shape (r, strategies).
+        share: share of the problems that each strategy solves within that factor of the best, shape (r, strategies).
     """
 
     ratios: np.ndarray
@@ -24,14 +24,14 @@ class Profile:
 def performance_profile(values: ArrayLike) -> Profile:
     """Return rho_s(tau), the share of problems p on which t(p, s) <= tau min over s of t(p, s).
 
-    The first row is the share of problems on which a strategy is the best, the last the share that it solves.
+    The first row is the share of problems on which a strategy is best, the last row the share that it solves.
 
     Args:
         values: time or cost by problem and strategy, shape (problems, strategies), above 0; infinite where the
-            strategy did not reach the goal. A problem that none solves counts against all.
+            strategy did not reach the goal. A problem that no strategy solves counts against all.
 
     Raises:
-        InvalidValueError: there is no value, or one is zero, negative or NaN.
+        InvalidValueError: there are no values, or one is zero, negative or NaN.
 
     References:
         E. D. Dolan, J. J. Moré: Benchmarking optimization software with performance profiles. Math. Program. 91, 2002.

@@ -1,8 +1,8 @@
-"""Tests on ranks, for values that are skewed and censored: a run that never reached the goal is +infinity, so it ranks
-last, level with the others that did not.
+"""Rank tests, for skewed and censored values: a run that never reached the goal is +infinity, so it ranks last, tied
+with the other such runs.
 
-The p values are exact up to fifty values, with ties too, which timeouts always make; beyond, the normal approximation
-with its corrections for ties and continuity.
+The p values are exact up to fifty values, also with ties (timeouts are always tied). For more values they are a normal
+approximation, corrected for ties and continuity.
 """
 
 import math
@@ -17,14 +17,14 @@ from covey.lazy import stats
 from covey.results.statistics.outcome import Outcome
 
 EXACT = 50
-"""Up to so many values p is exact: all counts fit into the 53 bits of a float."""
+"""Up to this many values p is exact: all counts fit into the 53 bits of a float."""
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
     """Return the two-sided Mann-Whitney U test of two independent samples.
 
-    The statistic is U of ``a``: the pairs in which a's value is the larger, ties one half. Without ties the smallest
-    p is 2 / C(n + m, n).
+    The statistic is U of ``a``: the number of pairs in which a's value is larger, ties one half. Without ties the
+    smallest p is 2 / C(n + m, n).
 
     Raises:
         InvalidValueError: a sample is empty or holds NaN.
@@ -50,10 +50,10 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
 def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
     """Return the two-sided Wilcoxon signed-rank test of pairs, for example of runs with the same seed.
 
-    The statistic is W+, the sum of the ranks of the pairs in which a's value is the larger. How far a run that never
-    reached the goal lies behind one that did is not known, but which of the two was better is: such a difference is
-    infinite, and all of them share the highest ranks. A pair without a difference, two timeouts included, is left
-    out. The smallest p is 2 / 2^n of the n pairs that remain (1 when none does).
+    The statistic is W+, the sum of the ranks of the pairs in which a's value is larger. If one run of a pair never
+    reached the goal, the size of the difference is unknown, but not its sign: it is infinite, and all such differences
+    share the highest ranks. A pair without a difference, such as two timeouts, is left out. The smallest p is 2 / 2^n
+    of the n remaining pairs (1 if none remains).
 
     Raises:
         InvalidValueError: the samples differ in length, are empty or hold NaN.
@@ -76,7 +76,7 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Return a - b of pairs; infinite where only one of the two is, and 0 where both are: nothing tells them apart.
+    """Return a - b of pairs; infinite if one of the two is, and 0 if both are.
 
     Raises:
         InvalidValueError: as `wilcoxon_paired`.
@@ -91,14 +91,14 @@ def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
 def smallest_p_mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
     """Return the smallest two-sided p that a Mann-Whitney test of these pooled values can give.
 
-    It is 2 / C(n + m, n) without ties; with ties, the splits that look the same at the border between the samples
-    count together.
+    It is 2 / C(n + m, n) without ties; with ties, splits that are equal but for tied values at the border between the
+    samples count together.
 
     Examples:
         >>> round(smallest_p_mann_whitney([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 4)  # 2 / 252
         0.0079
         >>> inf = math.inf
-        >>> smallest_p_mann_whitney([1, inf, inf], [inf, inf, inf])  # nothing can be seen with five timeouts of six
+        >>> smallest_p_mann_whitney([1, inf, inf], [inf, inf, inf])  # five timeouts of six cannot show a difference
         1.0
     """
     a, b = checked(a), checked(b)
@@ -113,7 +113,7 @@ def smallest_p_mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
-    """Return P(a > b) - P(a < b): -1 when every value of ``a`` is below every one of ``b``, 0 for no difference.
+    """Return P(a > b) - P(a < b): -1 if every value of ``a`` is below every value of ``b``, 0 for no difference.
 
     Raises:
         InvalidValueError: a sample is empty or holds NaN.
@@ -132,7 +132,7 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def dominance_in_pairs(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Cliff's delta within pairs (his d_w): the share of pairs with a > b, less the share with a < b.
+    """Return Cliff's delta within pairs (his d_w): the share of pairs with a > b less the share with a < b.
 
     Raises:
         InvalidValueError: as `wilcoxon_paired`.
@@ -155,7 +155,7 @@ def a12(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def magnitude(delta: float) -> str:
-    """Return what a Cliff's delta is called: negligible, small (0.147), medium (0.33) or large (0.474).
+    """Return the name for the size of a Cliff's delta: negligible, small (0.147), medium (0.33) or large (0.474).
 
     References:
         J. Romano, J. D. Kromrey, J. Coraggio, J. Skowronek: Appropriate statistics for ordinal level data. Annual
@@ -166,7 +166,7 @@ def magnitude(delta: float) -> str:
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p values adjusted for being a family: the i-th smallest times (m - i + 1), made monotone, at most 1.
+    """Return p values adjusted as a family: the i-th smallest times (m - i + 1), made monotone, at most 1.
 
     References:
         S. Holm: A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 1979.
@@ -187,9 +187,9 @@ class Friedman(Outcome):
     """A Friedman test.
 
     Attributes:
-        average_ranks: of each treatment over the blocks, 1 = smallest value, shape (k,).
-        critical_difference: two average ranks that are further apart differ (Nemenyi).
-        blocks: how many blocks there are.
+        average_ranks: average rank of each treatment over the blocks, 1 = smallest value, shape (k,).
+        critical_difference: average ranks that are further apart than this differ (Nemenyi).
+        blocks: number of blocks.
     """
 
     average_ranks: np.ndarray
@@ -198,15 +198,15 @@ class Friedman(Outcome):
 
 
 def friedman(values: ArrayLike, alpha: float = 0.05) -> Friedman:
-    """Return the Friedman test that k treatments (strategies) are alike over N blocks (maps), with Nemenyi's post-hoc.
+    """Return the Friedman test that k treatments (strategies) are equal over N blocks (maps), with Nemenyi's post-hoc.
 
     The statistic is the chi-squared corrected for ties, with k - 1 degrees of freedom; the critical difference is
-    q_alpha sqrt(k (k + 1) / (6 N)), q_alpha the studentized range over sqrt(2). Average ranks are compared only when
+    q_alpha sqrt(k (k + 1) / (6 N)), with q_alpha the studentized range over sqrt(2). Average ranks are compared only if
     p is below alpha.
 
     Args:
         values: one per block and treatment, shape (N, k), smaller is better; infinite where the goal was not reached.
-        alpha: of the critical difference.
+        alpha: level of the critical difference.
 
     Raises:
         InvalidValueError: fewer than three treatments or two blocks, or NaN.
@@ -239,7 +239,7 @@ def friedman(values: ArrayLike, alpha: float = 0.05) -> Friedman:
 
 
 def checked(values: ArrayLike) -> np.ndarray:
-    """Return values as floats, shape (n,); raise `InvalidValueError` when there is none, or NaN among them."""
+    """Return values as floats, shape (n,); raise `InvalidValueError` if there are none, or NaN among them."""
     array = np.asarray(values, float)
     if array.ndim != 1 or not len(array) or np.isnan(array).any():
         raise InvalidValueError(
@@ -254,7 +254,7 @@ def rank_sum_law(doubled: np.ndarray, n: int) -> np.ndarray:
 
     Args:
         doubled: twice the (mid)ranks, whole numbers, shape (N,).
-        n: how many are drawn.
+        n: number of ranks drawn.
     """
     counts = np.zeros((n + 1, int(doubled.sum()) + 1))
     counts[0, 0] = 1.0
@@ -264,7 +264,7 @@ def rank_sum_law(doubled: np.ndarray, n: int) -> np.ndarray:
 
 
 def signed_rank_law(doubled: np.ndarray) -> np.ndarray:
-    """Return the probability of each doubled sum of those ranks that get a plus, each with probability 1/2.
+    """Return the probability of each doubled sum of positive ranks, each rank being positive with probability 1/2.
 
     Args:
         doubled: twice the (mid)ranks, whole numbers, shape (n,).

@@ -1,4 +1,4 @@
-"""From the table of a study, one row per run, to samples: what a run that never reached its goal says."""
+"""Samples from the table of a study, one row per run, including runs that never reached their goal."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class Sample:
     """One metric of some runs.
 
     Attributes:
-        values: of a time to a goal one per run, where it was not reached the time at which the run was given up;
-            of another metric one per run that has a value. Shape (n,).
-        reached: whether ``values`` holds a value and not a time of giving up, shape (n,).
-        runs: all runs, also those without a value.
-        successes: of a time, runs that reached it; of another metric, runs that reached their goal.
-        until_s: of a time, the timeout up to which means are restricted; None of another metric, or without a timeout.
+        values: shape (n,). For a time to a goal, one value per run: if it was not reached, the time at which the run
+            was given up. For another metric, one value per run that has one.
+        reached: whether a value is a result and not a time of giving up, shape (n,).
+        runs: number of all runs, also of those without a value.
+        successes: number of runs that reached the time's goal; for another metric, that reached their goal.
+        until_s: the timeout up to which means of times are restricted; None for another metric, or without a timeout.
     """
 
     values: np.ndarray
@@ -38,7 +38,7 @@ class Sample:
 
     @property
     def ranked(self) -> np.ndarray:
-        """The values for tests on ranks: infinite where the goal was not reached, shape (n,)."""
+        """The values for rank tests, shape (n,): infinite where the goal was not reached."""
         return np.where(self.reached, self.values, np.inf)
 
     @cached_property
@@ -47,14 +47,14 @@ class Sample:
         return kaplan_meier(self.values, self.reached)
 
     def quantile(self, p: float) -> float | None:
-        """Return a quantile, of a time from Kaplan and Meier's curve; None without values, or beyond the timeout."""
+        """Return a quantile, for a time of the Kaplan-Meier curve; None without values, or past the timeout."""
         if not len(self.values):
             return None
         return self.survival.quantile_s(p) if self.until_s is not None else finite(float(quantile(self.ranked, p)))
 
     @property
     def mean(self) -> float | None:
-        """The mean; of a time with a timeout its restricted mean, of min(time, timeout). None without values."""
+        """The mean; for a time with a timeout the restricted mean, that of min(time, timeout). None without values."""
         if not len(self.values):
             return None
         if self.until_s is not None:
@@ -65,10 +65,10 @@ class Sample:
 def sample(table: "pl.DataFrame", metric: str) -> Sample:
     """Return a metric of the runs of a table.
 
-    A time to a goal (`is_time_to_goal`) counts for every run. Without a value the run is censored: at its
-    ``timeout_s`` however it ended (timeout, exhausted, failed, hung, out of memory: it would never have got there), but
-    one that somebody ended (``stopped``, ``interrupted``) at its ``simulated_time_s``, and any run without a timeout
-    too. Of other metrics nulls are left out, and counted: ``runs`` less the number of values.
+    A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored at its ``timeout_s``
+    for any ending of its own (timeout, exhausted, failed, hung, out of memory: it would never have reached the goal).
+    A run that somebody ended (``stopped``, ``interrupted``), or without a timeout, is censored at its
+    ``simulated_time_s``. For other metrics nulls are left out; their number is ``runs`` less the number of values.
 
     Args:
         table: one row per run: the metric, ``status``, and for times ``timeout_s`` and ``simulated_time_s``.
@@ -76,7 +76,7 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
 
     Raises:
         UnknownNameError: there is no such column.
-        InvalidValueError: it holds no numbers.
+        InvalidValueError: the column holds no numbers.
     """
     values = numbers(table, metric)
     status = column(table, "status").to_list()
@@ -93,7 +93,7 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
 
 
 def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tuple[tuple[Any, ...], "pl.DataFrame"]]:
-    """Yield the values of the columns ``by`` and the rows that have them: numbers ascending, others as they first come.
+    """Yield the values of the columns ``by`` and their rows: numbers ascending, others in order of first appearance.
 
     Raises:
         UnknownNameError: there is no such column.
@@ -109,26 +109,26 @@ def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tu
 
 
 def columns(by: str | Sequence[str] | None) -> list[str]:
-    """Return names of columns as a list, given as one name, several or none."""
+    """Return names of columns as a list, from one name, several or None."""
     return [by] if isinstance(by, str) else list(by or ())
 
 
 def levels(table: "pl.DataFrame", name: str) -> list[Any]:
-    """Return the different values of a column: numbers ascending, others in the order in which they first come."""
+    """Return the distinct values of a column: numbers ascending, others in order of first appearance."""
     series = column(table, name)
     values = series.unique(maintain_order=True).to_list()
     return sorted(values, key=lambda v: (v is None, v)) if series.dtype.is_numeric() else values
 
 
 def column(table: "pl.DataFrame", name: str) -> "pl.Series":
-    """Return a column; raise `UnknownNameError` with the nearest name when there is none."""
+    """Return a column; raise `UnknownNameError` with the nearest name if it does not exist."""
     if name not in table.columns:
         raise UnknownNameError("column", name, table.columns)
     return table[name]
 
 
 def numbers(table: "pl.DataFrame", name: str) -> np.ndarray:
-    """Return a column as floats, NaN for null, shape (n,); raise `InvalidValueError` when it holds something else."""
+    """Return a column as floats, NaN for null, shape (n,); raise `InvalidValueError` if it holds anything else."""
     series = column(table, name)
     if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
         raise InvalidValueError(f"column {name!r} holds {series.dtype}, not numbers; choose a metric that is a number")
@@ -136,5 +136,5 @@ def numbers(table: "pl.DataFrame", name: str) -> np.ndarray:
 
 
 def finite(value: float) -> float | None:
-    """Return a number, or None for one that is infinite or NaN."""
+    """Return a number, or None if it is infinite or NaN."""
     return value if np.isfinite(value) else None

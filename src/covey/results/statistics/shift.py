@@ -1,6 +1,6 @@
-"""By how much two samples differ, in the unit of the metric: the Hodges-Lehmann estimate and its interval.
+"""The difference of two samples in the unit of the metric: the Hodges-Lehmann estimate and its interval.
 
-The interval holds those shifts that the rank test at the same level does not reject, so it and p agree.
+The interval contains the shifts that the rank test at the same level does not reject, so it agrees with p.
 """
 
 import math
@@ -16,10 +16,10 @@ from covey.results.statistics.ranks import EXACT, checked, differences, rank_sum
 def shift_in_pairs(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Interval | None]:
     """Return the median of all means of two differences a - b (Walsh averages), and its interval.
 
-    A pair with one timeout differs infinitely; opposite timeouts cancel.
+    The difference of a pair with one timeout is infinite; opposite timeouts cancel.
 
     Returns:
-        The shift, and None where even the widest interval falls short of the level (0.95: fewer than six pairs).
+        The shift and its interval, None if even the widest one misses the level (0.95: fewer than six pairs).
 
     Raises:
         InvalidValueError: the samples differ in length, are empty or hold NaN.
@@ -47,10 +47,10 @@ def shift_in_pairs(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
 def shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Interval | None]:
     """Return the median of all differences between a value of ``a`` and one of ``b``, and its interval.
 
-    Two timeouts differ by nothing, a timeout and a time infinitely.
+    The difference of two timeouts is 0, that of a timeout and a time infinite.
 
     Returns:
-        As `shift_in_pairs`; 0.95 needs samples such as 4 and 4, or 3 and 5.
+        As `shift_in_pairs`; an interval of 0.95 needs sample sizes such as 4 and 4, or 3 and 5.
 
     Raises:
         InvalidValueError: a sample is empty or holds NaN.
@@ -71,7 +71,7 @@ def shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Inter
 
 
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return x + y, where opposite infinities cancel."""
+    """Return x + y; opposite infinities cancel."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(x) & (x == -y), 0.0, x + y)
 

@@ -1,4 +1,4 @@
-"""Times to a goal that some runs never reach: such a run is censored, it says "longer than this", and still counts.
+"""Times to a goal that some runs never reach: such a run is censored, means "longer than this", and still counts.
 
 References:
     E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. JASA 53, 1958.
@@ -22,14 +22,14 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Survival:
-    """The share of runs that have not reached the goal by a time, estimated from runs of which some never did.
+    """The share of runs that have not reached the goal by a time, estimated with censored runs.
 
     Attributes:
-        times_s: the times [s] at which runs reached it or were given up, increasing, shape (k,).
-        share: S(t), the share not there yet just after each of them, shape (k,); 1 before the first.
-        low, high: pointwise interval of S (Greenwood, log-log), shape (k,); NaN where it has none (S is 0 or 1).
+        times_s: the times [s] at which runs reached the goal or were given up, increasing, shape (k,).
+        share: S(t), the share that has not reached it just after each time, shape (k,); 1 before the first.
+        low, high: pointwise interval of S (Greenwood, log-log), shape (k,); NaN where there is none (S is 0 or 1).
         n, reached: all runs, and those that reached the goal.
-        level: of the interval.
+        level: level of the interval.
     """
 
     times_s: np.ndarray
@@ -42,14 +42,14 @@ class Survival:
 
     @property
     def median_s(self) -> float | None:
-        """Time by which half of the runs have reached the goal [s], or None when fewer do."""
+        """Time by which half of the runs have reached the goal [s], or None if fewer do."""
         return self.quantile_s(0.5)
 
     def quantile_s(self, p: float) -> float | None:
-        """Return the time by which the share ``p`` of the runs has reached the goal [s]; None when fewer do.
+        """Return the time by which the share ``p`` of the runs has reached the goal [s]; None if fewer do.
 
-        Where S(t) is exactly 1 - p over a stretch, it is the middle of the stretch (as R's ``survfit``), so that
-        without censoring the median is the usual one; None where nothing ends the stretch.
+        Where S(t) is exactly 1 - p over an interval, it is the middle of the interval (as in R's ``survfit``), so
+        without censoring the median is the usual one; None if the interval has no end.
         """
         below = np.flatnonzero(self.share <= 1.0 - p + _SAME)
         if not len(below):
@@ -71,9 +71,9 @@ def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level
     """Return the Kaplan-Meier estimate: S(t) = product over t_i <= t of (1 - d_i / n_i).
 
     Args:
-        times_s: when each run reached the goal, or until when it was seen not to have [s], shape (n,).
-        reached: whether it did, shape (n,).
-        level: of the pointwise log-log interval S^exp(-+z s), s^2 = sum d_i / (n_i (n_i - d_i)) / (ln S)^2.
+        times_s: when each run reached the goal, or when it was given up [s], shape (n,).
+        reached: whether it reached the goal, shape (n,).
+        level: level of the pointwise log-log interval S^exp(-+z s), s^2 = sum d_i / (n_i (n_i - d_i)) / (ln S)^2.
 
     Raises:
         InvalidValueError: there is no run, a time is negative or not finite, or the lengths differ.
@@ -85,7 +85,7 @@ def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level
     times, done = _checked(times_s, reached)
     curve = stats.ecdf(stats.CensoredData.right_censored(times, ~done)).sf
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)  # it has no interval where S is 0 or 1
+        warnings.simplefilter("ignore", RuntimeWarning)  # there is no interval where S is 0 or 1
         interval = curve.confidence_interval(confidence_level=level, method="log-log")
     low, high = np.array(interval.low.probabilities), np.array(interval.high.probabilities)
     inside = (curve.probabilities > _SAME) & (curve.probabilities < 1.0 - _SAME)
@@ -106,10 +106,10 @@ def log_rank(
     times_b: ArrayLike,
     reached_b: Sequence[bool] | np.ndarray,
 ) -> Outcome:
-    """Return the two-sided log-rank test that both samples reach the goal at the same rate at all times.
+    """Return the two-sided log-rank test of "both samples reach the goal at the same rate at all times".
 
-    The statistic is z; z^2 is the chi-squared with one degree of freedom that other packages print. The smallest p
-    is that of the most extreme split of all runs into two samples of these sizes.
+    The statistic is z; other packages print z^2, a chi-squared with one degree of freedom. The smallest p is that of
+    the most extreme split of all runs into two samples of these sizes.
 
     Raises:
         InvalidValueError: as `kaplan_meier`.
@@ -130,7 +130,7 @@ def log_rank(
 def _log_rank(a: np.ndarray, done_a: np.ndarray, b: np.ndarray, done_b: np.ndarray) -> tuple[float, float]:
     if not done_a.any() and not done_b.any():
         return 0.0, 1.0
-    with np.errstate(invalid="ignore"):  # no variance when all that happens, happens at the last time to all
+    with np.errstate(invalid="ignore"):  # no variance if all runs reach the goal at the last time
         found = stats.logrank(
             stats.CensoredData.right_censored(a, ~done_a), stats.CensoredData.right_censored(b, ~done_b)
         )

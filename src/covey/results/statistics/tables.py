@@ -1,4 +1,4 @@
-"""Tables of a study: one row per vector, per comparison, per strategy; made from one row per run."""
+"""Tables of a study, from one row per run: one row per group, per comparison or per strategy."""
 
 import itertools
 from collections.abc import Sequence
@@ -37,19 +37,19 @@ def summarize(
     level: float = 0.95,
     seed: int = 0,
 ) -> "pl.DataFrame":
-    """Return one row for each group of runs: how many, and how the metric is distributed.
+    """Return one row for each group of runs: their number and the distribution of the metric.
 
-    Columns: those of ``by``; ``metric``; ``runs`` all, ``n`` that count, ``successes``; ``median``, ``q1``, ``q3`` (of
-    a time to a goal from Kaplan and Meier's curve, null beyond the timeout); ``low``, ``high`` of the median,
-    ``interval`` ("95 % bootstrap interval", or "range" below six values; an end that is null lies beyond the timeout);
-    ``mean`` (of a time the restricted mean, up to ``until_s``).
+    Columns: those of ``by``; ``metric``; ``runs`` (all), ``n`` (those that count), ``successes``; ``median``, ``q1``,
+    ``q3`` (for a time to a goal from the Kaplan-Meier curve; null if they exceed the timeout); ``low``, ``high`` of the
+    median (null if they exceed the timeout); ``interval`` ("95 % bootstrap interval", or "range" below six values);
+    ``mean`` (for a time the restricted mean, up to ``until_s``).
 
     Args:
         table: one row per run, see `sample`.
         metric: a column of numbers.
         by: columns; None for all runs together.
-        level: of the interval.
-        seed: of the bootstrap.
+        level: level of the interval.
+        seed: seed of the bootstrap.
 
     Raises:
         UnknownNameError, InvalidValueError: a column is missing, or holds no numbers.
@@ -104,33 +104,33 @@ def compare(
     test: Literal["rank", "log-rank"] = "rank",
     alpha: float = 0.05,
 ) -> "pl.DataFrame":
-    """Return one row for each two values of the parameter ``between`` (in columns ``a``, ``b``) in each group ``by``.
+    """Return one row per pair of values ``a``, ``b`` of the parameter ``between``, in each group of ``by``.
 
-    All rows are one family for Holm's correction. A test is shown only when its smallest attainable p, corrected as if
-    every test of the family had taken its smallest, is below alpha; else ``statistic``, ``p`` and ``p_holm`` are null.
-    ``shift`` is by how much a lies above b, in the unit of the metric, with its 95 % interval ``shift_low`` to
-    ``shift_high`` (see `shift_in_pairs`; null where it lies beyond the timeout, both ends where there are too few runs
-    for an interval). ``cliffs_delta`` is P(a > b) - P(a < b), of pairs within the pairs. ``runs_needed`` of each value
-    (paired: pairs) would find a difference as large as the one seen here with power 0.8 at alpha over the number of
-    rows: a rough guess from few runs.
+    All rows are one family for Holm's correction. A test is shown only if its smallest attainable p is below alpha,
+    corrected as if every test of the family had its smallest p; else ``statistic``, ``p`` and ``p_holm`` are null.
+    ``shift`` is how much a exceeds b, in the unit of the metric, with the 95 % interval ``shift_low`` to
+    ``shift_high`` (see `shift_in_pairs`). An end that exceeds the timeout is null, and both are null with too few runs
+    for an interval. ``cliffs_delta`` is P(a > b) - P(a < b); for pairs, within the pairs. ``runs_needed`` is the number
+    of runs of each value (paired: of pairs) that would find a difference as large as this one with power 0.8, at alpha
+    over the number of rows: a rough guess from few runs.
 
     Args:
         table: one row per run, see `sample`.
         metric: a column of numbers.
-        between: the parameter whose values are compared, each with each.
-        by: parameters to keep apart.
-        paired: Wilcoxon's signed-rank test of runs with equal ``pair_on`` (True), Mann-Whitney's of all (False), or
-            pairs wherever half of the runs or more of the smaller sample have a partner (None); those without are
-            left out then.
-        pair_on: columns that say which runs belong together. With the settings among them, as in ``["world.terrain",
-            "seed"]``, one test is stratified by setting: the differences within all pairs are ranked together, which
-            for two values is the test of aligned ranks of Hodges and Lehmann.
+        between: the parameter whose values are compared pairwise.
+        by: parameters that form groups.
+        paired: True: Wilcoxon's signed-rank test of runs with equal ``pair_on``. False: Mann-Whitney's test of all
+            runs. None: pairs if at least half of the runs of the smaller sample have a partner; runs without are left
+            out.
+        pair_on: columns that identify a pair. With the settings among them, as in ``["world.terrain", "seed"]``, one
+            test is stratified by setting: the differences within all pairs are ranked together, which for two values
+            is the test of aligned ranks of Hodges and Lehmann.
         test: ``rank``, or ``log-rank`` of whole curves of a time to a goal, never paired.
-        alpha: of the family.
+        alpha: level of the family.
 
     Raises:
         UnknownNameError: a column is missing.
-        InvalidValueError: it holds no numbers, pairs are asked for and some run has no partner, or the test is unknown.
+        InvalidValueError: it holds no numbers, ``paired`` is True and a run has no partner, or the test is unknown.
 
     References:
         J. L. Hodges, E. L. Lehmann: Rank methods for combination of independent experiments in analysis of variance.
@@ -172,11 +172,11 @@ def average_ranks(
 ) -> tuple["pl.DataFrame", ranks.Friedman]:
     """Return the average rank of each value of ``between`` over blocks ``over`` (maps), 1 = best, and Friedman's test.
 
-    Ranked are the medians of the runs of each block and value; a median beyond the timeout ranks last.
+    The medians of the runs of each block and value are ranked; a median that exceeds the timeout ranks last.
 
     Raises:
         UnknownNameError: a column is missing.
-        InvalidValueError: some block lacks a value, or there are fewer than three values or two blocks.
+        InvalidValueError: a block lacks a value, or there are fewer than three values or two blocks.
     """
     values, names = _medians(table, metric, between, over)
     test = ranks.friedman(-values if larger_is_better else values, alpha)
@@ -186,10 +186,11 @@ def average_ranks(
 
 
 def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Sequence[str]) -> "pl.DataFrame":
-    """Return performance profiles of the values of ``between`` over problems ``over``, for a metric that is best small.
+    """Return performance profiles of the values of ``between`` over problems ``over``; smaller metrics are better.
 
-    Columns: ``ratio`` and one per value, the share of the problems that it solves within that factor of the best; a
-    problem is one set of values of ``over`` (for single runs: the map and ``seed``), its value the median of its runs.
+    Columns: ``ratio``, and one per value: the share of the problems that it solves within that factor of the best. A
+    problem is one set of values of ``over`` (for single runs: the map and ``seed``); its value is the median of its
+    runs.
 
     Raises:
         As `average_ranks` and `performance_profile`.
@@ -202,8 +203,8 @@ def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Seque
 def scaling(table: "pl.DataFrame", metric: str, size: str, by: str | Sequence[str] | None = None) -> "pl.DataFrame":
     """Return the median time, the speed-up S(n) = T(1) / T(n) and the efficiency S(n) / n of each fleet size.
 
-    Columns: those of ``by``; the size; ``n``, ``successes``, ``median``, ``speed_up``, ``efficiency``; null where half
-    of the runs did not reach the goal, and in groups without runs of one robot.
+    Columns: those of ``by``; the size; ``n``, ``successes``, ``median``, ``speed_up``, ``efficiency``. They are null if
+    half of the runs did not reach the goal, and in groups without runs of one robot.
     """
     rows = []
     for key, part in groups(table, by):
@@ -232,12 +233,12 @@ def best_fleets(
 ) -> "pl.DataFrame":
     """Return the best fleet size of each group: the smallest median time, or T / T(1) + weight cost / cost(1).
 
-    Columns: those of ``by``; ``best`` (null when no size reaches the goal in half of its runs), ``value``; ``low``,
-    ``high``, ``interval`` as of `best_fleet_size`. A run without a cost counts as infinitely dear.
+    Columns: those of ``by``; ``best`` (null if no size reaches the goal in half of its runs), ``value``; ``low``,
+    ``high``, ``interval`` as in `best_fleet_size`. A run without a cost counts as infinitely expensive.
 
     Raises:
         UnknownNameError: a column is missing.
-        InvalidValueError: sizes are no numbers, as under labels.
+        InvalidValueError: sizes are not numbers, for example labels.
     """
     rows = []
     numbers(table, size)
@@ -258,10 +259,10 @@ def best_fleets(
 def _pairs(
     a: "pl.DataFrame", b: "pl.DataFrame", metric: str, pair_on: Sequence[str]
 ) -> "tuple[pl.DataFrame, pl.DataFrame] | None":
-    """Return the runs of two tables in the order of their pairs, without those that have no partner.
+    """Return the runs of two tables in the order of their pairs, without runs that have no partner.
 
-    None when less than half of the runs of the smaller table have one, or no pair has two values. Of a metric that is
-    no time to a goal, pairs in which either run has no value are left out.
+    None if fewer than half of the runs of the smaller table have one, or no pair has two values. For a metric other
+    than a time to a goal, pairs in which either run has no value are left out.
     """
     if 2 * _partners(a, b, pair_on) < max(1, min(len(a), len(b))):
         return None
@@ -274,7 +275,7 @@ def _pairs(
 
 
 def _partners(a: "pl.DataFrame", b: "pl.DataFrame", pair_on: Sequence[str]) -> int:
-    """Return how many runs of each of two tables have a partner in the other; 0 where a partner is not the only one."""
+    """Return how many runs of each of two tables have a partner in the other; 0 if a partner is not unique."""
     for name in pair_on:
         column(a, name)
     if any(t.select(pair_on).is_duplicated().any() for t in (a, b)):
@@ -289,7 +290,7 @@ def _test(test: str, in_pairs: bool, a: Sample, b: Sample) -> Outcome:
 
 
 def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any]:
-    """Return how large the difference between two samples is, and how many runs one as large would need."""
+    """Return the size of the difference between two samples, and the number of runs that one as large needs."""
     dominance = ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta
     delta = dominance(a.ranked, b.ranked)
     effect = walsh_share(a.ranked, b.ranked) if in_pairs else ranks.a12(a.ranked, b.ranked)
@@ -312,7 +313,7 @@ def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any
 
 
 def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[Outcome], alpha: float) -> None:
-    """Add what each test found, where it could have found something."""
+    """Add the result of each test that could have been significant."""
     holm = ranks.holm([o.p for o in outcomes])
     least = ranks.holm([o.smallest_p for o in outcomes])
     for row, outcome, p_holm, smallest in zip(rows, outcomes, holm, least, strict=True):
@@ -336,7 +337,7 @@ def _medians(table: "pl.DataFrame", metric: str, between: str, over: Any) -> tup
 
 
 def _frame(table: "pl.DataFrame", by: list[str], rows: list[dict[str, Any]], kinds: dict[str, str], more=None):
-    """Return rows as a frame: the columns ``by`` with the types they have in ``table``, others as ``kinds`` says."""
+    """Return rows as a frame: the columns ``by`` with their types in ``table``, others with the types of ``kinds``."""
     types = {"s": pl.String, "i": pl.Int64, "f": pl.Float64, "b": pl.Boolean}
     schema = {name: table.schema[name] for name in by} | (more or {}) | {n: types[k] for n, k in kinds.items()}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema, orient="row")

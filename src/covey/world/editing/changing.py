@@ -1,4 +1,4 @@
-"""A world that changes: doors, walls put up and obstacles over the cells that are always there."""
+"""A changing world: doors, added walls and obstacles over the permanent cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from covey.world.state import AnyWorld, WorldState
 from covey.world.world import FREE, OPEN, WALL, World
 
 DEFAULT_MATERIAL = "concrete"
-"""What walls are made of in a world that does not say it, once one is put up that does."""
+"""Material of walls without one, once a wall with a material is put up."""
 
 
 def door_patch(world: AnyWorld, door: Door) -> Patch:
     """Return the cells of a door.
 
     Raises:
-        InvalidValueError: it holds the centre of no cell of the world.
+        InvalidValueError: it contains no cell centre of the world.
     """
     patch = shape_patch(world.grid, shapely.box(door.x0_m, door.y0_m, door.x1_m, door.y1_m))
     if patch is None:
@@ -29,7 +29,7 @@ def door_patch(world: AnyWorld, door: Door) -> Patch:
 
 
 def with_doors(world: World, doors: Sequence[Door]) -> World:
-    """Return the world with more doors; where they are, there is floor, or wall while they are shut."""
+    """Return the world with more doors; their cells are floor, or wall while they are shut."""
     if not doors:
         return world
     cells = world.grid.cells.copy()
@@ -39,7 +39,7 @@ def with_doors(world: World, doors: Sequence[Door]) -> World:
 
 
 def with_doors_open(world: World) -> World:
-    """Return the world with all doors open: itself when they are."""
+    """Return the world with all doors open; the world itself if they are open."""
     shut = [door for door in world.doors if not door.open]
     if not shut:
         return world
@@ -50,7 +50,7 @@ def with_doors_open(world: World) -> World:
 
 
 class Structures:
-    """What stands in a world beside its own cells, by name.
+    """The doors, added walls and obstacles of a world, by name.
 
     Args:
         world: its cells are edited.
@@ -102,7 +102,7 @@ class Structures:
         return int(walls.sum())
 
     def newly_solid(self, patch: Patch) -> Patch:
-        """Return those cells of a patch that are passable now."""
+        """Return the cells of a patch that are passable now."""
         return Patch(patch.row, patch.column, patch.mask & ~_part(self.world.solid, patch))
 
     def _put(self, name: str, patch: Patch, material: int | None) -> None:
@@ -118,7 +118,7 @@ class Structures:
         self._repaint(patch)
 
     def _repaint(self, window: Patch) -> None:
-        """Compose the cells of a window anew from the ground and what stands there."""
+        """Recompute the cells of a window from the permanent cells and the structures."""
         cells = _part(self._cells, window).copy()
         materials = None
         for patch, material in self._things.values():
@@ -145,9 +145,9 @@ def robot_in(world: AnyWorld, patch: Patch, discs: np.ndarray) -> int:
     """Return the first robot whose body overlaps cells, or -1.
 
     Args:
-        world: the place of the cells.
+        world: the world of the cells.
         patch: the cells.
-        discs: bodies, float64 (n, k, 3): x, y, radius [m] in the world frame; radius 0 is no disc.
+        discs: bodies, float64 (n, k, 3): x, y, radius [m] in the world frame; radius 0 means no disc.
     """
     if not patch.mask.any():
         return -1
@@ -170,7 +170,7 @@ def robot_in(world: AnyWorld, patch: Patch, discs: np.ndarray) -> int:
 
 
 def _door(name: str) -> str:
-    return f"door {name}"  # a wall may have the name of a door
+    return f"door {name}"  # a wall may have the same name as a door
 
 
 def _part(cells: np.ndarray, patch: Patch) -> np.ndarray:
@@ -184,7 +184,7 @@ def _fill(cells: np.ndarray, patch: Patch, value: int) -> None:
 
 
 def _overlap(patch: Patch, window: Patch) -> np.ndarray | None:
-    """Return which cells of a window a patch fills, bool of the window's shape; None for none."""
+    """Return which cells of a window a patch fills, bool of the window's shape; None if none."""
     h, w = window.mask.shape
     part = Patch(patch.row - window.row, patch.column - window.column, patch.mask).clipped((h, w))
     if part is None:

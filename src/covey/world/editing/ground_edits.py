@@ -1,7 +1,7 @@
 """Edits of a ground: altitudes set or shifted, craters, mounds, trenches, banks of earth, and digs.
 
-Each function works out a `GroundEdit` and changes nothing; `Ground.edited` and `covey.world.state.GroundState.apply` do
-what it says. An edit that asks for an altitude outside the ground's ``range_m`` is refused as a whole.
+Each function returns a `GroundEdit` and changes nothing; `Ground.edited` and `covey.world.state.GroundState.apply`
+apply it. An edit with an altitude outside the ground's ``range_m`` is refused as a whole.
 """
 
 import math
@@ -19,13 +19,13 @@ Point = tuple[float, float]
 
 
 def altitudes(ground: Heightfield, row: int, column: int, altitude: np.ndarray, what: str = "the edit") -> GroundEdit:
-    """Give a rectangle of vertices from [row, column] on these altitudes [m].
+    """Set the altitudes [m] of a rectangle of vertices that starts at [row, column].
 
     Args:
         ground: the ground.
-        row, column: the first vertex, of the smallest row and column.
+        row, column: the first vertex, with the smallest row and column.
         altitude: float64 (h, w), [m].
-        what: what an error calls the edit.
+        what: name of the edit in an error.
 
     Raises:
         InvalidValueError: an altitude is outside ``range_m``, or the rectangle outside the ground.
@@ -52,17 +52,17 @@ def region(
     ground: Heightfield, *, point_m: Point | None = None, box_m: tuple[float, float, float, float] | None = None,
     polygon_m: Any = None, centre_m: Point | None = None, radius_m: float | None = None,
 ) -> Patch:  # fmt: skip
-    """Return the vertices that are nearest a point, or lie in a box, a polygon or a disc.
+    """Return the vertex nearest to a point, or the vertices in a box, a polygon or a disc.
 
     Args:
         ground: the ground.
         point_m: x, y [m].
         box_m: left, bottom, right, top [m].
-        polygon_m: vertices [x, y] [m]; where it is narrower than the spacing, no vertex that it passes is left out.
-        centre_m, radius_m: of a disc [m].
+        polygon_m: vertices [x, y] [m]; where it is narrower than the spacing, it includes every vertex that it passes.
+        centre_m, radius_m: a disc [m].
 
     Raises:
-        InvalidValueError: there are no such vertices, or not one of these was given.
+        InvalidValueError: there are no such vertices, or not exactly one of these was given.
     """
     given = [name for name, value in (("point_m", point_m), ("box_m", box_m), ("polygon_m", polygon_m),
                                       ("centre_m", centre_m)) if value is not None]  # fmt: skip
@@ -94,21 +94,21 @@ def set_altitude(ground: Heightfield, place: Patch, altitude_m: float) -> Ground
 
 
 def shift(ground: Heightfield, place: Patch, by_m: float) -> GroundEdit:
-    """Raise the vertices of a `region` by an offset [m], lower them by a negative one."""
+    """Raise the vertices of a `region` by an offset [m]; a negative one lowers them."""
     return _edit_patch(ground, place, _part(ground, place) + by_m, "the shift")
 
 
 def crater(
     ground: Heightfield, centre_m: Point, depth_m: float, radius_m: float, *, ejecta: bool = False
 ) -> GroundEdit:
-    """Dig a bowl, a paraboloid: the altitude at the distance r < R of its centre falls by depth * (1 - (r / R)^2).
+    """Dig a paraboloid: the altitude at a distance r < R from its centre falls by depth * (1 - (r / R)^2).
 
     Args:
         ground: the ground.
-        centre_m: x, y [m]; it may lie beyond the edge.
-        depth_m: in the middle [m].
-        radius_m: of the rim, R [m].
-        ejecta: what is removed flies as rocks and stays (`covey.world.editing.ejecta`); else it vanishes.
+        centre_m: x, y [m]; it may lie outside the ground.
+        depth_m: depth at the centre [m].
+        radius_m: radius R of the rim [m].
+        ejecta: True: the removed ground flies as rocks and stays (`covey.world.editing.ejecta`); False: it vanishes.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (the tool; it
@@ -124,7 +124,7 @@ def crater(
     volume = float((dug.before - dug.after).sum()) * ground.spacing_m**2
     spread(after, ground.frame, landed(after, ground.frame, centre_m, radius_m, volume), volume)
     changed = after != ground.altitude
-    changed[dug.row, dug.column] = True  # so that there is a rectangle in any case
+    changed[dug.row, dug.column] = True  # so that there always is a rectangle
     rows, columns = np.nonzero(changed)
     r0, r1, c0, c1 = int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
     return altitudes(ground, r0, c0, after[r0:r1, c0:c1], "the crater with its ejecta")
@@ -146,17 +146,17 @@ def bank(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, height
 
 
 def dig(ground: Heightfield, from_m: Point, to_m: Point, volume_m3: float, radius_m: float) -> GroundEdit:
-    """Take ground out of a bowl at one place and lay it down as a heap at another; no volume is lost.
+    """Move ground from a bowl at one place to a heap at another; no volume is lost.
 
-    Each is a paraboloid sampled at points, and what belongs to a point is shared by the three vertices of the triangle
-    around it, in proportion to their barycentric coordinates. So the volume and its middle are kept to rounding,
-    however wide the bowl is in comparison with the spacing. No slope is too steep for it to stand.
+    Each is a paraboloid sampled at points. The volume of a point goes to the three vertices of the triangle around it,
+    in proportion to their barycentric coordinates. So volume and centre are exact but for rounding, for any ratio of
+    radius to spacing. Slopes are not limited.
 
     Args:
         ground: the ground.
-        from_m, to_m: the middles, x, y [m]; both bowls lie inside the ground, a spacing or more from its edge.
-        volume_m3: how much [m3].
-        radius_m: of both [m].
+        from_m, to_m: the centres, x, y [m]; both bowls lie inside the ground, a spacing or more from its edge.
+        volume_m3: the volume [m3].
+        radius_m: radius of both [m].
     """
     moved = np.zeros(ground.shape)
     depth_m = _positive("volume_m3", volume_m3) / ground.spacing_m**2
@@ -171,7 +171,7 @@ def dig(ground: Heightfield, from_m: Point, to_m: Point, volume_m3: float, radiu
 def _bowl_shares(
     ground: Heightfield, middle: Point, radius_m: float, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows and columns of the vertices under a bowl, and the share of its volume that each holds."""
+    """Return rows and columns of the vertices under a bowl, and the share of its volume at each."""
     reach = _positive("radius_m", radius_m) + ground.spacing_m
     left, right, bottom, top = ground.bounds
     x, y = middle
@@ -238,7 +238,7 @@ def _inside(ground: Heightfield, place: Patch | None, what: str) -> Patch:
 
 
 def _between(low: float, high: float, first: float, spacing: float, count: int) -> np.ndarray:
-    """Return which of some coordinates, ``first + k * spacing``, lie from low to high, but for rounding."""
+    """Return which of the coordinates ``first + k * spacing`` lie from low to high, with room for rounding."""
     at = first + np.arange(count) * spacing
     return (low - 1e-9 * spacing <= at) & (at <= high + 1e-9 * spacing)
 

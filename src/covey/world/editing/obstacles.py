@@ -1,4 +1,4 @@
-"""Cells that things fill, and where a thing that moves along a path is."""
+"""Cells that objects fill, and the position of an object that moves along a path."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Patch:
         return (self.row, self.column) == (other.row, other.column) and np.array_equal(self.mask, other.mask)
 
     def clipped(self, shape: tuple[int, int]) -> "Patch | None":
-        """Return the part inside an array; None when there is none."""
+        """Return the part inside an array; None if there is none."""
         h, w = self.mask.shape
         r0, c0 = max(self.row, 0), max(self.column, 0)
         r1, c1 = min(self.row + h, shape[0]), min(self.column + w, shape[1])
@@ -58,12 +58,12 @@ def shape_patch(grid: Grid, shape: Any) -> Patch | None:
 
 
 def disc_patch(v: float, u: float, radius: float, shape: tuple[int, int]) -> Patch | None:
-    """Return the cells of an array whose centres a disc holds, or None.
+    """Return the cells of an array whose centres lie in a disc, or None.
 
     Args:
         v, u: its centre along rows and columns, in cells.
         radius: in cells.
-        shape: of the array.
+        shape: shape of the array.
     """
     return _centres_inside(v, u, radius, radius, lambda dv, du: dv * dv + du * du <= radius * radius, shape)
 
@@ -71,13 +71,13 @@ def disc_patch(v: float, u: float, radius: float, shape: tuple[int, int]) -> Pat
 def rectangle_patch(
     v: float, u: float, length: float, width: float, heading: float, shape: tuple[int, int]
 ) -> Patch | None:
-    """Return the cells of an array whose centres a rectangle holds, or None.
+    """Return the cells of an array whose centres lie in a rectangle, or None.
 
     Args:
         v, u: its centre along rows and columns, in cells.
         length, width: in cells.
-        heading: of its length [rad].
-        shape: of the array.
+        heading: direction of its length [rad].
+        shape: shape of the array.
     """
     c, s = math.cos(heading), math.sin(heading)
 
@@ -101,11 +101,11 @@ def _centres_inside(
 
 
 class Way:
-    """A path through points, by the distance travelled on it.
+    """A path through points, parametrised by the travelled distance.
 
     Args:
-        points: x, y [m], shape (k, 2); one point stands still.
-        repeat: ``loop`` goes on from the last point to the first, ``back_and_forth`` turns round, ``once`` stops there.
+        points: x, y [m], shape (k, 2); with one point, the object stands still.
+        repeat: at the last point, ``loop`` goes on to the first, ``back_and_forth`` turns round, ``once`` stops.
     """
 
     def __init__(self, points: Any, repeat: Repeat = "back_and_forth"):

@@ -21,11 +21,11 @@ Points = Sequence[Sequence[float]]
 
 _SPLIT = 8
 _BLOCK = _SPLIT**3  # cells
-_NUDGE = 1e-6  # of a cell: a centre on an edge belongs to the side of larger x and y, whatever the rounding
+_NUDGE = 1e-6  # of a cell: a centre on an edge belongs to the side of larger x and y despite rounding
 
 
 def polygon(vertices: Points, what: str = "polygon") -> Polygon:
-    """Return the simple polygon with these vertices [m], or raise `InvalidValueError` saying what is wrong."""
+    """Return the simple polygon with these vertices [m], or raise `InvalidValueError` with the reason."""
     if len(vertices) < 3:
         raise InvalidValueError(f"{what} has {len(vertices)} vertices; it needs at least 3")
     if not np.all(np.isfinite(np.asarray(vertices, float))):
@@ -38,9 +38,9 @@ def polygon(vertices: Points, what: str = "polygon") -> Polygon:
 
 
 def wall(points: Points, thickness_m: float, what: str = "wall") -> Polygon:
-    """Return a wall along a line of points [m], half the thickness to each side and beyond both ends.
+    """Return a wall along a line of points [m]; it extends half its thickness to each side and past both ends.
 
-    Because of these ends, walls that meet in a point close the corner.
+    Because of these ends, walls that meet at a point close the corner.
     """
     line = np.asarray(points, float)
     if len(line) < 2 or not np.all(np.isfinite(line)) or np.all(line == line[0]):
@@ -53,8 +53,8 @@ def wall(points: Points, thickness_m: float, what: str = "wall") -> Polygon:
 def rasterize(grid: Grid, shape: BaseGeometry) -> np.ndarray:
     """Return which cells a polygon (or several) fills, bool (rows, columns), for a grid without yaw.
 
-    A cell is filled when its centre is inside. Where a shape is narrower than the diagonal of a cell, every cell that
-    it overlaps is filled, so that a thin wall has no gaps.
+    A cell is filled if its centre is inside. Where a shape is narrower than a cell's diagonal, it fills every cell that
+    it overlaps, so a thin wall has no gaps.
     """
     filled = _centres_inside(grid, shape)
     h = grid.resolution * math.sqrt(0.5)
@@ -67,7 +67,7 @@ def rasterize(grid: Grid, shape: BaseGeometry) -> np.ndarray:
 
 
 def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
-    """Even-odd rule at the cell centres: each edge toggles all cells to its right in the rows that it spans."""
+    """Apply the even-odd rule at cell centres: each edge toggles all cells to its right in the rows that it spans."""
     rows, columns = grid.shape
     toggles = np.zeros((rows, columns + 1), bool)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
@@ -84,7 +84,7 @@ def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
 
 
 def _fill_overlapped(grid: Grid, part: BaseGeometry, filled: np.ndarray) -> None:
-    """Fill the cells that a shape overlaps: blocks of cells that it does not touch are left out, then smaller ones."""
+    """Fill the cells that a shape overlaps: skip blocks of cells that it does not touch, then smaller blocks."""
     shapely.prepare(part)
     corners = grid.to_cells([part.bounds[:2], part.bounds[2:]])
     (r0, c0), (r1, c1) = np.clip(corners, 0, np.array(grid.shape) - 1) // _BLOCK
@@ -121,18 +121,18 @@ def workspace(
     wall_materials: Sequence[str] = (),
     name: str = "workspace",
 ) -> World:
-    """Return a polygon with polygonal obstacles and thin walls in it.
+    """Return a polygonal world with polygonal obstacles and thin walls.
 
     Args:
-        workspace_m: vertices [m] of the workspace, any simple polygon.
+        workspace_m: vertices [m] of the workspace, a simple polygon.
         obstacles_m: vertices [m] of each obstacle.
         walls_m: points [m] along each wall.
         wall_m: thickness of these walls [m].
         border: ``wall`` closes the workspace with a ring of wall cells just outside it; ``open`` lets robots leave.
         resolution_m: side of a cell [m].
-        material: what the border, the obstacles and the walls are made of; None leaves it unsaid.
-        obstacle_materials: what each obstacle is made of instead.
-        wall_materials: what each of ``walls_m`` is made of instead.
+        material: material of the border, the obstacles and the walls; None for no material.
+        obstacle_materials: material of each obstacle, instead of ``material``.
+        wall_materials: material of each of ``walls_m``, instead of ``material``.
         name: name of the world.
 
     Raises:
