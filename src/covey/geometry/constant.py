@@ -21,3 +21,16 @@ def constant(values: Any) -> np.ndarray:
     """
     array = np.asarray(values)
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+
+def is_constant(array: np.ndarray) -> bool:
+    """Return whether nobody can write an array, whoever holds it.
+
+    Examples:
+        >>> is_constant(constant([0.0, 1.5])), is_constant(np.zeros(2))
+        (True, False)
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, bytes)
