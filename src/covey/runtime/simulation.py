@@ -158,26 +158,8 @@ class Simulation:
             self.localization.teams, shares, self.communication.network, sharing, self.clock, frames
         )
         self.computing = Computing(self.groups, self.clock, execution)
-        self.deciding = Deciding(
-            self.groups,
-            self.sensing,
-            self.localization,
-            self.communication,
-            self.computing,
-            host,
-            seed,
-            execution,
-            self.map_exchange.frames_of if own_frames else None,
-            self.tracker.waypoints,
-        )
-        if NOTICE in self.tracker.facts:
-            self.communication.board.notes[NOTICE] = self.tracker.facts[NOTICE]
         mapped = {i: b for i, b in self.localization.belief_of.items() if isinstance(b, ElevationBelief)}
         self.ground_accuracy = GroundAccuracy(place.ground, mapped, self.clock)
-        self.observing = Observing(self)
-        self.observers = list(observers)
-        self.commands = np.zeros((len(self.names), 3))
-        self.status: str | None = None
         self.events: list[Event] = []
         self._failed: list[tuple[str, float, str]] = []
         port = Port(
@@ -197,12 +179,40 @@ class Simulation:
             grounds=lambda: self._recorder.folder / GROUNDS,
         )
         self.inputs = Inputs(port, events, faults)
+        self.observers = list(observers)
+        self.deciding = Deciding(
+            self.groups,
+            self.sensing,
+            self.localization,
+            self.communication,
+            self.computing,
+            host,
+            seed,
+            execution,
+            self.map_exchange.frames_of if own_frames else None,
+            self.tracker.waypoints,
+        )
+        if NOTICE in self.tracker.facts:
+            self.communication.board.notes[NOTICE] = self.tracker.facts[NOTICE]
+        self.observing = Observing(self)
+        self.commands = np.zeros((len(self.names), 3))
+        self.status: str | None = None
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
-        spatial = physics == "terrain" or world.ground is not None
-        self._recorder = Recorder(
+        try:
+            self._recorder = self._open_recorder(recording, mission, physics == "terrain" or world.ground is not None)
+        except BaseException:
+            self.deciding.close()
+            raise
+        self.deciding.record_into(self._recorder)
+        self._run: Run | None = None
+        self.stopwatch = Stopwatch()
+
+    def _open_recorder(self, recording: Recording | Path | str | None, mission: Mission, spatial: bool) -> Recorder:
+        """Return the recorder of the run, in its folder; ``spatial``: bodies have altitude, roll and pitch."""
+        recorder = Recorder(
             recording,
             self.names,
-            pose_every=execution.pose_every,
+            pose_every=self.execution.pose_every,
             mission=(*self.scoring.columns, *self.ground_accuracy.columns),
             robot_columns=self.scoring.robot_columns,
             attitude=spatial,
@@ -210,12 +220,10 @@ class Simulation:
         task = {"kind": mission.kind, **self.tracker.facts}
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)
-        self._recorder.open(build_manifest(self.names, seed, self._recorder.recording, self.stop.goal, task))
+        recorder.open(build_manifest(self.names, self.seed, recorder.recording, self.stop.goal, task))
         if spatial:
-            self._recorder.manifest |= {"radius_m": self.model.radius.tolist()}
-        self.deciding.record_into(self._recorder)
-        self._run: Run | None = None
-        self.stopwatch = Stopwatch()
+            recorder.manifest |= {"radius_m": self.model.radius.tolist()}
+        return recorder
 
     # -- what one asks ----------------------------------------------------------------------------------------------
 

@@ -1,11 +1,14 @@
 """The watchdog interrupts Python code that does not come back."""
 
+import gc
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+import covey
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog
 
 
@@ -56,3 +59,15 @@ def test_a_debugger_can_look_at_a_controller_after_a_step_that_was_watched():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "went on\n", done.stderr
+
+
+def test_the_watchdog_ends_with_a_simulation_that_nobody_closes():
+    before = set(threading.enumerate())
+    sim = covey.Simulation(covey.World.empty(6, 6), 1, lambda robot: robot.drive(0.1))
+    sim.step()
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.name == "covey-watchdog"
+    del sim
+    gc.collect()
+    thread.join(5.0)
+    assert not thread.is_alive()

@@ -136,3 +136,27 @@ def test_in_real_time_who_is_late_misses_the_step_and_the_simulator_goes_on():
 def slow(robot):
     time.sleep(0.25)
     robot.drive(0.2)
+
+
+def occupied(folder):
+    (folder / "notes.txt").write_text("mine")
+    return {"recording": folder}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (occupied, covey.errors.RunFolderError),
+        (lambda _: {"events": [{"door": "none", "to": "open", "at_s": 1}]}, InvalidValueError),
+        (lambda _: {"observers": 3}, TypeError),
+    ],
+    ids=["folder", "event", "observers"],
+)
+def test_a_simulation_that_cannot_begin_leaves_no_process(wrong, error, tmp_path):
+    before = set(psutil.Process().children())
+    with pytest.raises(error) as raised:
+        covey.Simulation(
+            covey.World.empty(6, 6), 1, straight, execution={"controllers": "processes"}, **wrong(tmp_path)
+        )
+    left = [p for p in set(psutil.Process().children()) - before if p.status() != psutil.STATUS_ZOMBIE]
+    assert not left, raised

@@ -3,6 +3,7 @@
 import os
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
@@ -25,6 +26,7 @@ class LocalHost(Host):
     def __init__(self, team: Team):
         communication, beliefs = team.communication, team.localization.belief_of
         self.watchdog = Watchdog(team.execution.step_budget_s)
+        weakref.finalize(self, self.watchdog.close).atexit = False  # even if nobody closes it
         self.cpu_s = dict[int, float]()
         self.onboard = {
             i: spec.software(communication.mailboxes[i], communication.board, beliefs.get(i), team.frames_of.get(i))

@@ -75,6 +75,12 @@ class RemoteHost(Host):
     """
 
     def __init__(self, lines_of: Callable[[Processes, list[Channel]], Lines], team: Team):
+        for mapped in team.localization.teams:
+            if not isinstance(mapped.beliefs, Mirror):
+                raise InvalidValueError(
+                    f"{mapped.beliefs.names[0]} maps the ground, which processes of robots cannot do yet; run with "
+                    "controllers in_process"
+                )
         self._team = team
         record, budget_s = team.execution.processes, team.execution.step_budget_s
         self._pace = RealTime(team.execution.step_s) if record.pace == "real_time" else LockStep()
@@ -92,11 +98,7 @@ class RemoteHost(Host):
         self._noting = Noting()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
         for mapped in team.localization.teams:
-            if not isinstance(mapped.beliefs, Mirror):
-                raise InvalidValueError(
-                    f"{mapped.beliefs.names[0]} maps the ground, which processes of robots cannot do yet; run with "
-                    "controllers in_process"
-                )
+            assert isinstance(mapped.beliefs, Mirror)
             rows = {row: int(i) for row, i in enumerate(mapped.members) if int(i) in self._apart}
             mapped.beliefs.attach({row: self._apart[i].line for row, i in rows.items()}, self)
             self._mirrors |= {i: (mapped.beliefs, row) for row, i in rows.items()}
