@@ -136,7 +136,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(_MODULES[name])
     if name not in _HOMES:
-        raise AttributeError(f"module 'covey' has no attribute {name!r}")
+        from covey.errors import did_you_mean
+
+        near = "" if name.startswith("_") else did_you_mean(name, (*_HOMES, *_MODULES)).partition(";")[0]
+        raise AttributeError(f"module 'covey' has no attribute {name!r}{near}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 

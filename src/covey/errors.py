@@ -4,6 +4,8 @@ import difflib
 import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import CodeType
+from typing import Self
 
 _SHOWN = 20  # problems
 
@@ -38,8 +40,31 @@ class UnknownNameError(CoveyError, KeyError):
         return printable(str(self.args[0]))
 
 
+class UnknownAttributeError(CoveyError, AttributeError):
+    """An attribute that a robot does not have. The nearest name is searched only when the error is shown."""
+
+    def __init__(self, name: str, known: Iterable[str], otherwise: str):
+        self.given, self.known, self.otherwise = name, known, otherwise
+        super().__init__(f"a robot has no {name!r}", name=name)
+
+    def __str__(self) -> str:
+        hint = did_you_mean(self.given, [k for k in self.known if not k.startswith("_")])
+        return f"{super().__str__()}{hint if hint.startswith(',') else f'; {self.otherwise}'}"
+
+
 class ControllerError(CoveyError):
-    """A controller raised an exception, returned an invalid value, or did not return."""
+    """A controller raised an exception, returned an invalid value, or did not return.
+
+    Attributes:
+        place: file, line and name of the function that it is about, if the traceback does not lead there.
+    """
+
+    place: tuple[str, int, str] | None = None
+
+    def about(self, code: CodeType) -> Self:
+        """Return the error, with the place of a function."""
+        self.place = code.co_filename, code.co_firstlineno, code.co_name
+        return self
 
 
 class RunFolderError(CoveyError):

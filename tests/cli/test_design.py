@@ -110,3 +110,9 @@ def test_the_line_of_progress_counts_and_estimates():
     assert shown.line(progress, shown._first + 20) == "4/10 runs, 1 timed out, 1 failed, about 1 min 0 s to go"
     shown.observe(progress)
     assert shown.stream.getvalue().splitlines() == ["2/10 runs, 2 of them earlier", "run abc hung: too long"]
+
+
+def test_a_folder_to_compare_that_is_not_there_is_named(tmp_path, capsys):
+    (tmp_path / "manifest.json").write_text("{}")
+    assert main(["compare", str(tmp_path), "./gone"]) == BAD_INPUT
+    assert "./gone: there is no such folder or file" in capsys.readouterr().err

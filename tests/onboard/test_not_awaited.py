@@ -1,5 +1,9 @@
 """Motions that nobody awaits: what a controller that forgot `await` is told."""
 
+import math
+
+import pytest
+
 import covey
 
 
@@ -84,3 +88,60 @@ def test_a_controller_that_returns_a_coroutine_instead_of_awaiting_it_is_stopped
 
     assert run(forgets).status == "failed"
     assert "go(…), that nobody awaits; make it async def and await" in caplog.text
+
+
+def test_a_controller_that_forgets_its_last_await_is_told_which_function_it_is(caplog):
+    async def go(robot):
+        robot.goto((1.0, 0.0))
+
+    run(go)
+    assert f"{__file__}:{go.__code__.co_firstlineno} in go: ControllerError: it returned before" in caplog.text
+
+
+def test_a_sleep_that_nobody_awaits_is_warned_of_with_its_line(caplog):
+    async def go(robot):
+        for _ in range(3):
+            robot.sleep(2.0)
+        await robot.sleep(0.5)
+        later = robot.sleep(0.5)
+        await later
+
+    assert run(go).times[-1] == pytest.approx(1.0, abs=0.25)
+    line = go.__code__.co_firstlineno + 2
+    assert caplog.text.count("nobody awaits this sleep") == 1
+    assert f"{__file__}:{line}: nobody awaits this sleep" in caplog.text
+
+
+def test_an_angle_that_looks_like_degrees_is_warned_of(caplog):
+    async def degrees(robot):
+        await robot.turn(90, until=lambda r: r.time > 0.5)
+
+    async def radians(robot):
+        await robot.turn(2 * math.tau, until=lambda r: r.time > 0.5)
+        await robot.turn(-3, until=lambda r: r.time > 1.0)
+
+    run(radians)
+    assert caplog.text == ""
+    run(degrees)
+    line = degrees.__code__.co_firstlineno + 1
+    assert f"{__file__}:{line}: turn(90): an angle is in radians" in caplog.text
+
+
+@pytest.mark.parametrize("goal", ["kitchen", 3.0, (1.0,), (1.0, "far"), None, {}])
+def test_a_goal_that_is_no_point_is_named(caplog, goal):
+    async def go(robot):
+        await robot.goto(goal)
+
+    run(go)
+    assert f"goto({goal!r}): a goal is two finite numbers, x and y in metres" in caplog.text
+
+
+def test_a_mistyped_action_is_corrected(caplog):
+    def go(robot):
+        robot.driv(0.2)
+
+    run(go)
+    assert "a robot has no 'driv', did you mean 'drive'?" in caplog.text
+    caplog.clear()
+    run(lambda robot: robot.zzz)
+    assert "a robot has no 'zzz'; its sensors with a reading so far: " in caplog.text

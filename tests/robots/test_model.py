@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shapely.geometry import MultiPoint, Point, Polygon
 from shapely.ops import unary_union
 
+import covey
 from covey.errors import InvalidValueError
 from covey.robots.catalogue import pioneer3dx
 from covey.robots.model import RobotModel, cover_with_discs, inscribed_radius
@@ -76,3 +77,17 @@ def test_what_is_wrong_with_a_body_is_said(given, says):
 def test_polygon_of_two_points_is_refused():
     with pytest.raises(InvalidValueError, match="at least 3"):
         cover_with_discs(((0.0, 0.0), (1.0, 0.0)))
+
+
+SCENE = """world: {{empty_m: [6, 6]}}
+robots:
+  - robot: {{base: turtlebot3_burger, radius_m: 0.2{rest}}}
+"""
+
+
+def test_a_base_with_another_shape_gives_it_up_by_null(tmp_path):
+    (tmp_path / "a.yaml").write_text(SCENE.format(rest=""))
+    with pytest.raises(covey.CoveyError, match="set the others, also of a base, to null"):
+        covey.load_scenario(tmp_path / "a.yaml")
+    (tmp_path / "a.yaml").write_text(SCENE.format(rest=", footprint_m: null"))
+    assert covey.load_scenario(tmp_path / "a.yaml").robots[0].robot.radius_m == 0.2

@@ -106,6 +106,9 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     from covey.experiments.analysis.compare import compare_results, compare_runs, differences, run_differences
 
     single = [(Path(source) / "manifest.json").is_file() for source in (a, b)]
+    for source in (a, b):
+        if ("/" in source or "." in source) and not Path(source).exists():
+            raise InvalidValueError(f"{source}: there is no such folder or file")
     if single[0] != single[1]:
         one, other = (a, b) if single[0] else (b, a)
         raise InvalidValueError(f"{one} is one run and {other} is not; give two runs, or the results of two designs")

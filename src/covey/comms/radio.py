@@ -1,6 +1,6 @@
 """`Radio`: a radio as users declare it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -163,6 +163,8 @@ def radios_of(given: float | Radio | Sequence[Radio]) -> list[Radio]:
         return [given]
     if isinstance(given, (int, float)):
         return [Radio(links=(Unlimited(),)) if given == np.inf else Radio(range_m=given)]
+    if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(r, Radio) for r in given):
+        raise InvalidValueError(f"radio is {given!r}; give a range [m], a covey.comms.radio.Radio, or a list of them")
     names = [radio.name for radio in given]
     twice = [name for name in names if names.count(name) > 1]
     if twice or not names:

@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from covey.comms.blackboard import Blackboard, Notices
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message, again, copied
 from covey.comms.tags import TagReading
-from covey.errors import InvalidValueError, UnknownNameError, printable
+from covey.errors import InvalidValueError, UnknownAttributeError, UnknownNameError, printable
 from covey.geometry import Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.mapping.occupancy.frontiers import Frontiers, find_frontiers
@@ -127,7 +128,8 @@ class Robot:
         self.history = History()
         self._navigator = navigator
         self._motion: Motion | None = None
-        self._warned = False
+        self._warned: set[tuple[str, int]] = set()  # file, line
+        self._sleep: tuple[Sleep, CodeType, int] | None = None  # the last, and where it was called for
         self._command: Twist = STILL
         self._work: Work | None = None
 
@@ -138,8 +140,9 @@ class Robot:
         place = None if name == "_places" else self._places.get(name)
         if place is not None and self._seen[place] is not None:
             return self._seen[place]
-        sensors = "" if name == "_places" else ", ".join(self.readings)
-        raise AttributeError(f"a robot has no {name!r}; its sensors with a reading so far: {sensors or 'none'}")
+        sensors = () if name == "_places" else self.readings
+        text = f"its sensors with a reading so far: {', '.join(sensors) or 'none'}"
+        raise UnknownAttributeError(name, (*dir(type(self)), *vars(self), *sensors), text)
 
     # -- knowledge --------------------------------------------------------------------------------------------------
 
@@ -278,7 +281,10 @@ class Robot:
 
         The outcome is reached, cancelled (``until`` became true), unreachable or stuck.
         """
-        x, y = float(goal[0]), float(goal[1])
+        try:
+            x, y = float(goal[0]), float(goal[1])
+        except (TypeError, ValueError, LookupError):
+            x = y = math.nan
         if not math.isfinite(x + y):
             raise InvalidValueError(f"goto({goal!r}): a goal is two finite numbers, x and y in metres")
         if heading is None and len(goal) == 3:
@@ -306,11 +312,18 @@ class Robot:
 
     def turn(self, angle: float, *, until: Until = None) -> Motion:
         """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
-        return self._begin(Manoeuvre("turn", float(angle), until))
+        angle = float(angle)
+        if abs(angle) > math.tau and angle.is_integer():
+            text = f"turn({angle:g}): an angle is in radians; if this is in degrees, write math.radians({angle:g})"
+            self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
+        return self._begin(Manoeuvre("turn", angle, until))
 
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
-        return Sleep(self.time + float(seconds), until)
+        self._check_sleep()
+        sleep, frame = Sleep(self.time + float(seconds), until), sys._getframe(1)
+        self._sleep = sleep, frame.f_code, frame.f_lineno
+        return sleep
 
     def send(
         self,
@@ -371,7 +384,7 @@ class Robot:
             places += (x, y)
         self._asked["digs"].append((places[0], places[1], places[2], places[3], float(volume_m3)))
         self._digs_until = self.time + digger.load_s
-        return self.sleep(digger.load_s)
+        return Sleep(self.time + digger.load_s)
 
     def request_maps(self) -> None:
         """Ask the robots that hear this one for the parts of the map that it lacks; they arrive some steps later."""
@@ -433,14 +446,27 @@ class Robot:
             before.outcome = Outcome(
                 "cancelled", "another motion replaced it" + ("" if before.began else " before it began")
             )
-            if not before.began and before.has_end and motion.has_end and not self._warned:
-                self._warned, frame = True, sys._getframe(2)
-                logging.getLogger("covey").warning(
-                    "%s at %.4g s: %s:%d: this motion replaces one that has not begun; await that one first",
-                    *(self.name, self.time, frame.f_code.co_filename, frame.f_lineno),
+            if not before.began and before.has_end and motion.has_end:
+                frame = sys._getframe(2)
+                self._warn(
+                    frame.f_code, frame.f_lineno, "this motion replaces one that has not begun; await that one first"
                 )
         self._motion = motion
         return motion
+
+    def _check_sleep(self) -> None:
+        """Warn of a sleep that nobody awaits."""
+        if self._sleep is not None:
+            sleep, code, line = self._sleep
+            self._sleep = None
+            if not sleep.awaited:
+                self._warn(code, line, "nobody awaits this sleep, so it does nothing; write await robot.sleep(…)")
+
+    def _warn(self, code: CodeType, line: int, text: str) -> None:
+        """Warn of a line of the controller's code, once."""
+        if (where := (code.co_filename, line)) not in self._warned:
+            self._warned.add(where)
+            logging.getLogger("covey").warning("%s at %.4g s: %s:%d: %s", self.name, self.time, *where, text)
 
     def _navigate(self) -> tuple[Twist, str]:
         places, seen = self._places, self._seen

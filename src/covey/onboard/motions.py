@@ -44,7 +44,11 @@ class Sleep(Waiting):
 
     def __init__(self, wake_s: float, until: Until = None):
         super().__init__(until)
-        self.wake_s = wake_s
+        self.wake_s, self.awaited = wake_s, False
+
+    def __await__(self) -> Generator["Waiting", Any, Any]:
+        self.awaited = True
+        return (yield self)
 
     def look(self, robot: "Robot") -> None:
         super().look(robot)

@@ -1,9 +1,10 @@
 """The software of one robot: its controller, stepped once per control period."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from inspect import iscoroutine
 from math import isfinite
+from types import CoroutineType
 from typing import Any
 
 from covey.errors import ControllerError
@@ -24,7 +25,7 @@ class Sequential:
 
     def __init__(self, program: Program):
         self._program = program
-        self._coroutine: Coroutine[Waiting, Any, Any] | None = None
+        self._coroutine: CoroutineType[Waiting, Any, Any] | None = None
         self._waiting: Waiting | None = None
 
     def step(self, robot: Robot) -> None:
@@ -42,9 +43,11 @@ class Sequential:
         try:
             waiting = coroutine.send(outcome)
         except StopIteration:
+            robot._check_sleep()
             last = robot._motion
             if last is not None and last.outcome is None and last.has_end and not last.began:
-                raise ControllerError("it returned before its last motion began; await that motion") from None
+                error = ControllerError("it returned before its last motion began; await that motion")
+                raise error.about(coroutine.cr_code) from None
             robot.finish()
             return
         if not isinstance(waiting, Waiting):
@@ -52,6 +55,7 @@ class Sequential:
                 f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and the like"
             )
         self._waiting = waiting
+        robot._check_sleep()
         if robot._motion is not motion:
             robot._move()
 
@@ -74,9 +78,8 @@ class Reactive:
         if answer is not None and iscoroutine(answer):
             answer.close()
             name = answer.__qualname__
-            raise ControllerError(
-                f"it returned a coroutine, {name}(…), that nobody awaits; make it async def and await"
-            )
+            text = f"it returned a coroutine, {name}(…), that nobody awaits; make it async def and await"
+            raise ControllerError(text).about(answer.cr_code)
         robot._move()
 
     def close(self) -> None:

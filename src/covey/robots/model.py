@@ -102,9 +102,9 @@ class RobotModel(Record):
     def _one_body(self) -> Self:
         given = [n for n in ("radius_m", "discs_m", "footprint_m") if getattr(self, n) is not None]
         if len(given) != 1:
-            raise ValueError(
-                f"the body is given by {' and '.join(given) or 'nothing'}; give one of radius_m, discs_m, footprint_m"
-            )
+            body = " and ".join(given) or "nothing"
+            hint = "give one of radius_m, discs_m, footprint_m, and set the others, also of a base, to null"
+            raise ValueError(f"the body is given by {body}; {hint}")
         if self.discs_m is not None and min(disc[2] for disc in self.discs_m) <= 0:
             raise ValueError("a disc of discs_m has a radius that is not positive; give x, y, radius in metres")
         if self.footprint_m is not None:

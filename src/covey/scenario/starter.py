@@ -23,25 +23,26 @@ stop: {{timeout_s: 60}}
 _CONTROLLER = '''\
 """The controller of {name}.yaml: drive straight, and turn away from what is near."""
 
+import numpy as np
+
 
 class Explorer:
     """One call of `step` in each control step; the parameters can be set in the scenario.
 
     Args:
         speed_m_s: speed of driving straight [m/s].
-        turn_rad_s: speed of turning away after a contact [rad/s].
+        turn_rad_s: speed of turning away [rad/s].
+        near_m: distance of a wall or robot ahead at which it turns [m].
     """
 
-    def __init__(self, *, speed_m_s: float = 0.2, turn_rad_s: float = 1.5):
-        self.speed_m_s, self.turn_rad_s = speed_m_s, turn_rad_s
-        self.turning = 0
+    def __init__(self, *, speed_m_s: float = 0.2, turn_rad_s: float = 1.0, near_m: float = 0.5):
+        self.speed_m_s, self.turn_rad_s, self.near_m = speed_m_s, turn_rad_s, near_m
 
     def step(self, robot):
-        if robot.collided:
-            self.turning = 12
-        self.turning -= self.turning > 0
-        if self.turning:
-            robot.drive(-0.5 * self.speed_m_s, self.turn_rad_s)
+        scan = robot.readings.get("lidar")  # None until the first scan
+        ahead = () if scan is None else scan.ranges[np.cos(scan.angles) > 0.8]
+        if np.min(ahead, initial=np.inf) < self.near_m:
+            robot.drive(0.0, self.turn_rad_s)
         else:
             robot.drive(self.speed_m_s, 0.0)
 '''

@@ -301,7 +301,7 @@ def closed(grid: Grid, fill: int = WALL) -> Grid:
 
 
 def _count(size_m: float, resolution_m: float, what: str) -> int:
-    if not (math.isfinite(size_m) and size_m > 0):
+    if not (isinstance(size_m, (int, float, np.number)) and math.isfinite(size_m) and size_m > 0):
         raise InvalidValueError(f"{what} is {size_m!r}; it must be a positive number of metres")
     if not (math.isfinite(resolution_m) and resolution_m > 0):
         raise InvalidValueError(f"resolution_m is {resolution_m!r}; it must be a positive number of metres")

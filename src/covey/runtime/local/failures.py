@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from covey.errors import printable
+from covey.errors import ControllerError, printable
 
 _LIBRARIES = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"))
 _MOST = 300  # characters of an error's message
@@ -37,7 +37,8 @@ def text_of(error: BaseException) -> str:
     said = said.removeprefix(f"{type(error).__module__}.")[:_MOST]
     entries = traceback.format_exception(type(error), error, below, limit=-_SHOWN)[-_SHOWN - 1 :]
     trace = "".join(entry if len(entry) <= _LONGEST else entry[:_LONGEST] + "…\n" for entry in entries)
-    return printable(f"{_place(below)}{said}\n{trace}")
+    where = place([error.place]) if isinstance(error, ControllerError) and error.place else _place(below)
+    return printable(f"{where}{said}\n{trace}")
 
 
 def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:

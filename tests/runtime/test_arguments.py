@@ -1,0 +1,34 @@
+"""Arguments of a wrong type are refused in words that say what is allowed."""
+
+import pytest
+
+import covey
+from covey.errors import InvalidValueError
+
+WORLD = covey.World.empty(6, 6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "match"),
+    [
+        ((WORLD, 2.5), {}, "robots is 2.5; give a whole number, or a list of covey.Group"),
+        (("maze", 2), {}, "world is 'maze'; give a covey.World"),
+        ((WORLD, 2), {"seed": "x"}, "seed is 'x'; give a whole number"),
+        ((WORLD, 2), {"seed": 1.5}, "seed is 1.5; give a whole number"),
+        ((WORLD, 2), {"radio": "20"}, "radio is '20'; give a range"),
+        ((WORLD, 2), {"radio": [20]}, r"radio is \[20\]; give a range"),
+    ],
+)
+def test_a_simulation_says_what_it_takes(arguments, options, match):
+    with pytest.raises(InvalidValueError, match=match):
+        covey.Simulation(*arguments, **options)
+
+
+def test_a_world_has_a_size_in_numbers():
+    with pytest.raises(InvalidValueError, match="width_m is '6'; it must be a positive number of metres"):
+        covey.World.empty("6", 6)  # pyright: ignore
+
+
+def test_a_mistyped_name_of_the_package_is_corrected():
+    with pytest.raises(AttributeError, match="no attribute 'Simulaton', did you mean 'Simulation'"):
+        covey.Simulaton  # noqa: B018
