@@ -67,7 +67,7 @@ _BODIES = {
     "many_messages": "[robot.send(i) for i in range(10**4)]",
     "message_of_itself": "a = []; a.append(a); robot.send(a)",
     "huge_tag": "robot.leave_tag('x' * 10**9)",
-    "huge_board": "robot.board['x'] = 'x' * 10**9",
+    "huge_board": "robot.blackboard['x'] = 'x' * 10**9",
     "nan": "robot.drive(float('nan'), 0)",
     "infinite": "robot.drive(float('inf'), -float('inf'))",
     "complex": "robot.drive(1j, 0)",

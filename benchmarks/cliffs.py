@@ -31,7 +31,7 @@ def strategies() -> list[str]:
     from covey.controllers import controllers
 
     seen = {name: controllers.get(name).covey_sees or () for name in controllers.names()}
-    mapping = [n for n, sees in seen.items() if "map" in sees and not {"waypoints", "board"} & set(sees)]
+    mapping = [n for n, sees in seen.items() if "map" in sees and not {"waypoints", "blackboard"} & set(sees)]
     return [*sorted(mapping), *MODES]
 
 

@@ -19,13 +19,13 @@ import covey
 async def patrol(robot, *, speed=0.4):
     for turn in range(100):
         robot.drive(speed, robot.random.uniform(-1.0, 1.0))
-        robot.board[robot.name] = turn
+        robot.blackboard[robot.name] = turn
         robot.send({"turn": turn}, kind="word")
         if turn == 3:
             robot.leave_tag("here")
         heard = [m.payload["turn"] for m in robot.messages("word")]
         seen = [round(float(s.reading.ranges.min()), 3) for s in robot.samples("lidar")]
-        robot.note(f"{turn} {heard} {dict(robot.board)} {seen} {[t.content for t in robot.tags]}")
+        robot.note(f"{turn} {heard} {dict(robot.blackboard)} {seen} {[t.content for t in robot.tags]}")
         await robot.sleep(0.2)
         if turn == 6:
             await robot.goto((10.0, -10.0), until=lambda r: r.time > 2.5)

@@ -20,7 +20,7 @@ def team_of(name):
     ground = Ground.of(np.zeros((17, 17)), origin=(-8.0, -8.0))
     program = Program(controllers.get(name), {"tile_m": 1.0} if name == "ssb" else {})
     robots = covey.Group("r", covey.robots.skid_steer(), [(-3.0, 0.0, 0.0), (3.0, 0.0, 0.0)], program)
-    mission = Formation(objective_m=(5, 0)) if "board" in (program.sees or ()) else None
+    mission = Formation(objective_m=(5, 0)) if "blackboard" in (program.sees or ()) else None
     return covey.Simulation(
         ground.world(), [robots], seed=0, share_maps=1.0, mission=mission, stop=covey.Stop(timeout_s=25)
     )

@@ -1,4 +1,4 @@
-"""The formation mission: orders on the notice board, and who is at a place of the formation."""
+"""The formation mission: orders on the blackboard, and who is at a place of the formation."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ class Obeys:
     """Goes to the objective by leaps, says what it has read, and rests there."""
 
     def step(self, robot):
-        order = robot.board.get("order")
+        order = robot.blackboard.get("order")
         if order is None:
             robot.rest()
             return

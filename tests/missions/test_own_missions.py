@@ -90,7 +90,7 @@ def test_the_beacons_of_the_page_are_visited_when_the_arithmetic_says(folder):
     """
     sim = load_scenario(folder / "collect.yaml").build()
     sim.step()
-    assert sim.communication.board.notes["order"] == {"beacons_m": [[-2, 0], [0, 0], [1, 1]]}
+    assert sim.communication.blackboard.entries["order"] == {"beacons_m": [[-2, 0], [0, 0], [1, 1]]}
     run = sim.run()
     assert collected(run)[0] == [8, 18, 28, 38]
     assert collected(run)[1].tolist() == [3, 1]

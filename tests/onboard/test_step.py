@@ -101,7 +101,7 @@ def test_records_come_out_of_letters_as_they_went_in():
     assert [reading.ranges[0] for reading in there.come(0)] == [4.0, 3.0]
     assert there.news is not None
     assert [m.number for m in there.news.messages] == [7]
-    assert (there.news.notices, there.news.frames) == (news.notices, news.frames)
+    assert (there.news.entries, there.news.frames) == (news.entries, news.frames)
 
     letter = simulator.encode(StepInput(0.2, HOME, False, (scan(2.5),), ((0.2,),)))
     assert "angles" not in letter[0]["samples"][0][-1], "what never changes of a reading is sent once"

@@ -1,4 +1,4 @@
-"""Orders: as notices and back, and what is wrong with others."""
+"""Orders: as entries of the blackboard and back, and what is wrong with others."""
 
 import math
 
@@ -14,8 +14,8 @@ def test_an_order_is_read_from_whoever_wrote_it():
     order = Order.of({"objective_m": [1, 2], "formation": "rank", "spacing_m": 2.0, "facing_deg": 90.0, "number": 4})
     assert order.facing == pytest.approx(math.pi / 2)
     assert order.mode == "leap_of_faith"
-    assert Order.of(order.notice(7)) == order
-    assert order.notice(7)["number"] == 7
+    assert Order.of(order.entry(7)) == order
+    assert order.entry(7)["number"] == 7
 
 
 def test_its_slots_are_those_of_the_formation():
@@ -25,13 +25,13 @@ def test_its_slots_are_those_of_the_formation():
 
 
 @pytest.mark.parametrize(
-    ("notice", "word"),
+    ("entry", "word"),
     [
         ("go", "is not an order"),
         ({"objective_m": [1]}, "objective_m"),
         ({"objective_m": [1, 2], "spacing": 1}, "spacing"),
     ],
 )
-def test_what_is_no_order_is_named(notice, word):
+def test_what_is_no_order_is_named(entry, word):
     with pytest.raises(InvalidValueError, match=word):
-        Order.of(notice)
+        Order.of(entry)

@@ -1,1 +1,1 @@
-"""Communication of robots: messages, radio links and networks, a notice board, and tags in the environment."""
+"""Communication of robots: messages, radio links and networks, a blackboard, and tags in the environment."""

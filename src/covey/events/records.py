@@ -200,7 +200,7 @@ class SaveGroundEvent(When):
 class OrderEvent(When):
     """The team gets a new order: another objective or formation."""
 
-    order: Order = Field(description="New order on the notice board: {objective_m, formation, …}.")
+    order: Order = Field(description="New order on the blackboard: {objective_m, formation, …}.")
 
 
 def _kind(value: Any) -> str | None:

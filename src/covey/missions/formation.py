@@ -15,7 +15,7 @@ from covey.planning.orders import Order
 class Formation(Order, Mission):
     """Go to an objective in formation; the score is the number of robots at their places.
 
-    The order is on the notice board from the start; events of the kind ``order`` and `Simulation.order` replace it.
+    The order is on the blackboard from the start; events of the kind ``order`` and `Simulation.order` replace it.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -63,7 +63,7 @@ class FormationTracker(Tracker):
         self.robots = robots
         self._reckoned = np.True_ if reckoned is None else reckoned
         self.orders_met, self.accomplished = 0, False
-        self.facts: dict[str, Any] = {"order": order.notice(0), "robots": robots, "within_m": order.within_m}
+        self.facts: dict[str, Any] = {"order": order.entry(0), "robots": robots, "within_m": order.within_m}
         self._values: dict[str, float] = dict.fromkeys(self.columns, np.nan)
         self.give(order)
 

@@ -57,7 +57,7 @@ class Tracker(ABC):
     Attributes:
         columns: names of its measurements of the team, columns of ``team.parquet``.
         robot_columns: names of its measurements of each robot, columns of ``measurements.parquet``.
-        facts: constant plain data for the manifest. The entry ``order`` is put on the notice board.
+        facts: constant plain data for the manifest. The entry ``order`` is put on the blackboard.
         waypoints: the graph given to every robot; None for none.
         reached: True ends the run with the status ``reached``.
         accomplished: whether the goal is reached when all controllers are done; else the run is ``exhausted``.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.blackboard import Blackboard, Notices
+from covey.comms.blackboard import Blackboard, BlackboardView
 from covey.comms.mailbox import Mailbox
 from covey.comms.message import Message, again, copied
 from covey.comms.tags import TagReading
@@ -88,7 +88,7 @@ class Robot:
         random: its own NumPy generator, from the scenario's seed.
         text: its last note.
         team: names of all robots of the team; the identities in a neighbours reading are indices into it.
-        board: the notice board of the team, a dict; others can read an entry from the next step on.
+        blackboard: the blackboard of the team, a dict; others can read an entry from the next step on.
         tags: the environment tags in reach, nearest first.
         waypoints: the graph to patrol in a patrolling mission; None otherwise.
     """
@@ -101,14 +101,14 @@ class Robot:
         navigator: Navigator,
         rng: np.random.Generator,
         mailbox: Mailbox | None = None,
-        board: Blackboard | None = None,
+        blackboard: Blackboard | None = None,
         sensors: Iterable[str] = (),
         frames: Mapping[str, Pose] | None = None,
     ):
         self.name, self.model, self.home, self.random = name, model, home, rng
         self._mailbox = mailbox or Mailbox(name, (name,))
         self.team = self._mailbox.team
-        self.board = Notices(board or Blackboard())
+        self.blackboard = BlackboardView(blackboard or Blackboard())
         self._tags: Sequence[TagReading] = ()
         self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
         self._digs_until = -math.inf
@@ -137,6 +137,8 @@ class Robot:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "board":
+            raise AttributeError("robot.board is now robot.blackboard")
         place = None if name == "_places" else self._places.get(name)
         if place is not None and self._seen[place] is not None:
             return self._seen[place]

@@ -12,7 +12,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
     "tags": ("tags", "leave_tag"),
-    "board": ("board",),
+    "blackboard": ("blackboard",),
     "collided": ("collided",),
     "waypoints": ("waypoints",),
     "shared_frame": (),

@@ -40,16 +40,18 @@ class RobotSpec:
     sensors: tuple[str, ...] = ()
     waypoints: Waypoints | None = None
 
-    def software(self, mailbox: Mailbox, board: Blackboard, belief: Any, frames: Mapping[str, Pose] | None) -> Onboard:
+    def software(
+        self, mailbox: Mailbox, blackboard: Blackboard, belief: Any, frames: Mapping[str, Pose] | None
+    ) -> Onboard:
         """Return the software of the robot at the start of the run.
 
         Args:
-            mailbox, board: for its communication.
+            mailbox, blackboard: for its communication.
             belief: its map; None if it keeps none.
             frames: poses of the frames of others that it has found, by name; None if all robots share one frame.
         """
         model, rng = self.model, generator(self.seed, f"controller/{self.name}")
         navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)
-        robot = Robot(self.name, model, self.home, navigator, rng, mailbox, board, self.sensors, frames)
+        robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
         robot.map, robot.waypoints = belief, self.waypoints
         return Onboard(robot, self.program)

@@ -1,7 +1,7 @@
 """The step of a robot: its input and its output.
 
 A host gives each robot a `StepInput` and gets a `StepOutput`; hosts differ only in how these travel. If robots share
-mailboxes and beliefs with the simulation, the host leaves out ``news`` and gets no ``messages`` and ``notices``.
+mailboxes and beliefs with the simulation, the host leaves out ``news`` and gets no ``messages`` and ``entries``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ class TeamNews(NamedTuple):
 
     Attributes:
         messages: messages that have arrived, oldest first.
-        notices: keys and values of new entries on the notice board.
+        entries: keys and values of new entries on the blackboard.
         frames: poses of the frames of others that it has found, by name; None: as before.
         tiles: parts of the maps of others; None if there are none.
     """
 
     messages: Sequence[Message] = ()
-    notices: Sequence[tuple[str, Any]] = ()
+    entries: Sequence[tuple[str, Any]] = ()
     frames: Mapping[str, Pose] | None = None
     tiles: OthersTiles | None = None
 
@@ -99,7 +99,7 @@ class Requests(NamedTuple):
         digs: for each, two places in its own frame [m] and a volume [m3].
         maps: ``request`` and ``share``, see `Robot.request_maps` and `Robot.share_map`.
         messages: messages to send, oldest first.
-        notices: keys and values for the notice board.
+        entries: keys and values for the blackboard.
         taken: numbers of the messages that it took out of its mailbox.
         work: work of its software, in units by kind, for a robot with a computer.
         failure: the failure of its controller; None if it did not fail.
@@ -110,7 +110,7 @@ class Requests(NamedTuple):
     digs: Sequence[tuple[float, float, float, float, float]] = ()
     maps: Sequence[str] = ()
     messages: Sequence[Outgoing] = ()
-    notices: Sequence[tuple[str, Any]] = ()
+    entries: Sequence[tuple[str, Any]] = ()
     taken: Sequence[int] = ()
     work: Mapping[str, float] = {}
     failure: Failed | None = None

@@ -11,8 +11,8 @@ from covey.planning.formations import FormationName, SpacingOf, slots
 from covey.records import Record
 
 Mode = Literal["leap_of_faith", "look_before_leap"]
-NOTICE = "order"
-"""Topic of an order on the notice board."""
+ORDER_KEY = "order"
+"""Key of an order on the blackboard."""
 
 
 class Order(Record):
@@ -62,20 +62,20 @@ class Order(Record):
         """Return the places of ``count`` robots, float64 (count, 2) [m]."""
         return slots(self.formation, count, self.objective_m, self.spacing_m, self.facing, self.spacing_of)
 
-    def notice(self, number: int) -> dict[str, Any]:
-        """Return the notice for the board: the order as plain data, and its number in the run."""
+    def entry(self, number: int) -> dict[str, Any]:
+        """Return the entry for the blackboard: the order as plain data, and its number in the run."""
         return {**{name: getattr(self, name) for name in Order.model_fields}, "number": number}
 
     @classmethod
-    def of(cls, notice: Any) -> "Order":
-        """Return the order in a notice, whichever robot or user wrote it.
+    def of(cls, entry: Any) -> "Order":
+        """Return the order in an entry, whichever robot or user wrote it.
 
         Raises:
-            InvalidValueError: the notice holds no order.
+            InvalidValueError: the entry holds no order.
         """
         try:
-            return cls.model_validate({k: v for k, v in dict(notice).items() if k != "number"})
+            return cls.model_validate({k: v for k, v in dict(entry).items() if k != "number"})
         except (TypeError, ValueError) as error:
             found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
             what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in found) or str(error)
-            raise InvalidValueError(f"{notice!r} is not an order: {what}") from None
+            raise InvalidValueError(f"{entry!r} is not an order: {what}") from None

@@ -102,7 +102,7 @@ class Host(ABC):
         """End a controller that was killed because its computer ran out of memory."""
 
     def post(self, key: str, value: Any) -> None:
-        """Send an entry of the simulation to robots with their own copy of the notice board."""
+        """Send an entry of the simulation to robots with their own copy of the blackboard."""
 
     def record_into(self, recorder: Recorder) -> None:
         """Set the recorder for additional data about the controllers."""

@@ -21,7 +21,7 @@ from covey.missions import Exploration, Mission, MissionContext, Tracker
 from covey.onboard.group import Group
 from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
-from covey.planning.orders import NOTICE, Order
+from covey.planning.orders import ORDER_KEY, Order
 from covey.results.folder import GROUNDS
 from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
@@ -192,8 +192,8 @@ class Simulation:
             self.map_exchange.frames_of if own_frames else None,
             self.tracker.waypoints,
         )
-        if NOTICE in self.tracker.facts:
-            self.communication.board.notes[NOTICE] = self.tracker.facts[NOTICE]
+        if ORDER_KEY in self.tracker.facts:
+            self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]
         self.observing = Observing(self)
         self.commands = np.zeros((len(self.names), 3))
         self.status: str | None = None
@@ -428,7 +428,7 @@ class Simulation:
             bank.degraded = now.degraded.get(bank.record, ())
 
     def _give(self, order: Order, number: int) -> None:
-        self.deciding.post(NOTICE, order.notice(number))
+        self.deciding.post(ORDER_KEY, order.entry(number))
         self.tracker.give(order)
 
     # -- the phases that touch everything -----------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def heads(sim):
     return np.degrees(np.angle(np.exp(1j * sim.state.pose[:, 2])))
 
 
-@pytest.mark.parametrize(("over", "count"), [("board", 6), ("radio", 4)])
+@pytest.mark.parametrize(("over", "count"), [("blackboard", 6), ("radio", 4)])
 def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over, count):
     order = {"objective_m": (9.0, 0.0), "formation": "hexagon", "facing_deg": 90.0}
     rank = {"objective_m": (8.0, -2.0), "formation": "rank", "spacing_m": 1.5, "facing_deg": -90.0}
@@ -181,7 +181,7 @@ RING = [("8, -8", "8, 8"), ("-8, -8", "-8, 8"), ("-8, 8", "8, 8"), ("-8, -8", "8
         ({"clearance_m": 0.0}, "clearance_m"),
         ({"law": "square"}, "inverse, linear"),
         ({"d_inner_m": 3.0}, "d_outer_m"),
-        ({"over": "shouting"}, "board"),
+        ({"over": "shouting"}, "blackboard"),
         ({"speed": 2.0}, "speed"),
     ],
 )

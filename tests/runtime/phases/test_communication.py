@@ -1,10 +1,11 @@
-"""Robots that talk, leave tags and write on the board, in a running simulation."""
+"""Robots that talk, leave tags and write on the blackboard, in a running simulation."""
 
 import numpy as np
 import pytest
 
 import covey
 from covey.comms.tags import Tags
+from covey.controllers.team_reports import mates_over
 from covey.controllers.teammates import Teammates
 from covey.onboard.group import Group
 
@@ -71,17 +72,30 @@ def test_tags_are_read_near_by_until_they_expire():
     assert seen[-1] == []
 
 
-def test_the_board_shows_what_was_written_in_the_step_before():
+def test_the_blackboard_shows_what_was_written_in_the_step_before():
     read = []
 
     async def write(robot):
-        robot.board[robot.name] = [robot.pose.x]
-        read.append(dict(robot.board))
+        robot.blackboard[robot.name] = [robot.pose.x]
+        read.append(dict(robot.blackboard))
         await robot.sleep(0.1)
-        read.append(sorted(robot.board))
+        read.append(sorted(robot.blackboard))
 
     team(write, [(0, 0, 0), (2, 0, 0)]).run(until_s=0.5)
     assert read == [{}, {}, ["r0", "r1"], ["r0", "r1"]]
+
+
+def test_the_old_name_of_the_blackboard_says_what_to_write(caplog):
+    async def write(robot):
+        robot.board["door"] = "open"
+
+    team(write, [(0, 0, 0)]).run(until_s=0.5)
+    assert "AttributeError: robot.board is now robot.blackboard" in caplog.text
+    declared = covey.controller(sees=("board",))(write)
+    with pytest.raises(covey.CoveyError, match="did you mean 'blackboard'"):
+        team(declared, [(0, 0, 0)]).run(until_s=0.5)
+    with pytest.raises(covey.CoveyError, match="did you mean 'blackboard'"):
+        mates_over("board")
 
 
 def test_team_mates_are_known_while_they_are_heard():
@@ -108,7 +122,7 @@ def test_a_controller_gets_only_what_it_declares():
     @covey.controller(sees=("collided",))
     async def blind(robot):
         robot.drive(0.2)
-        for name in ("pose", "map", "messages", "tags", "board", "goto", "history"):
+        for name in ("pose", "map", "messages", "tags", "blackboard", "goto", "history"):
             with pytest.raises(AttributeError, match=r"declares sees=.*collided"):
                 getattr(robot, name)
         caught.append(robot.collided)

@@ -20,7 +20,7 @@ async def busy(robot):
     """Draw, write, read, tag, talk, and fail in the end."""
     for turn in range(8):
         robot.drive(0.2, robot.random.uniform(-0.5, 0.5))
-        robot.board[robot.name] = turn
+        robot.blackboard[robot.name] = turn
         robot.send(Word("turn", robot.random.random()), kind="word")
         if turn == 2:
             robot.leave_tag({"by": robot.name}, lifetime_s=1.0)
@@ -28,7 +28,7 @@ async def busy(robot):
         times = [round(s.time, 2) for s in robot.samples("lidar")]
         robot.note(f"turn {turn}")
         robot.note(f"turn {turn}")
-        robot.note(f"{turn} {times} {dict(robot.board)} {heard} {[t.content for t in robot.tags]} {len(robot.history)}")
+        robot.note(f"{turn} {times} {dict(robot.blackboard)} {heard} {[t.content for t in robot.tags]} {len(robot.history)}")
         await robot.sleep(0.2)
     if robot.name == "busy0":
         raise ValueError("this far and no further")
@@ -78,7 +78,7 @@ def test_every_table_and_the_maps_have_the_same_bytes(runs):
     assert "this far and no further" in events.filter(events["kind"] == "controller_failed")["text"][0]
     assert events.filter(events["kind"] == "tag_left").height == 2
     said = events.filter((events["kind"] == "note") & (events["robot"] == "busy1"))["text"].to_list()
-    assert any("'busy0': 3" in text for text in said)  # read from the notice board
+    assert any("'busy0': 3" in text for text in said)  # read from the blackboard
     assert runs["processes"].metrics["bytes_sent_by_kind"]["map tiles"] > 0
     assert runs["processes"].manifest["repeatable"] is True
 

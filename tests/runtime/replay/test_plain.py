@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.comms.blackboard import Blackboard, Notices
+from covey.comms.blackboard import Blackboard, BlackboardView
 from covey.comms.message import Message
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
@@ -46,12 +46,12 @@ def test_records_and_containers_come_back():
     assert there_and_back(model) == model
 
 
-def test_a_notice_that_was_taken_down_stays_taken_down():
-    board = Blackboard({"door": "open"})
-    del Notices(board)["door"]
-    other = Blackboard({"door": "open"}, there_and_back(board.pending))
+def test_an_entry_that_was_taken_down_stays_taken_down():
+    blackboard = Blackboard({"door": "open"})
+    del BlackboardView(blackboard)["door"]
+    other = Blackboard({"door": "open"}, there_and_back(blackboard.pending))
     other.turn()
-    assert other.notes == {}
+    assert other.entries == {}
 
 
 def test_what_is_no_data_is_refused():

@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 
-from covey.controllers.team_notices import mates_over
+from covey.controllers.team_reports import mates_over
 from covey.controllers.terrain.terrain_looking import OLD_S, age_s
 from covey.errors import InvalidValueError
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.planning.orders import NOTICE, Order
+from covey.planning.orders import ORDER_KEY, Order
 from covey.planning.progress import Blacklist
 from covey.robots.parameters import Metres
 
@@ -19,7 +19,7 @@ _THINK_S = 1.0
 _NEAR_M = 1.0  # within this distance of a place the scout has seen it, or never will
 
 
-@controller("aerial_scout", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
+@controller("aerial_scout", sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"), needs=("map",))
 class AerialScout:
     """Map from the air: first what robots ask for, then the corridor from the team to its objective.
 
@@ -32,14 +32,14 @@ class AerialScout:
     Args:
         corridor_m: half the width of the corridor that it maps around that line [m]; outside the corridor, it maps only
             what robots ask for.
-        over: where it reports its presence: the notice ``board``, or the ``radio``.
+        over: where it reports its presence: the ``blackboard``, or the ``radio``.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (aerial robots
         that help mapping and planning: future work).
     """
 
-    def __init__(self, *, corridor_m: Metres = 12.0, over: Literal["board", "radio"] = "board"):
+    def __init__(self, *, corridor_m: Metres = 12.0, over: Literal["blackboard", "radio"] = "blackboard"):
         if not corridor_m > 0:
             raise InvalidValueError(f"corridor_m is {corridor_m!r}; give a positive number of metres")
         self.corridor_m = corridor_m
@@ -91,9 +91,9 @@ class AerialScout:
         for x, y in self._vain.goals:
             points = points[np.hypot(points[:, 0] - x, points[:, 1] - y) > self._vain.tolerance_m]
         away = np.hypot(*(points - here).T)
-        notice = robot.board.get(NOTICE)
-        if notice is not None:
-            objective = np.array(Order.of(notice).objective_m)
+        entry = robot.blackboard.get(ORDER_KEY)
+        if entry is not None:
+            objective = np.array(Order.of(entry).objective_m)
             team = [m.pose[:2] for m in self.mates.others(robot).values() if m.facts.get("state") != "scouting"]
             middle = np.mean(team, axis=0) if team else here
             off = _off_line(points, middle, objective)
@@ -107,14 +107,14 @@ class AerialScout:
     def _again(self, robot: Robot) -> Place | None:
         """Return the place of the corridor that was not seen for the longest time, while robots are on their way."""
         assert robot.map is not None
-        notice, mates = robot.board.get(NOTICE), self.mates.others(robot).values()
+        entry, mates = robot.blackboard.get(ORDER_KEY), self.mates.others(robot).values()
         moving = [m.pose[:2] for m in mates if m.facts.get("state") in ("place", "edge", "facing")]
-        if notice is None or not moving:
+        if entry is None or not moving:
             return None
         age = age_s(robot)
         old = np.argwhere((robot.map.occupancy() >= 0) & (age > OLD_S))
         points = robot.map.grid.to_world(old)
-        near = _off_line(points, np.mean(moving, axis=0), np.array(Order.of(notice).objective_m)) <= self.corridor_m
+        near = _off_line(points, np.mean(moving, axis=0), np.array(Order.of(entry).objective_m)) <= self.corridor_m
         old, points = old[near], points[near]
         if not len(points):
             return None

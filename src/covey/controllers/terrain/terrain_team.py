@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from covey.controllers.team_notices import RadioMates, mates_over, where_now
+from covey.controllers.team_reports import RadioMates, mates_over, where_now
 from covey.controllers.teammates import Mate
 from covey.controllers.terrain.terrain_driving import Disallow, Driver
 from covey.controllers.terrain.terrain_formation import Formation
@@ -18,7 +18,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.best_first import Ways
 from covey.planning.edges import share_edges
-from covey.planning.orders import NOTICE, Order
+from covey.planning.orders import ORDER_KEY, Order
 from covey.planning.progress import Blacklist
 from covey.robots.parameters import Metres, Speed, Turn
 
@@ -45,9 +45,9 @@ class _Goal(NamedTuple):
     text: str
 
 
-@controller("terrain_team", sees=("pose", "map", "shared_map", "board", "radio", "shared_frame"), needs=("map",))
+@controller("terrain_team", sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"), needs=("map",))
 class TerrainTeam:
-    """Follow the order on the notice board: drive to the objective, stand around it in formation, and map on the way.
+    """Follow the order on the blackboard: drive to the objective, stand around it in formation, and map on the way.
 
     The Hungarian method assigns the places. A robot that knows a drivable path to its place follows it. Until then, it
     turns on the spot where that reveals more, and then extends the map at its edges: the nearest robot goes to the edge
@@ -64,7 +64,7 @@ class TerrainTeam:
         w_max_deg: width of the blocked bearings [degrees], see ``d_outer_m``.
         within_m: a robot is at its place when its centre is within this distance [m].
         speed: share of the top speed.
-        over: how robots report positions and goals: on the notice ``board``, or by ``radio``.
+        over: how robots report positions and goals: on the ``blackboard``, or by ``radio``.
 
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
@@ -81,7 +81,7 @@ class TerrainTeam:
         w_max_deg: Turn = 180.0,
         within_m: Metres = 0.2,
         speed: Speed = 0.8,
-        over: Literal["board", "radio"] = "board",
+        over: Literal["blackboard", "radio"] = "blackboard",
     ):
         if law not in ("inverse", "linear"):
             raise UnknownNameError("law of bearing-disallow", law, ("inverse", "linear"))
@@ -99,7 +99,7 @@ class TerrainTeam:
         self.mates = mates_over(over)
         self.order: Order | None = None
         self._read_s = 0.0
-        self._notice: Any = None
+        self._entry: Any = None
         self._number: Any = None
         self._others: dict[str, Mate] = {}
         self._ways: Ways | None = None
@@ -149,7 +149,7 @@ class TerrainTeam:
         facts["places"] = self.formation.places if self.formation.leads(robot.name) else {}
         facts["refused"] = tuple(self._refused.goals[-_REFUSED_TOLD:])
         if isinstance(self.mates, RadioMates):
-            facts["order"] = self._notice
+            facts["order"] = self._entry
         return facts
 
     def _arrive(self, robot: Robot) -> None:
@@ -174,16 +174,16 @@ class TerrainTeam:
         if robot.time < self._read_s - 1e-9:
             return
         self._read_s = robot.time + _READ_S
-        notice = robot.board.get(NOTICE)
+        entry = robot.blackboard.get(ORDER_KEY)
         for mate in self._others.values():
             told = mate.facts.get("order")
-            if told is not None and (notice is None or told.get("number", 0) > notice.get("number", 0)):
-                notice = told
-        if notice == self._notice:
+            if told is not None and (entry is None or told.get("number", 0) > entry.get("number", 0)):
+                entry = told
+        if entry == self._entry:
             return
-        self._number = None if notice is None else notice.get("number")
-        self._notice = notice
-        self.order = None if notice is None else Order.of(notice)
+        self._number = None if entry is None else entry.get("number")
+        self._entry = entry
+        self.order = None if entry is None else Order.of(entry)
         self._begin(robot.time)
         self.driver.stop(robot)
         self.driver.stuck = 0

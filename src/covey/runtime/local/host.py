@@ -1,4 +1,4 @@
-"""`LocalHost`: controllers in the simulation's process, which share mailboxes, notice board and beliefs with it."""
+"""`LocalHost`: controllers in the simulation's process, which share mailboxes, blackboard and beliefs with it."""
 
 import os
 import time
@@ -29,7 +29,9 @@ class LocalHost(Host):
         weakref.finalize(self, self.watchdog.close).atexit = False  # even if nobody closes it
         self.cpu_s = dict[int, float]()
         self.onboard = {
-            i: spec.software(communication.mailboxes[i], communication.board, beliefs.get(i), team.frames_of.get(i))
+            i: spec.software(
+                communication.mailboxes[i], communication.blackboard, beliefs.get(i), team.frames_of.get(i)
+            )
             for i, spec in team.specs.items()
         }
         measured = team.computing.machines if team.computing.measures else ()

@@ -1,4 +1,4 @@
-"""Communication: deliver the messages of the last step, leave and read tags, update the notice board."""
+"""Communication: deliver the messages of the last step, leave and read tags, update the blackboard."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ class Communication:
     Attributes:
         network: carries the messages.
         tags: the tags in the environment.
-        board: the notice board.
+        blackboard: the blackboard.
         sample: radio data to record in this step; None in most steps.
         tags_in_reach: tags in reach of each robot that reads tags, by team index.
         events: tags left in this step: robot, x, y [m] and content.
@@ -33,7 +33,7 @@ class Communication:
         self.network = Network(self.mailboxes, radios, seed, execution.log_messages)
         self.sample: Sample | None = None
         self._every_s, self._next_s = execution.links_every_s, 0.0
-        self.tags, self.board = TagField(tags), Blackboard()
+        self.tags, self.blackboard = TagField(tags), Blackboard()
         self.events: list[tuple[int, float, float, Any]] = []
         self.tags_in_reach: dict[int, list[TagReading]] = {}
 
@@ -61,7 +61,7 @@ class Communication:
         if self.network.used and time_s >= self._next_s - 1e-9:
             self._next_s = time_s + self._every_s
             self.sample = self.network.look(world, state.pose, alive, time_s)
-        self.board.turn()
+        self.blackboard.turn()
         self._leave(state, left, time_s)
         self.tags.expire(time_s)
         skip, frame = world.skip, world.grid.frame

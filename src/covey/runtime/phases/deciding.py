@@ -163,8 +163,8 @@ class Deciding:
         ]
 
     def post(self, key: str, value: Any) -> None:
-        """Put plain data on the notice board, for the robots to read in this step."""
-        self.communication.board.pending.append((key, value))
+        """Put plain data on the blackboard, for the robots to read in this step."""
+        self.communication.blackboard.pending.append((key, value))
         self.host.post(key, value)
 
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """The software of a robot, or a controller of several robots, that shares no memory with the simulation.
 
-It owns its belief, its mailbox, its notice board and its navigator, and updates them from the records of a step.
+It owns its belief, its mailbox, its blackboard and its navigator, and updates them from the records of a step.
 """
 
 import dataclasses
@@ -36,12 +36,12 @@ class RobotAgent:
     def __init__(self, spawn: RobotSpawn, watchdog: Watchdog):
         spec = spawn.spec
         self._watchdog = watchdog
-        self._mailbox, self._board = Mailbox(spec.name, spawn.team, spawn.radios), Blackboard(dict(spawn.notices))
+        self._mailbox, self._blackboard = Mailbox(spec.name, spawn.team, spawn.radios), Blackboard(dict(spawn.entries))
         self._frames: dict[str, Pose] | None = {} if spawn.own_frames else None
         self._map = spawn.map
         self._belief = None if spawn.map is None else belief_of(spawn.map)
         belief = None if self._belief is None else self._belief[self._belief.robot]
-        self.onboard = spec.software(self._mailbox, self._board, belief, self._frames)
+        self.onboard = spec.software(self._mailbox, self._blackboard, belief, self._frames)
 
     def map(self, scan: ScanInput) -> OwnTiles | None:
         """Process a scan; return the changes of the robot's own evidence."""
@@ -55,7 +55,7 @@ class RobotAgent:
         """Let the controller act; return its output."""
         if shown.news is not None:
             self._hear(shown.news)
-        inbox, outbox, pending = self._mailbox.inbox, self._mailbox.outbox, self._board.pending
+        inbox, outbox, pending = self._mailbox.inbox, self._mailbox.outbox, self._blackboard.pending
         before = [message.number for message in inbox]
         try:
             with self._watchdog:
@@ -68,7 +68,7 @@ class RobotAgent:
         taken = tuple(number for number in before if number not in left)
         if taken or outbox or pending:
             asked = answer.requests or Requests()
-            asked = asked._replace(taken=taken, messages=tuple(outbox), notices=tuple(pending))
+            asked = asked._replace(taken=taken, messages=tuple(outbox), entries=tuple(pending))
             answer = answer._replace(requests=asked)
             outbox.clear()
             self._mailbox.writers.clear()
@@ -87,8 +87,8 @@ class RobotAgent:
         self._take_tiles(news.tiles)
         for message in news.messages:
             self._mailbox.put(message)
-        self._board.pending += news.notices
-        self._board.turn()
+        self._blackboard.pending += news.entries
+        self._blackboard.turn()
 
     def _take_tiles(self, tiles: OthersTiles | None) -> None:
         if tiles is not None and self._belief is not None:

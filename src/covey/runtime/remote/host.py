@@ -56,14 +56,14 @@ class Apart:
 
     Attributes:
         sent: number of messages sent to the robot, of those in its inbox here and those that it lost.
-        notices: new entries on the notice board since its last input.
+        entries: new entries on the blackboard since its last input.
         frames: poses of the frames of others that it knows.
     """
 
     spec: RobotSpec
     line: Line
     sent: int = 0
-    notices: list[tuple[str, Any]] = field(default_factory=list)
+    entries: list[tuple[str, Any]] = field(default_factory=list)
     frames: dict[str, Pose] | None = None
 
 
@@ -169,9 +169,9 @@ class RemoteHost(Host):
             self._apart[robot].line.channel.end(0.0)
 
     def post(self, key: str, value: Any) -> None:
-        """Send an entry of the simulation on the notice board to all robots."""
+        """Send an entry of the simulation on the blackboard to all robots."""
         for apart in self._apart.values():
-            apart.notices.append((key, value))
+            apart.entries.append((key, value))
 
     def handle(self, robot: int) -> Any:
         """Raise an error: the handle is in another process.
@@ -225,16 +225,16 @@ class RemoteHost(Host):
         unsent = len(box.inbox) + box.overflowed - apart.sent
         messages = tuple(box.inbox)[max(len(box.inbox) - unsent, 0) :] if unsent else ()
         apart.sent += unsent
-        notices, apart.notices = tuple(apart.notices), []
+        entries, apart.entries = tuple(apart.entries), []
         known, frames = self._team.frames_of.get(i), None
         if known is not None and known != apart.frames:
             frames = apart.frames = dict(known)
-        if tiles is None and not messages and not notices and frames is None:
+        if tiles is None and not messages and not entries and frames is None:
             return None
-        return TeamNews(messages, notices, frames, tiles)
+        return TeamNews(messages, entries, frames, tiles)
 
     def _answered(self, i: int, step: int, answer: StepOutput, cpu_s: float) -> None:
-        """Process the answer of a robot; its messages and notices go to its mailbox and the notice board."""
+        """Process the answer of a robot; its messages and new entries go to its mailbox and the blackboard."""
         apart = self._apart[i]
         apart.line.channel.misses.late_commands += step != self._step
         self.cpu_s[i] = cpu_s
@@ -251,9 +251,9 @@ class RemoteHost(Host):
         if asked.messages and not box.outbox:
             box.writers.append(box)
         box.outbox += asked.messages
-        self._team.communication.board.pending += asked.notices
+        self._team.communication.blackboard.pending += asked.entries
         for other in self._apart.values():
-            other.notices += asked.notices
+            other.entries += asked.entries
 
     def _answered_group(
         self, channel: Channel, names: Sequence[str], step: int, answer: GroupOutput, _cpu_s: float
@@ -306,7 +306,7 @@ class RemoteHost(Host):
             own_frames=bool(self._team.frames_of),
             limits_memory=self._measures,
             map=self._map_of(i),
-            notices=dict(self._team.communication.board.notes),
+            entries=dict(self._team.communication.blackboard.entries),
         )
 
     def _map_of(self, i: int) -> MapOf | None:

@@ -51,7 +51,7 @@ class RobotSpawn:
         own_frames: whether the robots do not know each other's start poses.
         limits_memory: whether the memory of the process is limited to that of the robot's computer.
         memory_mib: see `Processes`.
-        notices: entries on the notice board.
+        entries: entries on the blackboard.
     """
 
     spec: RobotSpec
@@ -62,7 +62,7 @@ class RobotSpawn:
     own_frames: bool = False
     limits_memory: bool = False
     map: MapOf | None = None
-    notices: dict[str, Any] = field(default_factory=dict)
+    entries: dict[str, Any] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:

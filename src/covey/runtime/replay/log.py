@@ -15,7 +15,7 @@ from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.runtime.replay.plain import decode, encode
 
-FORMAT = "covey steps 1"
+FORMAT = "covey steps 2"
 
 
 class LogWriter:

@@ -24,7 +24,7 @@ from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport.transport import Parts
 
 _MONITOR = ("notes", "status", "failure")
-_TEAM = ("maps", "messages", "notices", "taken")
+_TEAM = ("maps", "messages", "entries", "taken")
 """Fields of answers by class of traffic; all others go to the simulator."""
 _OWN = ("mount",)
 """Constant fields of readings that each reading copies."""
