@@ -92,9 +92,9 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
     v_aim, w_aim = min(max(want_v, v_low), v_high), min(max(want_w, w_low), w_high)
     best, best_v, best_w, found = math.inf, 0.0, 0.0, False
     for i in range(V_SAMPLES + 1):
-        v = v_aim if i == 0 else v_low + (v_high - v_low) * (i - 1) / (V_SAMPLES - 1)
+        v_sample = v_aim if i == 0 else v_low + (v_high - v_low) * (i - 1) / (V_SAMPLES - 1)
         for k in range(W_SAMPLES + 1):
-            w = w_aim if k == 0 else w_low + (w_high - w_low) * (k - 1) / (W_SAMPLES - 1)
+            v, w = v_sample, w_aim if k == 0 else w_low + (w_high - w_low) * (k - 1) / (W_SAMPLES - 1)
             if limits[11] > 0.0:
                 wheel = abs(v) + abs(w) * limits[12]
                 if wheel > limits[11]:
