@@ -1,4 +1,4 @@
-"""Which physics moves a team: in the plane, or on a landscape."""
+"""Choose the physics of a team: in the plane, or on a landscape."""
 
 from covey.errors import InvalidValueError
 from covey.physics.protocol import Physics
@@ -7,18 +7,18 @@ from covey.world.state import AnyWorld
 
 
 def physics_of(name: str | None, world: AnyWorld, model: TeamModel, state: TeamState, substep_s: float) -> Physics:
-    """Return the physics of a team, and let ``state`` stand as it stands there.
+    """Return the physics of a team, and set altitudes and tilts in ``state``.
 
     Args:
         name: ``planar`` or ``terrain``; None: terrain in a world with ground, else planar.
-        world: where the team is.
-        model: its bodies.
-        state: where they start.
+        world: the world of the team.
+        model: the bodies of the robots.
+        state: their start poses; ``altitude_roll_pitch`` is written.
         substep_s: period of the physics [s].
 
     Raises:
-        InvalidValueError: it is none of these, or a robot cannot be there.
-        CoveyError: terrain needs MuJoCo, and it is not installed.
+        InvalidValueError: the name is unknown, or a robot is outside the ground.
+        CoveyError: terrain needs MuJoCo, which is not installed.
     """
     name = name or ("planar" if world.ground is None else "terrain")
     if name == "planar":

@@ -1,4 +1,4 @@
-"""The clock: an integer count of physics substeps; seconds are derived, never summed."""
+"""The clock: an integer count of physics substeps. Seconds are computed from it, never summed."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,8 +13,8 @@ class Clock:
 
     Attributes:
         substep_s: length of a physics substep [s].
-        step_s: length of a control step [s], a multiple of it.
-        now: substeps since the start.
+        step_s: length of a control step [s], a multiple of ``substep_s``.
+        now: number of substeps since the start.
     """
 
     substep_s: float = 0.01
@@ -37,16 +37,16 @@ class Clock:
 
     @property
     def step(self) -> int:
-        """Control steps since the start."""
+        """Number of control steps since the start."""
         return self.now // self.substeps_per_step
 
     @property
     def time_s(self) -> float:
-        """Seconds since the start."""
+        """Time since the start [s]."""
         return self.now * self._num / self._den
 
 
 @lru_cache(maxsize=64)
 def exact(number: float) -> Fraction:
-    """Return the rational number that a person meant when typing ``number``: 0.1 is 1/10."""
+    """Return the rational number with the shortest decimal text of ``number``: 0.1 is 1/10."""
     return Fraction(repr(float(number)))

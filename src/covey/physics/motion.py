@@ -1,4 +1,4 @@
-"""How a commanded body twist becomes motion: saturation, response of the drive, exact arcs.
+"""From a commanded body twist to motion: saturation, response of the drive, exact arcs.
 
 References:
     Unicycle, saturation by the fastest wheel: M. Casini, A. Garulli: MARS, 2016. First-order response: the
@@ -21,11 +21,11 @@ _SETTLED = 1e-9
 
 @kernel(inline=True)
 def saturate(kinematics, limits, i, vx, vy, turn):
-    """Return the twist (vx, vy [m/s], turn [rad/s], body frame) that robot i can follow of a commanded one.
+    """Limit a commanded twist (vx, vy [m/s], turn [rad/s], body frame) to one that robot i can follow; return it.
 
-    Differential: v and turn are scaled together, so that the curvature stays, until |v| and |turn| are within their
-    maxima and the faster wheel, |v| + |turn| b, within its own. Unicycle: v and turn are clamped apart. Holonomic:
-    the speed hypot(vx, vy) is scaled down, the turn clamped.
+    Differential: v and turn are scaled together, which keeps the curvature, until |v|, |turn| and the speed of the
+    faster wheel, |v| + |turn| b, are within their limits. Unicycle: v and turn are limited separately. Holonomic: the
+    speed hypot(vx, vy) is scaled and the turn limited.
     """
     top, spin = limits[i, MAX_SPEED], limits[i, MAX_TURN]
     if kinematics[i] == DIFFERENTIAL:
@@ -51,10 +51,11 @@ def saturate(kinematics, limits, i, vx, vy, turn):
 
 @kernel(inline=True)
 def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn):
-    """Return the twist of robot i's drive one substep of ``dt`` [s] after (vx, vy, turn) when a goal twist is held.
+    """Return the twist of robot i's drive one substep of ``dt`` [s] after (vx, vy, turn), for a constant goal twist.
 
-    First the lag, v <- (v + dt/tau goal) / (1 + dt/tau), then the limits of acceleration; braking has its own. Where
-    the faster wheel would be too fast, the robot brakes as much as it can, and turns as much as that leaves room for.
+    The lag comes first: v <- (v + dt/tau goal) / (1 + dt/tau). The limits of acceleration come next; braking has a
+    limit of its own. If the faster wheel would be too fast, the robot brakes as hard as it can, and its turn is
+    limited to what the wheels can then do.
     """
     new_vx, new_vy, new_turn = goal_vx, goal_vy, goal_turn
     if limits[i, TAU] > 0.0:
@@ -88,9 +89,10 @@ def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn
 
 @kernel(inline=True)
 def arc(x, y, heading, vx, vy, turn, time):
-    """Return the pose (x, y [m], heading [rad] in [-pi, pi)) after a constant body twist was held for ``time`` [s].
+    """Return the pose (x, y [m], heading [rad] in [-pi, pi)) after ``time`` [s] at a constant body twist.
 
-    The chord of the arc has the length time |v| sin(a)/a with a = turn time / 2, and points along the mean heading.
+    The chord of the arc has the length time |v| sin(a)/a with a = turn time / 2. For motion straight ahead it points
+    along the mean heading.
     """
     half = 0.5 * turn * time
     chord = time * sinc(half)
@@ -105,7 +107,7 @@ def arc(x, y, heading, vx, vy, turn, time):
 
 @kernel(inline=True)
 def sinc(a):
-    """Return sin(a)/a, to the last bit also near zero."""
+    """Return sin(a)/a; a series keeps it accurate near zero."""
     if abs(a) > 0.05:
         return math.sin(a) / a
     q = a * a

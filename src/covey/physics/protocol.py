@@ -1,4 +1,4 @@
-"""What every physics does: it moves a team by some substeps and says which contacts begin."""
+"""The interface of every physics: it moves a team by some substeps and returns the contacts that begin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ WALL_CONTACT, ROBOT_CONTACT = 0, 1
 class Contacts:
     """The contacts that begin in one step, one row each, in the order in which they begin.
 
-    A contact lasts until there is a gap of 2 mm: a body that slides along a wall, or that keeps pushing, is one row.
+    A contact lasts until the gap is wider than 2 mm. So a body that slides along a wall, or keeps pushing, gives one
+    row.
 
     Attributes:
         kind: int64 (m,), 0 = a wall, 1 = another robot.
-        robot: int64 (m,), index in the team; of two robots the smaller index.
+        robot: int64 (m,), index in the team; the smaller index of two robots.
         other: int64 (m,), index of the other robot, -1 for a wall.
-        x, y: float64 (m,), where the bodies touch [m], in the world frame.
-        substep: int64 (m,), counted from the begin of the step.
-        felt: float64 (k, 3), all that touches in each substep, in the order of the substeps: the substep, the robot,
-            and the bearing [rad] of the touching point in its body frame.
+        x, y: float64 (m,), contact point [m], in the world frame.
+        substep: int64 (m,), counted from the start of the step.
+        felt: float64 (k, 3), every contact point in each substep, in the order of the substeps: the substep, the
+            robot, and the bearing [rad] of the point in its body frame.
     """
 
     kind: np.ndarray
@@ -40,7 +41,7 @@ class Contacts:
 
 
 class Incident(NamedTuple):
-    """Something that befalls a robot: it is stuck or freed again, falls, has rolled over or is righted again.
+    """An incident of a robot: it gets stuck or free again, falls, rolls over or is upright again.
 
     ``kind`` is stuck, freed, fell, rolled or righted; ``robot`` is its index in the team.
     """
@@ -53,7 +54,7 @@ class Physics(Protocol):
     """Moves the bodies of a team.
 
     Attributes:
-        incidents: what befell robots in the last step.
+        incidents: incidents of the last step.
     """
 
     incidents: Sequence[Incident]
@@ -66,13 +67,14 @@ class Physics(Protocol):
         trace: np.ndarray | None = None,
         wanted: np.ndarray | None = None,
     ) -> Contacts:
-        """Advance ``state`` in place by ``substeps`` while the commands are held; return the contacts that begin.
+        """Advance ``state`` in place by ``substeps`` with constant commands; return the contacts that begin.
 
         Args:
-            state: what changes; afterwards pose, twist, distance and contact bearing are those at the end.
+            state: state of the team; pose, twist, distance and contact bearing are set to those at the end.
             commands: float64 (n, 3), vx, vy [m/s] and turn rate [rad/s] in the body frame.
-            substeps: how many substeps to go.
-            trace: float64 (substeps, 2, n, 3), filled with pose and altitude_roll_pitch after each substep when given.
-            wanted: uint8 (substeps,), which substeps of the trace to fill; None: all.
+            substeps: number of substeps.
+            trace: float64 (substeps, 2, n, 3), filled with pose and altitude_roll_pitch after each substep; None: no
+                trace.
+            wanted: uint8 (substeps,), 1 for each substep of the trace to fill; None: all.
         """
         ...

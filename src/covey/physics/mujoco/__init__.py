@@ -1,1 +1,1 @@
-"""Physics on a landscape, in three dimensions: MuJoCo, of the extra ``[terrain]``."""
+"""Physics on a landscape, in three dimensions, with MuJoCo (extra ``[terrain]``)."""

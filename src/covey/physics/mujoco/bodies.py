@@ -1,4 +1,4 @@
-"""Robots as bodies of the engine, and where each is in its arrays."""
+"""Robots as bodies of the engine, and their indices in its arrays."""
 
 import math
 from dataclasses import dataclass
@@ -18,36 +18,37 @@ from covey.robots.team import TeamModel
 from covey.world.io.images import is_file
 
 SAG_M = 0.0008
-"""How far robots sink into the ground under their weight [m]; wheels are built half as much larger, to roll right."""
+"""Depth [m] to which robots sink into the ground under their weight. Wheels are larger by half of it, so that they roll
+the right distance."""
 
-_DAMPING = 0.12  # of their bouncing on it, as a share of the critical one
-_SOFTNESS = 9.0  # of contacts for the solver: compliance over inverse mass
-_ROTORS = 0.5  # inertia of all motors and gears, seen at the rims of the wheels, over the mass of the robot
-_HOLDS = 0.5  # of the error of its speed that the motor of a free wheel takes away in a step of the engine
+_DAMPING = 0.12  # damping of robots that bounce on the ground, over critical damping
+_SOFTNESS = 9.0  # softness of contacts for the solver: compliance over inverse mass
+_ROTORS = 0.5  # inertia of all motors and gears, at the rims of the wheels, over the mass of the robot
+_HOLDS = 0.5  # share of the speed error that the motor of a free wheel removes in one step of the engine
 _SCRAPES = 0.4  # friction of a box on the ground
-_ROUND = 24  # corners of a hull's discs, and points around a wheel
+_ROUND = 24  # number of corners of each disc of a hull, and of points around a wheel
 
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """Where the n robots and their m motors are in the arrays of the engine.
+    """The indices of the n robots and their m motors in the arrays of the engine, and figures of the drives.
 
     Attributes:
-        position, velocity: int64 (n,), first index of each robot's pose and velocity; -1 of one that flies.
-        height_m: float64 (n,), above the ground, of those that fly; else 0.
-        body: int64 (n,), index of its body; 0 of one that flies.
+        position, velocity: int64 (n,), first index of each robot's pose and velocity; -1 for a flying robot.
+        height_m: float64 (n,), height of a flying robot above the ground; 0 for the others.
+        body: int64 (n,), index of each robot's body; 0 for a flying robot.
         control: int64 (n,), `covey.physics.mujoco.drives.TWIST` or ``TORQUE``.
-        max_torque: float64 (n,), of a side [N m], of those with torque control; NaN of the others.
+        max_torque: float64 (n,), largest torque of a side [N m] under torque control; NaN for the others.
         motor: int64 (m,), index of each motor.
-        turns: int64 (m,), index of the velocity of its joint.
-        robots: int64 (m,), whose it is.
+        turns: int64 (m,), index of the velocity of each motor's joint.
+        robots: int64 (m,), the robot of each motor.
         figures: float64 (m, 4), see `covey.physics.mujoco.drives.steer`.
-        points: float64 (n, k, 3), points all over the parts that touch the ground [m], in the frame of the robot.
-        point_count: int64 (n,), points used.
-        gain: float64 (m,), torque per speed [N m s] with which each holds a speed, for the engine.
-        most: float64 (m,), its largest torque [N m].
-        top: float64 (m,), its top speed [rad/s].
-        owner: int64 (geoms,), the robot whose hull a geom is; -2 for a wall, -1 for all else.
+        points: float64 (n, k, 3), points on the parts that touch the ground [m], in the frame of the robot.
+        point_count: int64 (n,), number of points used.
+        gain: float64 (m,), torque per speed [N m s] with which each motor holds a speed, for the engine.
+        most: float64 (m,), largest torque of each motor [N m].
+        top: float64 (m,), top speed of each motor's wheel [rad/s].
+        owner: int64 (geoms,), the robot whose hull a geom is; -2 for a wall, -1 for other geoms.
     """
 
     position: np.ndarray
@@ -69,9 +70,10 @@ class Bodies:
 
 
 def add_robot(spec: Any, i: int, model: RobotModel) -> None:
-    """Put robot i into a model: a free body whose origin is on the level ground below the middle of the robot.
+    """Add robot i to a model, as a free body. Its origin is on level ground below the middle of the robot.
 
-    Its wheels and its box touch the ground; a hull, as its body in the plane, walls and other robots.
+    Its wheels and its box touch the ground. Its hull, with the outline of its planar body, touches walls and other
+    robots.
     """
     chassis = chassis_of(model)
     if isinstance(chassis, FlyingChassis):
@@ -105,7 +107,7 @@ def add_robot(spec: Any, i: int, model: RobotModel) -> None:
 
 
 def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, float]:
-    """Add box, wheels and casters; return the height [m] and the mass [kg] of the whole."""
+    """Add box, wheels and casters; return the height [m] and the mass [kg] of the robot."""
     mj = mujoco()
     ground = {"contype": 0, "conaffinity": GROUND, "priority": 1}
     half = [0.5 * side for side in chassis.box_m]
@@ -143,10 +145,10 @@ def _add_wheeled(body: Any, i: int, chassis: WheeledChassis) -> tuple[float, flo
 
 
 def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[float, float]:
-    """Add what a file holds, its lowest point on the level ground; return its height [m] and mass [kg].
+    """Add the body of a file, with its lowest point on level ground; return its height [m] and mass [kg].
 
     Raises:
-        InvalidValueError: there is no such file, the engine cannot read it, or it has no such joint.
+        InvalidValueError: the file does not exist, the engine cannot read it, or a joint is missing or no hinge.
     """
     mj, path = mujoco(), Path(chassis.file)
     if not is_file(path):
@@ -178,11 +180,12 @@ def _attach_file(spec: Any, body: Any, i: int, chassis: FileChassis) -> tuple[fl
 
 
 def _add_motor(spec: Any, joint: str, most: float, inertia: float) -> None:
-    """Add the motor of a wheel: it gives the torque it is told, and what `covey.physics.mujoco.drives` has it hold.
+    """Add the motor of a wheel. Its control is a torque, see `covey.physics.mujoco.drives.regulate`.
 
     Args:
-        most: its largest torque [N m].
-        inertia: of motor and gear as the wheel has it [kg m2].
+        joint: name of the wheel's joint.
+        most: largest torque [N m].
+        inertia: inertia of motor and gear at the wheel [kg m2].
     """
     mj = mujoco()
     motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
@@ -193,13 +196,13 @@ def _add_motor(spec: Any, joint: str, most: float, inertia: float) -> None:
 
 
 def top_wheel_speed(limits: np.ndarray, half_track_m: float) -> float:
-    """Return the largest speed [m/s] of the rim of a wheel that a robot's limits allow."""
+    """Return the largest speed [m/s] of a wheel's rim within a robot's limits."""
     most = limits[MAX_SPEED] + limits[MAX_TURN] * half_track_m
     return float(min(limits[MAX_WHEEL], most))
 
 
 def _outline(model: RobotModel) -> list[tuple[float, float]]:
-    """Return points x, y [m] whose convex hull is the body in the plane."""
+    """Return points x, y [m] whose convex hull is the planar body."""
     if model.footprint_m is not None:
         return list(model.footprint_m)
     turns = [2.0 * math.pi * k / _ROUND for k in range(_ROUND)]
@@ -207,7 +210,7 @@ def _outline(model: RobotModel) -> list[tuple[float, float]]:
 
 
 def bind(engine: Any, model: TeamModel) -> Bodies:
-    """Return where the robots of a team are in a compiled model."""
+    """Return the indices of a team's robots in a compiled model."""
     n, data = len(model), mujoco().MjData(engine)
     position, velocity, body = np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64)
     control, torque, height = np.zeros(n, np.int64), np.full(n, np.nan), np.zeros(n)
@@ -260,12 +263,12 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
 
 
 def soften(engine: Any, i: int, mass: float) -> None:
-    """Make the contacts of robot i with the ground as soft as tyres, however many there are.
+    """Make the ground contacts of robot i as soft as tyres, whatever their number.
 
-    In the engine's convex friction a contact that slides at v is lifted as if by friction x b v, with b its damping. By
-    the engine's usual contacts a skid-steer robot therefore hops at a step of 5 ms, and turns at 0.4 times the rate
-    that Coulomb's law gives. Contacts carry their load without being lifted up to g / (2 friction damping omega), with
-    omega = sqrt(g / sag): 0.45 m/s here.
+    The engine's convex friction model lifts a contact that slides at v by friction x b v, with b its damping. With the
+    engine's default contacts, a skid-steer robot therefore hops at a step of 5 ms, and turns at 0.4 times the rate of
+    Coulomb's law. The soft contacts carry their load without lift up to a sliding speed of
+    g / (2 friction damping omega), with omega = sqrt(g / sag): 0.45 m/s here.
 
     References:
         E. Todorov: Convex and analytically-invertible dynamics with contacts and constraints. ICRA 2014 (the model).
@@ -297,14 +300,14 @@ def _motors(chassis: WheeledChassis | FileChassis, i: int) -> list[tuple[str, tu
 
 
 def _touching(engine: Any, data: Any, body: int) -> np.ndarray:
-    """Return points (k, 3) all over what touches the ground of the robot whose free body this is; none for 0."""
+    """Return points (k, 3) on the parts of a robot that touch the ground, from its free body; none for body 0."""
     mine = [g for g in range(engine.ngeom) if body and engine.body_rootid[engine.geom_bodyid[g]] == body]
     mine = [g for g in mine if engine.geom_conaffinity[g] & GROUND]
     return np.concatenate([np.empty((0, 3)), *(_surface(engine, data, g) for g in mine)])
 
 
 def _surface(engine: Any, data: Any, geom: int) -> np.ndarray:
-    """Return points (k, 3) all over a geom, in the world frame of ``data``."""
+    """Return points (k, 3) on the surface of a geom, in the world frame of ``data``."""
     kind, size, shape = engine.geom_type[geom], engine.geom_size[geom], mujoco().mjtGeom
     turns = 2.0 * np.pi * np.arange(_ROUND) / _ROUND
     ring = np.column_stack((np.cos(turns), np.sin(turns), np.zeros(_ROUND)))

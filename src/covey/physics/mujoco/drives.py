@@ -1,4 +1,4 @@
-"""What the drives of a team do in one control step, before the engine says what comes of it."""
+"""The drives of a team: wheel speeds and motor torques of one control step, as inputs of the engine."""
 
 from covey.kernel import kernel
 from covey.physics.motion import respond, saturate
@@ -8,23 +8,25 @@ TWIST, TORQUE = 0, 1
 
 @kernel
 def steer(team, motors, past, clock, dt, commands, halted, drive, drives, controls):
-    """Fill in what each drive runs at and what each motor is told, in every substep of a control step.
+    """Compute the twist of each drive and the set point of each motor for every substep of a control step.
 
-    Twist control: the commanded twist is saturated, delayed and followed as in the plane, and the wheels of each side
-    turn at (v -+ turn b) / r, left and right. Torque control: the delayed torque of the side, shared by its wheels.
+    Twist control: the commanded twist is saturated, delayed and followed as in the plane. The wheels turn at
+    (v - turn b) / r on the left side and (v + turn b) / r on the right. Torque control: the wheels of a side share its
+    delayed torque equally.
 
     Args:
         team: kinematics, limits, delay in substeps as in `covey.physics.planar.crowd.advance`; control, int64 (n,).
-        motors: whose each is, int64 (m,), and figures float64 (m, 4): side (1 left, -1 right), b [m], r [m], and the
-            number of motors of that side.
-        past: float64 (n, delay + 1, 3), goals of the last substeps, in place.
-        clock: substeps since the start.
+        motors: robot of each motor, int64 (m,), and figures, float64 (m, 4): side (1 left, -1 right), b [m], r [m],
+            and number of motors on that side.
+        past: float64 (n, delay + 1, 3), goals of the last substeps, changed in place.
+        clock: number of substeps since the start.
         dt: length of a substep [s].
-        commands: float64 (n, 3).
-        halted: bool (n,), they brake.
-        drive: float64 (n, 3), the twists at which twist drives run, in place.
-        drives: float64 (substeps, n, 3), out: those after each substep; torque of left and right side of the others.
-        controls: float64 (substeps, m), out: wheel speeds [rad/s], or torques [N m].
+        commands: float64 (n, 3), twists [m/s, m/s, rad/s], or torques of the left and right side [N m].
+        halted: bool (n,), robots that brake.
+        drive: float64 (n, 3), current twists of drives with twist control, changed in place.
+        drives: float64 (substeps, n, 3), output: twists after each substep; under torque control, torques of the left
+            and right side.
+        controls: float64 (substeps, m), output: wheel speeds [rad/s], or torques [N m].
     """
     kinematics, limits, delay, control = team
     robots, figures = motors
@@ -55,21 +57,22 @@ def steer(team, motors, past, clock, dt, commands, halted, drive, drives, contro
 
 @kernel
 def regulate(motors, wanted, halted, speed, integral, share, torque):
-    """Fill in the torque [N m] that each motor gives for a substep, less what it takes back as its wheel speeds up.
+    """Compute the torque input [N m] of each motor for a substep.
 
-    A motor that holds a speed: a proportional-integral regulator, whose proportional part on the wheel's speed is up to
-    the engine, which knows it at each of its steps. A torque is given as it is wanted, but falls to nothing over the
-    last tenth below the top speed.
+    A motor that holds a speed has a proportional-integral regulator. Here are its integral part and the proportional
+    part of the wanted speed; the engine subtracts gain times the wheel's speed, which it knows at each of its steps.
+    Under torque control, the motor gives the wanted torque, which falls linearly to 0 over the last tenth below the
+    top speed.
 
     Args:
-        motors: whose each is, int64 (m,); by torque, uint8 (m,); gain of the speed [N m s], largest torque [N m] and
-            top speed [rad/s], float64 (m,).
+        motors: robot of each motor, int64 (m,); 1 under torque control, uint8 (m,); gain of the speed [N m s], largest
+            torque [N m] and top speed [rad/s], float64 (m,).
         wanted: float64 (m,), speeds [rad/s] or torques [N m].
-        halted: bool (n,), these hold their wheels.
-        speed: float64 (m,), of the wheels [rad/s].
-        integral: float64 (m,), torque [N m], in place.
-        share: of an error of the speed that the integral part takes in a substep.
-        torque: float64 (m,), out.
+        halted: bool (n,), robots that hold their wheels.
+        speed: float64 (m,), speeds of the wheels [rad/s].
+        integral: float64 (m,), integral parts as torques [N m], changed in place.
+        share: share of a speed error that the integral part gains in a substep.
+        torque: float64 (m,), output.
     """
     robots, by_torque, gain, most, top = motors
     for m in range(robots.shape[0]):

@@ -1,4 +1,4 @@
-"""The engine, MuJoCo: imported here only, and only when it is needed."""
+"""The engine, MuJoCo. Only this module imports it, when it is first needed."""
 
 import importlib
 from functools import cache
@@ -10,18 +10,19 @@ from covey.errors import CoveyError
 from covey.world.ground import Heightfield
 
 GROUND, WALL, HULL = 1, 2, 4
-"""Bits of what may touch what: wheels and boxes touch the ground, hulls touch walls and each other."""
+"""Collision bits: wheels and boxes touch the ground, hulls touch walls and each other."""
 
 STEP_S = 0.005
-"""The longest step of the engine [s]; a longer substep is divided evenly."""
+"""Longest step of the engine [s]; a longer substep is divided evenly."""
 
 BUMP = [0.02, 2.0]
-"""How hulls meet walls and each other: the engine's usual time constant [s], damped twice as much, to bounce less."""
+"""Contacts of hulls with walls and each other: time constant [s] and damping ratio. The time constant is the engine's
+default; the damping is twice the default, to bounce less."""
 
 GAP_M = 0.002
 """A contact with a wall or a robot ends when the gap is wider than this [m], as in the plane."""
 
-_BASE_M = 1.0  # how far the height field's solid reaches below its lowest altitude
+_BASE_M = 1.0  # thickness of the height field's solid below its lowest altitude
 
 
 @cache
@@ -42,10 +43,10 @@ def mujoco() -> Any:
 
 
 def new_spec(step_s: float) -> Any:
-    """Return an empty model with the options that all terrain physics uses.
+    """Return an empty model with the options of all terrain physics, and a step of ``step_s`` [s].
 
-    Friction is as strong in all directions (elliptic cones), and much harder than the contacts are, so that a braked
-    robot does not creep down a slope.
+    Friction is equal in all directions (elliptic cones). It is much stiffer than the contacts, so that a braked robot
+    does not creep down a slope.
     """
     mj = mujoco()
     spec = mj.MjSpec()
@@ -58,7 +59,7 @@ def new_spec(step_s: float) -> Any:
 
 
 def add_ground(spec: Any, ground: Heightfield | None) -> None:
-    """Put the ground into a model: a height field that has room for all altitudes it may ever have, or a plane."""
+    """Add the ground to a model: a height field for the whole range of its altitudes; a plane if ``ground`` is None."""
     shape = mujoco().mjtGeom
     touch = {"name": "ground", "contype": GROUND, "conaffinity": 0, "condim": 3, "friction": [0.0, 0.0, 0.0]}
     if ground is None:
@@ -73,6 +74,6 @@ def add_ground(spec: Any, ground: Heightfield | None) -> None:
 
 
 def set_altitudes(engine: Any, ground: Heightfield, rows: slice = slice(None), columns: slice = slice(None)) -> None:
-    """Give a window of the engine's height field the altitudes of the ground."""
+    """Copy a window of the ground's altitudes to the engine's height field."""
     low, height = ground.range_m[0], engine.hfield_size[0, 2]
     engine.hfield_data.reshape(ground.shape)[rows, columns] = (ground.altitude[rows, columns] - low) / height

@@ -1,4 +1,4 @@
-"""How bodies stand on the ground: their clearance, where they are put, and their poses as the team's state has them."""
+"""Bodies on the ground: their clearance, their placement, and their poses in the state of the team."""
 
 import math
 
@@ -10,18 +10,18 @@ from covey.physics.motion import arc
 from covey.physics.planar.contacts import free_radius
 
 STANDS_M = 0.03
-"""A body with less clearance than this [m] stands on the ground, and goes down with it."""
+"""A body with less clearance than this [m] stands on the ground, and moves down with it."""
 
 
 @kernel
 def clearance(altitude, frame, points, count, at, turn):
-    """Return the least height [m] of points of a body above the ground; it is negative when they are in it.
+    """Return the smallest height [m] of a body's points above the ground; negative if a point is below the ground.
 
     Args:
-        altitude, frame: of the ground, see `covey.geometry.heightfield`.
-        points: float64 (k, 3), in the frame of the body; ``count`` of them are used.
-        at: float64 (3,), position of the body [m].
-        turn: float64 (3, 3), its rotation.
+        altitude, frame: altitudes and frame of the ground, see `covey.geometry.heightfield`.
+        points: float64 (k, 3), points [m] in the frame of the body; the first ``count`` are used.
+        at: float64 (3,), position of the body [m], in the world frame.
+        turn: float64 (3, 3), rotation from the body frame to the world frame.
     """
     least = np.inf
     for k in range(count):
@@ -35,7 +35,7 @@ def clearance(altitude, frame, points, count, at, turn):
 
 @kernel
 def rotation(quaternion):
-    """Return the rotation, float64 (3, 3), of a unit quaternion w, x, y, z."""
+    """Return the rotation matrix, float64 (3, 3), of a unit quaternion w, x, y, z."""
     w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
     turn = np.empty((3, 3))
     turn[0, 0], turn[0, 1], turn[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
@@ -46,17 +46,16 @@ def rotation(quaternion):
 
 @kernel
 def follow(before, after, frame, points, count, position, q):
-    """Move bodies up and down with the ground, which is another now, in place; return how far [m], float64 (n,).
+    """Move bodies up and down with a ground that has changed, in place; return the displacements [m], float64 (n,).
 
-    The clearance of one that stands stays what it was; one in the air is lifted only if it would be in the ground.
-    Only the way is vertical, so to go it in small steps would lead to the same place.
+    A body that stands on the ground keeps its clearance. A body in the air is lifted only if the ground now reaches it.
 
     Args:
         before, after: altitudes of the ground, float64 (rows, columns) [m].
-        frame: of both.
+        frame: frame of both, see `covey.geometry.heightfield`.
         points, count: float64 (n, k, 3) and int64 (n,), see `clearance`.
-        position: int64 (n,), where in ``q`` the pose of each begins; -1 for none.
-        q: float64, poses x, y, z [m], quaternion w, x, y, z.
+        position: int64 (n,), first index of each robot's pose in ``q``; -1 for none.
+        q: float64, poses x, y, z [m], quaternion w, x, y, z; changed in place.
     """
     moved = np.zeros(position.shape[0])
     for i in range(position.shape[0]):
@@ -75,13 +74,13 @@ def follow(before, after, frame, points, count, position, q):
 
 
 def stand(altitude, frame, points, x: float, y: float, heading: float) -> np.ndarray:
-    """Return the pose x, y, z [m], quaternion w, x, y, z of a body that is put on the ground, as it slopes there.
+    """Return the pose x, y, z [m], quaternion w, x, y, z of a body on the ground, tilted with the slope below it.
 
     Args:
-        altitude, frame: of the ground.
+        altitude, frame: altitudes and frame of the ground.
         points: float64 (k, 3), see `clearance`.
-        x, y: its place [m].
-        heading: its heading [rad].
+        x, y: place of the body [m], in the world frame.
+        heading: heading of the body [rad].
     """
     reach_x, reach_y = np.abs(points[:, 0]).max(), np.abs(points[:, 1]).max()
     c, s = math.cos(heading), math.sin(heading)
@@ -104,16 +103,16 @@ def _quaternion(yaw: float, pitch: float, roll: float) -> tuple[float, float, fl
 
 @kernel
 def read(bodies, q, v, ground, drives, dt, pose, twist, tilt, distance, wanted, trace):
-    """Bring the state of a team up to date after some substeps, in place.
+    """Update the state of a team after some substeps, in place.
 
     Args:
         bodies: position, velocity and height, see `covey.physics.mujoco.bodies.Bodies`.
-        q: float64 (substeps, nq), the engine's positions after each.
-        v: float64 (nv,), its velocities after the last.
-        ground: altitude and frame; and west, east, south, north [m], float64 (4,): where robots that fly stop.
-        drives: float64 (substeps, n, 3), twists of the drives, by which robots fly.
+        q: float64 (substeps, nq), positions of the engine after each substep.
+        v: float64 (nv,), velocities of the engine after the last substep.
+        ground: altitude and frame; and west, east, south, north [m], float64 (4,), at which flying robots stop.
+        drives: float64 (substeps, n, 3), twists of the drives; they move the flying robots.
         dt: length of a substep [s].
-        pose, twist, tilt, distance: of the state; ``tilt`` is altitude [m], roll, pitch [rad].
+        pose, twist, tilt, distance: arrays of the state; ``tilt`` is altitude [m], roll, pitch [rad].
         wanted, trace: see `covey.physics.protocol.Physics.step`.
     """
     (position, velocity, height), (altitude, frame, edge) = bodies, ground
@@ -157,7 +156,7 @@ def _tilt(turn):
 
 @kernel
 def anything_near(skip, grid_frame, edge, pose, radius, flies, reach):
-    """Return whether a robot on the ground may touch a wall or another one within ``reach`` [m] of its way."""
+    """Return whether any robot on the ground may touch a wall or another robot when each moves by ``reach`` [m]."""
     for i in range(pose.shape[0]):
         if flies[i]:
             continue

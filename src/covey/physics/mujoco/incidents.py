@@ -1,4 +1,4 @@
-"""What befalls robots on a landscape: they get stuck, fall, and roll over."""
+"""Incidents of robots on a landscape: they get stuck, fall, and roll over."""
 
 import math
 
@@ -8,30 +8,30 @@ from covey.physics.protocol import Incident
 from covey.robots.team import TeamModel
 
 STUCK_S = 3.0
-"""A robot is stuck that is driven and for this long [s] comes less far than `STUCK_M` and turns by less than
-`STUCK_RAD`."""
+"""A driven robot is stuck if it moves less than `STUCK_M` and turns less than `STUCK_RAD` for this long [s]."""
 
 STUCK_M, STUCK_RAD = 0.05, math.radians(5.0)
 FREED_M = 0.2
-"""It is free again this far [m] from where it was stuck, or `FREED_RAD` turned."""
+"""A stuck robot is free again when it has moved this far [m], or turned by `FREED_RAD`."""
 
 FREED_RAD = math.radians(20.0)
 FELL_M, FELL_SLOPE = 0.4, 0.6
-"""A robot has fallen that comes down by more than this [m] on a way steeper than this; no drivable ground is."""
+"""A robot has fallen if it drops by more than `FELL_M` [m] along a path with a slope above `FELL_SLOPE`. No drivable
+ground is that steep."""
 
 ROLLED_RAD, RIGHTED_RAD = math.radians(60.0), math.radians(45.0)
-"""A robot whose up axis leans by more has rolled over, until it leans by less than the second."""
+"""A robot has rolled over if its up axis tilts by more than `ROLLED_RAD`, until it tilts by less than `RIGHTED_RAD`."""
 
-_DRIVEN = 0.05  # share of the top speed, turn rate or torque from which on a robot is meant to move
+_DRIVEN = 0.05  # a command above this share of the top speed, turn rate or torque means to move
 
 
 class Incidents:
-    """Watches a team; `look` says what begins or ends: ``stuck``, ``freed``, ``fell``, ``rolled``, ``righted``.
+    """Detects the incidents of a team: ``stuck``, ``freed``, ``fell``, ``rolled``, ``righted``.
 
     Args:
         model: the team.
-        torque: largest torque of a side [N m] of robots that are driven by torque; NaN for the others.
-        flies: bool (n,), these cannot fall.
+        torque: float64 (n,), largest torque of a side [N m] under torque control; NaN for the others.
+        flies: bool (n,), flying robots, which cannot fall.
     """
 
     def __init__(self, model: TeamModel, torque: np.ndarray, flies: np.ndarray):
@@ -44,17 +44,17 @@ class Incidents:
         self._flies, self._high = flies, np.full((n, 3), np.nan)  # x, y, altitude from which each comes down
 
     def ground_moved(self, by: np.ndarray) -> None:
-        """Take in that robots were moved up, or down, with the ground below them [m], shape (n,)."""
+        """Account for robots that moved up or down with the ground, by ``by`` [m], shape (n,)."""
         self._high[:, 2] += by
 
     def look(self, pose: np.ndarray, tilt: np.ndarray, commands: np.ndarray, halted: np.ndarray, dt: float):
         """Return the incidents of a step.
 
         Args:
-            pose: float64 (n, 3), now.
-            tilt: float64 (n, 3), altitude [m], roll, pitch [rad].
-            commands: float64 (n, 3), as commanded in the step.
-            halted: bool (n,), these do not want to move.
+            pose: float64 (n, 3), poses after the step.
+            tilt: float64 (n, 3), altitude [m], roll, pitch [rad] after the step.
+            commands: float64 (n, 3), commands of the step.
+            halted: bool (n,), robots that do not want to move.
             dt: length of the step [s].
         """
         driven = (np.abs(commands) > self._least).any(axis=1) & ~halted
@@ -78,7 +78,7 @@ class Incidents:
         return [Incident(kind, int(i)) for kind, now in kinds for i in np.flatnonzero(now)]
 
     def _falls(self, pose: np.ndarray, altitude: np.ndarray) -> np.ndarray:
-        """Return who has begun to fall, bool (n,)."""
+        """Return the robots that have begun to fall, bool (n,)."""
         drop = self._high[:, 2] - altitude
         way = np.hypot(pose[:, 0] - self._high[:, 0], pose[:, 1] - self._high[:, 1])
         gentle = ~(drop > FELL_SLOPE * way) | self._flies  # also at first: no place yet

@@ -21,28 +21,29 @@ from covey.world.ground import Heightfield
 from covey.world.state import AnyWorld
 
 _NO_TRACE = np.empty((0, 2, 0, 3))
-_INTEGRAL_S = 0.1  # time constant with which the motors' regulators take away an error of speed
+_INTEGRAL_S = 0.1  # time constant of the integral part of the motors' regulators
 _FEW_WALLS = 24
-_NEAR_M = 0.1  # contacts are looked for when bodies are as near as they can come in a step, and this
+_NEAR_M = 0.1  # contacts are checked if bodies are nearer than their largest motion in a step plus this
 
 
 class TerrainPhysics:
-    """Physics of one team on the ground of one world, among its walls; without a ground on a level plane.
+    """Physics of one team on the ground of one world, or on a level plane if the world has no ground.
 
-    A robot's pose is that of the point on level ground below its middle, fixed to its body; `TeamState.twist` is in
-    the horizontal frame of its heading. ``step`` brings the ground and the walls up to date when they have changed.
+    A robot's pose is that of a point fixed to its body: the point below its middle when it stands on level ground.
+    `TeamState.twist` is in the horizontal frame of the heading. ``step`` updates the engine when ground or walls have
+    changed.
 
     Args:
-        world: it may be edited.
+        world: the world; it may be edited.
         model: the bodies and drives.
         substep_s: length of a substep [s].
 
     Attributes:
-        incidents: what befell robots in the last step.
+        incidents: incidents of the last step.
 
     Raises:
         CoveyError: MuJoCo is not installed.
-        InvalidValueError: a chassis cannot be built.
+        InvalidValueError: MuJoCo cannot build a chassis.
     """
 
     def __init__(self, world: AnyWorld, model: TeamModel, substep_s: float = 0.01):
@@ -59,7 +60,7 @@ class TerrainPhysics:
         self._few_walls()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # options of a body's file that are not taken
+                warnings.simplefilter("ignore", UserWarning)  # options of a body's file that are ignored
                 self._engine = self._spec.compile()
         except (ValueError, RuntimeError, mujoco().FatalError) as error:
             raise InvalidValueError(f"MuJoCo cannot build the robots and walls: {error}") from None
@@ -81,9 +82,9 @@ class TerrainPhysics:
         self.incidents: Sequence[Incident] = ()
 
     def place(self, state: TeamState) -> None:
-        """Put on the ground what stands elsewhere than it was left, at rest, and say in ``state`` how it stands.
+        """Put robots whose pose was changed from outside on the ground, at rest, and write their altitude and tilt.
 
-        `step` does so by itself; before the first one it is good for who wants to know the altitudes.
+        `step` calls it. Call it before the first step if you need the altitudes.
 
         Raises:
             InvalidValueError: a robot is not on the ground.
@@ -161,7 +162,7 @@ class TerrainPhysics:
         return contacts
 
     def _read(self, state: TeamState, q: Any, drives: Any, dt: float, wanted: Any = None, trace: Any = None) -> None:
-        """Bring the state up to date after some substeps; those of length 0 are no way."""
+        """Update the state after some substeps; with ``dt`` 0, distances stay."""
         bodies, distance = self._bodies, state.distance_m if dt else state.distance_m.copy()
         wanted = np.zeros(len(q), np.uint8) if wanted is None else wanted
         read(
@@ -187,7 +188,7 @@ class TerrainPhysics:
         return anything_near(world.skip, world.grid.frame, self._edge, state.pose, self._model.radius, flies, reach)
 
     def _bind(self) -> None:
-        """Find everything in the engine's arrays, which are new ones."""
+        """Find all indices in the arrays of a newly compiled engine."""
         self._bodies = bind(self._engine, self._model)
         bodies = self._bodies
         by_torque = bodies.control[bodies.robots] == TORQUE
@@ -196,13 +197,13 @@ class TerrainPhysics:
             set_altitudes(self._engine, self._world.ground)
 
     def _hold(self, halted: np.ndarray) -> None:
-        """Let the engine hold the speeds of all wheels but those that a torque drives."""
+        """Let the engine hold the speeds of all wheels, except those under torque control."""
         robots, by_torque, gain, _, _ = self._motors
         free = (by_torque > 0) & ~halted[robots]
         self._engine.actuator_biasprm[self._bodies.motor, 2] = np.where(free, 0.0, -gain)
 
     def _vanish(self, vanished: np.ndarray) -> None:
-        """Take what has vanished out of the way."""
+        """Let robots that have vanished touch nothing, and stay where they are."""
         bodies, engine = self._bodies, self._engine
         gone = vanished & (bodies.position >= 0)
         if (gone == self._gone).all():
@@ -219,7 +220,7 @@ class TerrainPhysics:
         return self._engine.body_rootid == self._bodies.body[i]
 
     def _keep_up(self, state: TeamState) -> None:
-        """Bring walls and ground of the engine up to date."""
+        """Update walls and ground of the engine if they have changed."""
         world, ground = self._world, self._world.ground
         versions = world.version, 0 if ground is None else ground.version
         if versions == self._versions:
@@ -231,7 +232,7 @@ class TerrainPhysics:
         self._versions = versions
 
     def _few_walls(self) -> None:
-        """Let the engine look through all walls one by one when that is faster than its tree of boxes."""
+        """Let the engine check all walls one by one if that is faster than its bounding-volume tree."""
         few = len(self._spec.worldbody.geoms) <= _FEW_WALLS
         self._spec.option.disableflags = int(mujoco().mjtDisableBit.mjDSBL_MIDPHASE) if few else 0
 
@@ -245,7 +246,7 @@ class TerrainPhysics:
         self._bind()
 
     def _move_ground(self, state: TeamState, ground: Heightfield) -> None:
-        """Take over the altitudes of the ground, and with it move the bodies that stand on it."""
+        """Copy the changed altitudes to the engine, and move the bodies that stand on them."""
         changed = self._altitude != ground.altitude
         rows, columns = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
         if not len(rows):

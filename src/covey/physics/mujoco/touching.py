@@ -1,4 +1,4 @@
-"""Which contacts of hulls with walls and with each other begin and last."""
+"""Contacts of hulls with walls and with each other: those that begin and those that last."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ _WALL = -2  # see `covey.physics.mujoco.bodies.Bodies.owner`
 
 
 class Touching:
-    """Keeps the contacts that last: of each robot with walls, and of each two robots."""
+    """Keeps the contacts that last, of robots with walls and of pairs of robots."""
 
     def __init__(self):
         self._last: set[tuple[int, int]] = set()
@@ -19,12 +19,13 @@ class Touching:
         self._felt: list[tuple[int, int, float]] = []
 
     def look(self, contact: Any, owner: np.ndarray, q: np.ndarray, position: np.ndarray, substep: int) -> None:
-        """Take in the engine's contacts after a substep; they include those with a gap of less than 2 mm.
+        """Record the engine's contacts after a substep; they include pairs with a gap of less than 2 mm.
 
         Args:
-            contact, owner, position: see `covey.physics.mujoco.bodies.Bodies`.
-            q: the engine's positions.
-            substep: counted from the begin of the step.
+            contact: contacts of the engine (``MjData.contact``).
+            owner, position: see `covey.physics.mujoco.bodies.Bodies`.
+            q: positions of the engine.
+            substep: number of the substep, counted from the start of the step.
         """
         owners = owner[contact.geom]
         rows = np.flatnonzero((owners != -1).all(axis=1))
@@ -45,11 +46,11 @@ class Touching:
                 self._begun.append((WALL_CONTACT if other < 0 else ROBOT_CONTACT, i, other, x, y, substep))
 
     def forget(self) -> None:
-        """Nothing is near anything."""
+        """End all contacts, because nothing is near anything."""
         self._last = set()
 
     def begun(self) -> Contacts:
-        """Return the contacts that began, and all that was felt, since the last call."""
+        """Return the contacts that began, and all contact points, since the last call."""
         rows, self._begun = self._begun, []
         felt, self._felt = np.array(self._felt, float).reshape(-1, 3), []
         kind, robot, other, x, y, substep = np.array(rows, float).reshape(-1, 6).T
@@ -59,7 +60,7 @@ class Touching:
 
 
 def _bearing(q: np.ndarray, p: int, x: float, y: float) -> float:
-    """Return the direction [rad] of a point of the world in the body frame of the body at place p of the positions."""
+    """Return the direction [rad] of a world point in the body frame of the body whose pose starts at ``q[p]``."""
     a, b, c, d = q[p + 3 : p + 7].tolist()
     heading = math.atan2(2.0 * (b * c + a * d), 1.0 - 2.0 * (c * c + d * d))
     return math.remainder(math.atan2(y - q[p + 1], x - q[p]) - heading, 2.0 * math.pi)

@@ -1,6 +1,6 @@
-"""A body of a file is first read in a process of its own: what the engine cannot bring to an end ends there.
+"""Read the body of a file in a separate process first: an endless read or a crash of the engine ends there.
 
-A few lines of MJCF can ask for millions of parts or for meshes without end, and the engine cannot be interrupted.
+A few lines of MJCF can ask for millions of parts or for huge meshes, and the engine cannot be interrupted.
 """
 
 import os
@@ -14,13 +14,13 @@ from typing import Any
 from covey.errors import InvalidValueError
 
 LIMIT_S, LIMIT_BYTES, MAX_PARTS = 5, 2_000_000_000, 1000
-"""What reading a file may take of processor time and of memory, and how many joints or geoms its body may have."""
+"""Limits for reading a file: processor time [s], memory [bytes], and number of joints or geoms of its body."""
 
-_WAIT_S = 120  # of wall time, on a machine that is busy
+_WAIT_S = 120  # limit of wall time [s], for a busy machine
 
 
 def try_out(path: Path) -> None:
-    """Raise `InvalidValueError` when the engine cannot read a file within the limits."""
+    """Raise `InvalidValueError` if the engine cannot read a file within the limits."""
     stat = path.stat()
     why = _tried(str(path.resolve()), stat.st_mtime_ns, stat.st_size)
     if why:
@@ -50,7 +50,7 @@ def read(path: Path) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=256)
 def _tried(path: str, changed_ns: int, size: int) -> str:
-    """Return what is wrong with a file; empty for nothing."""
+    """Return the problem with a file; empty if there is none."""
     command = [sys.executable, "-P", "-m", __name__, path]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_WAIT_S, stdin=subprocess.DEVNULL, check=False)

@@ -1,4 +1,4 @@
-"""Walls as boxes: solid cells of a world, merged into few rectangles, standing on the ground."""
+"""Walls as boxes on the ground: the solid cells of a world, merged into few rectangles."""
 
 import math
 from typing import Any
@@ -15,9 +15,9 @@ _FENCE_M = 1.0
 
 @kernel
 def rectangles(solid):
-    """Return rectangles that are together exactly the solid cells and do not overlap, few and large.
+    """Return few large rectangles that cover exactly the solid cells and do not overlap.
 
-    From the first cell on that is not in one yet, each goes as far as it can along the row, and then over the rows.
+    Each starts at the first cell that is not covered yet, and grows as far as possible along the row, then over rows.
 
     Args:
         solid: bool (rows, columns).
@@ -55,10 +55,10 @@ def rectangles(solid):
 
 
 def add_walls(spec: Any, world: AnyWorld) -> None:
-    """Put the walls of a world into a model, as boxes named ``wall …``.
+    """Add the walls of a world to a model, as boxes named ``wall …``.
 
-    On a landscape each reaches from the lowest altitude that may ever be to its height above the highest ground below
-    it, so that there is no gap when the ground is dug away; and the landscape ends at a fence.
+    On a landscape, a box starts at the lowest altitude that the ground may have, so digging opens no gap below it. It
+    ends at the wall height above the highest ground below it. A fence surrounds the landscape.
     """
     ground, x0, y0, c, s, side = world.ground, *world.grid.frame.tolist()
     for k, (first, last, left, right) in enumerate(rectangles(world.solid).tolist()):
@@ -75,7 +75,7 @@ def add_walls(spec: Any, world: AnyWorld) -> None:
 
 
 def _fence(spec: Any, ground: Heightfield) -> None:
-    """End a landscape at its edge, so that nothing falls off."""
+    """Add a fence at the edge of a landscape, so that nothing falls off."""
     west, east, south, north = ground.bounds
     low, high = ground.range_m[0], ground.range_m[1] + 10.0
     middle, half = (0.5 * (west + east), 0.5 * (south + north)), (0.5 * (east - west), 0.5 * (north - south))
@@ -105,7 +105,7 @@ def _box(spec: Any, name: str, at: Any, half: Any, turn: Any) -> None:
 
 
 def _highest(ground: Heightfield, x: float, y: float, radius_m: float) -> float:
-    """Return the highest altitude [m] of a landscape within a distance of a point, or that of the edge beyond it."""
+    """Return the highest altitude [m] within a distance of a point; outside the landscape, that of the nearest edge."""
     x0, y0, spacing = ground.frame.tolist()
     rows, columns = ground.shape
     i0, i1 = math.floor((y - radius_m - y0) / spacing), math.ceil((y + radius_m - y0) / spacing) + 1

@@ -1,7 +1,7 @@
-"""Where bodies of discs touch wall cells and each other, and how a body is pushed out of what it overlaps.
+"""Contacts of bodies, made of discs, with wall cells and with each other.
 
-A wall is the union of its cell squares; a disc touches the nearest point of a square. A body is moved alone, all
-others standing still, and is pushed along the normal of its deepest overlap until none is left, so it slides.
+A wall is the union of its cell squares, and a disc touches the nearest point of a square. Each body moves while all
+others stand still. It is pushed along the normal of its deepest overlap until no overlap is left, so it slides.
 """
 
 import math
@@ -21,7 +21,7 @@ _BURIED_M = 2e-3  # a pose with an overlap that may be kept is never pushed this
 
 @kernel(inline=True)
 def free_radius(skip, frame, x, y):
-    """Return a length [m] such that no wall is nearer to the point x, y [m] of the world; it may be negative."""
+    """Return a lower bound [m] of the distance from a world point x, y [m] to the nearest wall; may be negative."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
     column, row = math.floor(u / frame[4]), math.floor(v / frame[4])
     if row < 0 or column < 0 or row >= skip.shape[1] or column >= skip.shape[2]:
@@ -35,7 +35,7 @@ def free_radius(skip, frame, x, y):
 
 @kernel(inline=True)
 def nearest_wall(skip, frame, x, y, reach):
-    """Return distance, x, y [m] of the wall point nearest to x, y and nearer than ``reach``; distance inf if none."""
+    """Return distance, x, y [m] of the wall point nearest to x, y; distance inf if none is nearer than ``reach``."""
     u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
     side = frame[4]
     first_row, last_row = max(0, math.floor((v - reach) / side)), math.floor((v + reach) / side)
@@ -69,9 +69,9 @@ def nearest_wall(skip, frame, x, y, reach):
 
 @kernel
 def wall_overlap(place, bodies, i, x, y, heading, reach):
-    """Return overlap [m] of body i at a pose with walls, contact point, and centre of the disc, for its deepest disc.
+    """Return wall overlap [m], contact point and disc centre of the disc of body i that is deepest in a wall.
 
-    The overlap is negative when there is a gap, and -inf when no wall is within ``reach`` [m] of any disc.
+    The overlap is negative for a gap, and -inf if no wall is within ``reach`` [m] of any disc.
     """
     skip, frame = place
     discs, count, _ = bodies
@@ -88,9 +88,9 @@ def wall_overlap(place, bodies, i, x, y, heading, reach):
 
 @kernel(inline=True)
 def body_overlap(bodies, pose, i, x, y, heading, j, reach):
-    """Return overlap [m] of body i at a pose with body j, contact point, both disc centres, for the deepest two discs.
+    """Return overlap [m] of bodies i and j, contact point and both disc centres, for the two discs that overlap most.
 
-    The overlap is negative when there is a gap, and -inf when the gap is wider than ``reach`` [m].
+    Body i is at the given pose. The overlap is negative for a gap, and -inf if the gap is wider than ``reach`` [m].
     """
     discs, count, limits = bodies
     far = limits[i, RADIUS] + limits[j, RADIUS] + reach
@@ -121,9 +121,9 @@ def body_overlap(bodies, pose, i, x, y, heading, j, reach):
 
 @kernel(inline=True)
 def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
-    """Return overlap [m], push direction, contact point, and partner of body i at a pose, the deepest of all.
+    """Return overlap [m], push direction, contact point and partner of the deepest overlap of body i at a pose.
 
-    ``near`` is (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that body i is in.
+    ``near`` is (pairs, links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` with body i.
     The partner is a row of ``pairs``, -1 for a wall, -2 for nothing.
     """
     pairs, links, first = near
@@ -146,9 +146,9 @@ def deepest_overlap(place, bodies, pose, near, i, x, y, heading, walls):
 
 @kernel(inline=True)
 def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch):
-    """Return x, y [m] of body i pushed out of walls and other bodies, and the overlap [m] that is left.
+    """Return x, y [m] of body i after it is pushed out of walls and other bodies, and the remaining overlap [m].
 
-    What it touched is noted in row i of ``touch`` (a wall) or n + p (row p of the pairs): 1, x, y [m] of the point.
+    Contacts are written to ``touch`` as 1 and x, y [m] of the point: in row i for a wall, n + p for row p of the pairs.
     """
     left = 0.0
     for pushes in range(_PUSHES + 1):
@@ -165,14 +165,14 @@ def push_out(place, bodies, pose, near, i, x, y, heading, walls, touch):
 
 @kernel(inline=True)
 def move(place, bodies, pose, near, i, goal, shift, walls, touch):
-    """Move body i to a goal pose (x, y, heading) as far as walls and other bodies let it; return True if all the way.
+    """Move body i towards a goal pose (x, y, heading), among walls and other bodies; return True if it gets there.
 
-    It is pushed out where it is aimed; if that does not free it, it tries without turning, then turning on the spot,
-    and else stays. So a body that starts free of overlap is always free of it to within `TOLERANCE_M`. One that starts
-    inside something works its way out.
+    The body is placed at the goal and pushed out of overlaps. If that fails, it tries to move without turning, then to
+    turn on the spot, and otherwise stays. So a body that starts without overlap never overlaps by more than
+    `TOLERANCE_M`. A body that starts inside a wall or another body moves out step by step.
 
     Args:
-        shift: the longest displacement [m] that contacts may lead to.
+        shift: the largest displacement [m] allowed, contacts included.
     """
     x, y, heading = pose[i, 0], pose[i, 1], pose[i, 2]
     for attempt in range(4):

@@ -1,4 +1,4 @@
-"""One control step of a whole team in the plane, all substeps in one compiled call."""
+"""One control step of a team in the plane: all substeps in one compiled call."""
 
 import math
 
@@ -11,9 +11,9 @@ from covey.physics.planar.contacts import TOLERANCE_M, body_overlap, free_radius
 HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
 
-_APART = math.cos(math.radians(10.0))  # points of a wall in directions nearer to each other are one contact
+_APART = math.cos(math.radians(10.0))  # wall points closer in direction than this count as one contact
 _SLIP = 1.05
-"""A contact may move a body this many times as far as it drives."""
+"""Largest displacement of a body in contact, as a multiple of the distance that it drives."""
 
 
 @kernel
@@ -44,18 +44,19 @@ def advance(
     wanted,
     trace,
 ):
-    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin, and all that last.
+    """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin, and those that last.
 
-    Robots that can reach neither a wall nor another robot in this step follow their arcs alone; the others go substep
-    by substep, in the order of the team, each moving among the rest as they stand.
+    Robots that can reach neither a wall nor another robot in this step simply follow their arcs. The others advance
+    substep by substep, in the order of the team; while one moves, the rest stand still.
 
     Args:
-        partners: int64 (m, 2), the pairs i < j of robots that are in contact, sorted by i.
-        wanted: uint8 (substeps,), the poses after each substep k with ``wanted[k]`` go to ``trace[k, 0]``.
+        partners: int64 (m, 2), pairs i < j of robots in contact, sorted by i.
+        wanted: uint8 (substeps,); if ``wanted[k]``, the poses after substep k are written to ``trace[k, 0]``.
 
     Returns:
-        float64 (m, 6) of kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m]; float64 (k, 3) of
-        substep, robot, bearing [rad] in its body frame of all that it touches; and the ``partners`` of the next call.
+        float64 (m, 6): kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m] of each new contact;
+        float64 (k, 3): substep, robot, and bearing [rad] in its body frame of each contact point; and ``partners``
+        for the next call.
     """
     n = pose.shape[0]
     pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
@@ -69,7 +70,7 @@ def advance(
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
     pairs = find_pairs(pose, limits, reach, world_id, partners, order)
     links, first = link(pairs, n)
-    busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would be compiled for, apart
+    busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would cause a second compilation
     for i in range(n):
         clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
         if clear > 0.0:
@@ -93,7 +94,7 @@ def advance(
 
 @kernel(inline=True)
 def _mingle(team, place, bodies, near, moving, touch, busy, size, k, wanted, trace):
-    """Advance the busy robots by substep k, one after another."""
+    """Advance the robots in ``busy`` by substep k, one after another."""
     pose, twist, drive, goals, halted, distance = moving
     for b in range(size):
         i = busy[b]
@@ -110,7 +111,7 @@ def _write(trace, k, i, x, y, heading):
 
 @kernel(inline=True)
 def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
-    """Store the goal twist of robot i and return how far [m] any point of it can get in this step."""
+    """Store the goal twist of robot i; return the largest distance [m] that any point of it can move in this step."""
     kinematics, limits, delay, past, clock, dt = team
     if halted[i]:
         _stop(drive, i)
@@ -131,7 +132,7 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
 
 @kernel(inline=True)
 def _steer(team, i, k, goals, drive):
-    """Set robot i's drive twist for substep k of this step; return True when it did not change."""
+    """Set the drive twist of robot i for substep k of this step; return True if it is steady."""
     kinematics, limits, delay, past, clock, dt = team
     vx, vy, turn = goals[i, 0], goals[i, 1], goals[i, 2]
     if delay[i] > 0:
@@ -147,7 +148,7 @@ def _steer(team, i, k, goals, drive):
 
 @kernel(inline=True)
 def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace):
-    """Advance robot i, which nothing can touch, by all substeps; a twist that stays is one arc."""
+    """Advance robot i, which cannot touch anything, by all substeps; a steady twist is one arc."""
     dt = team[5]
     done = np.int64(0)
     while done < substeps:
@@ -167,7 +168,7 @@ def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted
 
 @kernel(inline=True)
 def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, distance):
-    """Advance robot i by one substep among walls and other robots; its twist becomes what it really did."""
+    """Advance robot i by one substep among walls and other robots; set its twist to the actual motion."""
     limits, dt = team[1], team[5]
     _steer(team, i, k, goals, drive)
     vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
@@ -198,9 +199,9 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, d
 
 @kernel(inline=True)
 def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun):
-    """Write down the contacts that begin in substep k, and end those with a gap; return how many began.
+    """Record the contacts that begin in substep k, and end those with a gap; return the number of rows in ``events``.
 
-    Of a contact that lasts without a push the nearest point goes into ``touch``, whose first column is then 0.
+    For a contact that lasts without a push, the nearest point is written to ``touch``; its first column stays 0.
     """
     n = len(pose)
     for b in range(size + len(pairs)):
@@ -229,7 +230,7 @@ def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events
 
 @kernel
 def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling):
-    """Write all that touches robots in substep k into ``felt``, which grows, and forget ``touch``; return both."""
+    """Append all contact points of substep k to ``felt``, and clear ``touch``; return ``felt`` and its row count."""
     n = len(pose)
     for b in range(size + len(pairs)):
         p = b - size
@@ -249,7 +250,7 @@ def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, 
 
 @kernel
 def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
-    """Write the points of walls that body i touches, but none in nearly the direction of one from row ``begin`` on."""
+    """Append the wall points that body i touches, without those in nearly the direction of a row from ``begin`` on."""
     skip, frame = place
     discs, count, _ = bodies
     side, c, s = frame[4], math.cos(pose[i, 2]), math.sin(pose[i, 2])
@@ -280,7 +281,7 @@ def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
 
 @kernel
 def _felt(pose, i, x, y, k, felt, feeling):
-    """Write that something touches robot i at a point of the world in substep k."""
+    """Append a contact point x, y [m] of robot i in substep k."""
     if feeling == len(felt):
         more = np.empty((2 * len(felt) + 8, 3))
         for r in range(len(felt)):
@@ -292,7 +293,7 @@ def _felt(pose, i, x, y, k, felt, feeling):
 
 @kernel
 def _bearing(pose, i, x, y):
-    """Return the direction [rad] in [-pi, pi] of a point of the world in the body frame of robot i."""
+    """Return the direction [rad] in [-pi, pi] of a world point, in the body frame of robot i."""
     c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
     dx, dy = x - pose[i, 0], y - pose[i, 1]
     return math.atan2(c * dy - s * dx, c * dx + s * dy)
@@ -302,7 +303,7 @@ def _bearing(pose, i, x, y):
 def find_pairs(pose, limits, reach, world_id, partners, order):
     """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
 
-    Sweep along x; ``order`` keeps the robots sorted by x from one call to the next; ``partners``: see `advance`.
+    The search sweeps along x. ``order`` keeps the robots sorted by x between calls. ``partners``: see `advance`.
     """
     n = pose.shape[0]
     begin = np.zeros(n + 1, np.int64)
@@ -344,7 +345,7 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
 
 @kernel
 def link(pairs, n):
-    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` that robot i is in."""
+    """Return (links, first): ``links[first[i]:first[i + 1]]`` are the rows of ``pairs`` with robot i."""
     first, links = np.zeros(n + 1, np.int64), np.empty(2 * len(pairs), np.int64)
     for p in range(len(pairs)):
         first[pairs[p, 0] + 1] += 1
@@ -370,7 +371,7 @@ def _grown(pairs):
 
 @kernel
 def _partners(pairs, n):
-    """Return the pairs that are in contact, int64 (m, 2), sorted by the first of both."""
+    """Return the pairs in contact, int64 (m, 2), sorted by their first robot."""
     at = np.zeros(n + 1, np.int64)
     for p in range(len(pairs)):
         at[pairs[p, 0] + 1] += pairs[p, 2] > 0

@@ -1,10 +1,10 @@
 """Physics in the plane: bodies of discs among walls of grid cells.
 
-A commanded twist is saturated, delayed, and followed by the drive within its lag and accelerations; the body then goes
-along the exact arc of the drive's twist. One after another, in the order of the team, each body moves among the others
-as they stand and is pushed out of what it would overlap along the normal, so it slides along walls and stops at what
-it runs into; nobody is pushed away. In contact the wheels slip: the drive keeps its twist, and `TeamState.twist` is
-what the body really did. After a step no overlap is deeper than 0.1 mm if there was none before.
+A commanded twist is saturated and delayed. The drive follows it, with its lag and limits of acceleration, and the body
+moves along the exact arc of the drive's twist. Bodies move one after another, in the order of the team, while the
+others stand still. A body that would overlap a wall or another body is pushed out along the normal. So it slides along
+walls and stops at other bodies, but never pushes them away. In contact the wheels slip: the drive keeps its twist, and
+`TeamState.twist` is the actual motion. A step that starts without overlap ends with at most 0.1 mm.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class PlanarPhysics:
     """Planar physics of one team in one world.
 
     Args:
-        world: its ``skip`` field and the ``frame`` of its ``grid`` are read at every step, so it may be edited.
+        world: the world; it may be edited, since each step reads its ``skip`` field and the ``frame`` of its ``grid``.
         model: the bodies and drives.
         substep_s: length of a substep [s].
     """

@@ -1,4 +1,4 @@
-"""Standing: how bodies that move in the plane stand on a ground."""
+"""Altitude and tilt of bodies that move in the plane, above a ground."""
 
 import math
 from typing import Any
@@ -10,10 +10,10 @@ from covey.kernel import kernel
 
 
 def stand(ground: Any, pose: np.ndarray, out: np.ndarray) -> None:
-    """Let each robot of a team stand on the ground below its centre, tilted as the ground is there.
+    """Set altitude and tilt of each robot to those of the ground below its centre.
 
     Args:
-        ground: `covey.world.ground.Ground`; None: a level plane at altitude 0, where nothing is to be done.
+        ground: `covey.world.ground.Ground`; None: a level plane at altitude 0, and ``out`` stays as it is.
         pose: float64 (n, 3), x, y [m], heading [rad].
         out: float64 (n, 3), altitude [m], roll, pitch [rad], as in `TeamState.altitude_roll_pitch`; written.
     """

@@ -14,7 +14,7 @@ from covey.world.world import World, check_parts
 
 
 class Lengths(NamedTuple):
-    """Lengths of a building in tiles: halls, least side of a room, doors and what is beside them, walls."""
+    """Lengths of a building in tiles: halls, smallest side of a room, doors and their padding, walls."""
 
     hall: int
     room: int
@@ -39,31 +39,31 @@ def building(
     resolution_m: float = 0.25,
     seed: int = 0,
 ) -> World:
-    """Return a building, centred on the origin, in which every room can be reached.
+    """Return a building, centred on the origin; every room can be reached.
 
-    Straight halls are laid through the largest area that is left, from north to south and from west to east in turn.
-    The areas between them are split into rooms by walls, again and again. Doors are cut until all is connected; no
-    passage is narrower than ``door_m``. The world knows its ``doors`` and ``halls``. The defaults are those of
-    MAES 2.0, with a tile of 1 m; walls of 0.25 m and doors of 1.25 m want ``tile_m`` 0.25.
+    Straight halls are laid through the largest remaining area, alternately from north to south and from west to east.
+    Walls repeatedly split the areas between them into rooms. Doors are cut until everything is connected; no passage
+    is narrower than ``door_m``. The world has ``doors`` and ``halls``. The defaults are those of MAES 2.0, with a tile
+    of 1 m; walls of 0.25 m and doors of 1.25 m need ``tile_m`` 0.25.
 
     Args:
         size_m: width and height [m]; all lengths are multiples of ``tile_m``.
         tile_m: side of the squares on which the floor is drawn [m].
-        hall_share: halls are laid until they take this share of the area within the border, or none fits any more.
+        hall_share: halls are laid until they take this share of the area inside the border, or no more fits.
         hall_m: width of the halls [m], at least ``door_m``.
         min_room_m: the sides of all rooms are longer than this [m].
         door_m: width of the doors [m].
-        door_padding_m: what is left of a wall beside a door [m]; where two rooms share too little of a wall, less.
-        room_split: probability with which a part of an area is split once more; each area is split at least once
-            where there is room for it.
+        door_padding_m: length of wall beside a door [m]; less if two rooms share too little of a wall.
+        room_split: probability to split a part of an area again; each area is split at least once if there is room.
         wall_m: thickness of the walls [m].
-        border_m: what is added to the outer walls [m].
-        material: of the walls; ``random``: one for the whole building; None leaves it unsaid. Doors are of wood.
+        border_m: extra thickness of the outer walls [m].
+        material: material of the walls; ``random``: one for the whole building; None: no material. Doors are made of
+            wood.
         resolution_m: side of a grid cell [m]; ``tile_m`` is a multiple.
         seed: the same seed gives the same building.
 
     Raises:
-        InvalidValueError: lengths that are not multiples of a tile or do not fit together.
+        InvalidValueError: lengths are not multiples of a tile or do not fit together.
 
     References:
         M. Z. Andreasen, P. I. Holler, M. K. Jensen, M. Albano: MAES: a ROS 2-compatible simulation tool for exploration
@@ -96,7 +96,7 @@ def _check(lengths: Lengths, tile_m: float, hall_share: float, room_split: float
         raise InvalidValueError(f"hall_share is {hall_share} and room_split {room_split}; both are from 0 to 1")
     if hall < door:
         raise InvalidValueError(f"hall_m is {hall * tile_m:g}; a hall is at least as wide as a door, {door * tile_m:g}")
-    # Where walls meet from both sides, a room still shares half a side with a neighbour: a door fits into that.
+    # If walls meet a wall from both sides, a room still shares half a side with a neighbour: a door fits there.
     least = max(2 * padding + door, 2 * door + wall - 1)
     if room < least:
         raise InvalidValueError(
@@ -114,7 +114,7 @@ def plan(
     room_split: float,
     random: np.random.Generator,
 ) -> FloorPlan:
-    """Return the plan of a building that fills ``area`` on a floor of some columns and rows; the draws in order."""
+    """Return the plan of a building that fills ``area`` on a floor of ``columns`` x ``rows`` tiles."""
     halls, regions = lay_halls(area, lengths, hall_share, random)
     rooms = [
         room for region in regions for room in split(region.shrunk(lengths.wall), 1, True, lengths, room_split, random)
@@ -128,8 +128,8 @@ def plan(
 def lay_halls(area: Box, lengths: Lengths, share: float, random: np.random.Generator) -> tuple[list[Box], list[Box]]:
     """Return the halls, in order, and the regions between them.
 
-    Each hall goes through the largest region, first along y, then along x, and so on, at a random place that leaves
-    room for a room on both sides.
+    Each hall goes through the largest region, alternately along y and x, at a random place with space for a room on
+    both sides.
     """
     halls, regions, axis = [], [area], 0
     while sum(hall.area for hall in halls) < share * area.area:
@@ -149,9 +149,9 @@ def lay_halls(area: Box, lengths: Lengths, share: float, random: np.random.Gener
 
 
 def split(box: Box, axis: int, forced: bool, lengths: Lengths, chance: float, random: np.random.Generator) -> list[Box]:
-    """Return the rooms into which a box is split by a wall across an axis, and its parts across the other, and so on.
+    """Return the rooms of a box, split by a wall across an axis, and its parts by walls across alternating axes.
 
-    Unless it is forced, there is only a chance of it. Where no wall fits across the axis, the other one is tried, once.
+    Unless forced, a split happens with a probability. If no wall fits across the axis, the other axis is tried once.
     """
     if not forced and random.random() >= chance:
         return [box]
@@ -167,9 +167,9 @@ def split(box: Box, axis: int, forced: bool, lengths: Lengths, chance: float, ra
 def cut_doors(halls: Sequence[Box], rooms: Sequence[Box], lengths: Lengths, random: np.random.Generator) -> list[Box]:
     """Return doors that connect everything.
 
-    From the halls on, each place that is connected gets 1 to 3 doors (as many as there are walls between the two) to
-    each of its neighbours that are not, largest first. Where the walls are too short for the padding, and only when
-    nothing else is left, a single door does without.
+    Starting at the halls, each connected place gets 1 to 3 doors (at most one per wall between the two) to each
+    unconnected neighbour, largest first. If the walls are too short for the padding, and nothing else is left, a single
+    door has no padding.
     """
     spaces = sorted(_groups(halls), key=_area, reverse=True)
     spaces += sorted(([room] for room in rooms), key=_area, reverse=True)
@@ -204,14 +204,14 @@ def cut_doors(halls: Sequence[Box], rooms: Sequence[Box], lengths: Lengths, rand
 
 
 def _near(bounds: np.ndarray, k: int, wall: int) -> np.ndarray:
-    """Return which places, given by the boxes around them (m, 4), are no farther from one of them than a wall."""
+    """Return which places, given as bounding boxes (m, 4), are at most a wall's thickness from place ``k``."""
     x0, y0, x1, y1 = bounds[k]
     across = (bounds[:, 0] <= x1 + wall) & (bounds[:, 2] >= x0 - wall)
     return across & (bounds[:, 1] <= y1 + wall) & (bounds[:, 3] >= y0 - wall)
 
 
 def _groups(halls: Sequence[Box]) -> list[list[Box]]:
-    """Return the halls that touch each other together."""
+    """Return groups of halls that touch each other."""
     groups: list[list[Box]] = []
     for hall in halls:
         near = [group for group in groups if any(hall.touches(other) for other in group)]

@@ -13,7 +13,7 @@ from covey.world.materials import made_of, patches, with_materials
 from covey.world.world import World
 
 MAX_TILES = 500_000
-"""Caves of more tiles are refused."""
+"""Largest number of tiles of a cave."""
 
 
 def cave(
@@ -33,31 +33,30 @@ def cave(
     resolution_m: float = 0.25,
     seed: int = 0,
 ) -> World:
-    """Return a cave, centred on the origin, all of whose free area is in one piece.
+    """Return a cave, centred on the origin, with one connected free area.
 
-    Tiles are wall at random; a cellular automaton smooths them; narrow corridors are closed; small walls and small
-    rooms vanish; what is apart is connected. A disc of the diameter ``passage_m`` gets to every place in which it
-    fits: what narrower gaps had cut off is connected or closed as well. The defaults are those of MAES 2.0, with a
-    tile of 1 m.
+    Tiles are wall at random, and a cellular automaton smooths them. Narrow corridors are closed, small walls and small
+    rooms removed, and separate rooms connected. A disc of diameter ``passage_m`` can reach every place in which it
+    fits: places behind narrower gaps are connected or closed. The defaults are those of MAES 2.0, with a tile of 1 m.
 
     Args:
         size_m: width and height [m], multiples of ``tile_m``.
         tile_m: side of the squares on which the cave grows [m].
-        fill: probability with which a tile is wall in the beginning.
-        smoothing_runs: how often the automaton runs over all tiles.
+        fill: probability that a tile is wall at the start.
+        smoothing_runs: number of runs of the automaton over all tiles.
         neighbour_walls: a tile with more walls than this among its 8 neighbours becomes wall, with fewer free.
         min_wall_m2: walls of a smaller area [m²] become free.
         min_room_m2: rooms of a smaller area [m²] become wall.
-        connection_m: radius of the discs with which a passage between rooms is cut [m].
+        connection_m: radius of the discs that cut a passage between rooms [m].
         border_m: thickness of the wall all around [m].
         passage_m: width of the narrowest passage [m], rounded up to whole tiles.
         rounded: whether corners are cut at 45 degrees, by marching squares; else walls are squares.
-        material: of the walls; ``random``: in patches; None leaves it unsaid.
+        material: material of the walls; ``random``: in patches; None: no material.
         resolution_m: side of a grid cell [m]; ``tile_m`` is a multiple.
         seed: the same seed gives the same cave.
 
     Raises:
-        InvalidValueError: lengths that are not multiples of a tile, or no room is left.
+        InvalidValueError: lengths are not multiples of a tile, or no room is left.
 
     References:
         M. Z. Andreasen, P. I. Holler, M. K. Jensen, M. Albano: MAES: a ROS 2-compatible simulation tool for exploration
@@ -96,27 +95,30 @@ def cave(
 
 
 def seeded(rows: int, columns: int, fill: float, random: np.random.Generator) -> np.ndarray:
-    """Return bool (rows, columns), True for free: those at the edge are wall, the others with a probability."""
+    """Return bool (rows, columns), True for free: edge tiles are wall, the others with the probability ``fill``."""
     tiles = random.random((rows, columns)) >= fill
     tiles[[0, -1]] = tiles[:, [0, -1]] = False
     return tiles
 
 
 def smoothed(tiles: np.ndarray, neighbour_walls: int) -> np.ndarray:
-    """Run the automaton once: more walls around than ``neighbour_walls``: wall; fewer: free; as many: as it was."""
+    """Run the automaton once.
+
+    A tile with more walls around it than ``neighbour_walls`` becomes wall. One with fewer becomes free.
+    """
     around = ndimage.convolve((~tiles).astype(np.int8), np.ones((3, 3), np.int8), mode="constant", cval=1) - ~tiles
     return np.where(around == neighbour_walls, tiles, around < neighbour_walls)
 
 
 def without_narrow(tiles: np.ndarray) -> np.ndarray:
-    """Close narrow corridors, again and again until none is left.
+    """Close narrow corridors until none is left.
 
-    A free tile stays when it is one of three free ones in a row, and of three in a column, and has a free neighbour
-    on each of its two diagonals.
+    A free tile stays if it is one of three free tiles in a row, and of three in a column, and has a free neighbour on
+    each of its two diagonals.
     """
     while True:
         p = np.pad(tiles, 2)
-        west_east = p[:, :-2] & p[:, 1:-1] & p[:, 2:]  # three in a row, by their middle, one column narrower
+        west_east = p[:, :-2] & p[:, 1:-1] & p[:, 2:]  # three in a row, at their middle, one column narrower
         south_north = p[:-2] & p[1:-1] & p[2:]
         row = (west_east[:, :-2] | west_east[:, 1:-1] | west_east[:, 2:])[2:-2]
         column = (south_north[:-2] | south_north[1:-1] | south_north[2:])[:, 2:-2]
@@ -128,7 +130,7 @@ def without_narrow(tiles: np.ndarray) -> np.ndarray:
 
 
 def smaller(mask: np.ndarray, least: float) -> np.ndarray:
-    """Return the parts of a mask, connected over edges, that have fewer tiles than ``least``."""
+    """Return the edge-connected parts of a mask that have fewer tiles than ``least``."""
     labels, _ = label_over_edges(mask)
     small = np.bincount(labels.ravel()) < least
     small[0] = False
@@ -136,17 +138,17 @@ def smaller(mask: np.ndarray, least: float) -> np.ndarray:
 
 
 def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -> np.ndarray:
-    """Return the tiles that a square of ``passage`` x ``passage`` tiles covers as it moves about in one piece.
+    """Return the tiles that a square of ``passage`` x ``passage`` tiles covers when it moves in one connected area.
 
-    Rooms are what such a square can move about in without leaving it, over edges; those of fewer tiles than
-    ``min_room`` are dropped (but never the largest one). While there are several, the two nearest places of the largest
-    and of any other are joined by a line of discs.
+    A room is an area that such a square can cover by moving over edges. Rooms with fewer tiles than ``min_room`` are
+    dropped, but never the largest. While there are several rooms, a line of discs joins the largest one with the
+    nearest other, at their nearest places.
 
     Args:
         tiles: bool (rows, columns), True for free; the edge is wall.
         passage: side of the square in tiles.
-        radius: of the discs, in tiles.
-        min_room: least area of a room in tiles.
+        radius: radius of the discs in tiles.
+        min_room: smallest area of a room in tiles.
 
     Raises:
         InvalidValueError: the square fits nowhere.
@@ -173,7 +175,7 @@ def connected(tiles: np.ndarray, passage: int, radius: float, min_room: float) -
 
 
 def _stands(tiles: np.ndarray, side: int) -> np.ndarray:
-    """Return where a square of free tiles has its south-western one."""
+    """Return the south-western tiles of all squares of free tiles."""
     for axis in (0, 1):
         narrow = tiles
         for step in range(1, side):
@@ -193,7 +195,7 @@ def _covered(stands: np.ndarray, side: int) -> np.ndarray:
 
 
 def _shifted(tiles: np.ndarray, step: int, axis: int) -> np.ndarray:
-    """Return the tiles moved along an axis; False comes in."""
+    """Return the tiles shifted along an axis, filled with False."""
     moved = np.roll(tiles, step, axis)
     entering = (slice(None),) * axis + (slice(None, step) if step > 0 else slice(step, None),)
     moved[entering] = False
@@ -212,7 +214,7 @@ def _cut(tiles: np.ndarray, a: np.ndarray, b: np.ndarray, side: int, radius: flo
         if disc is not None:
             h, w = disc.mask.shape
             tiles[disc.row : disc.row + h, disc.column : disc.column + w] |= disc.mask
-        # Along the axis on which the straight line is further ahead.
+        # Step along the axis on which the straight line is further ahead.
         ahead = np.abs(a + (b - a) * ((k + 1) / max(steps, 1)) - at)
         axis = int(np.argmax(ahead))
         at[axis] += np.sign(b - a)[axis]

@@ -11,7 +11,7 @@ from covey.world.world import World
 
 
 class Box(NamedTuple):
-    """The tiles from column ``x0`` to before ``x1`` and from row ``y0`` to before ``y1``."""
+    """The tiles of columns ``x0`` to ``x1`` - 1 and rows ``y0`` to ``y1`` - 1."""
 
     x0: int
     y0: int
@@ -24,15 +24,15 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
     def cut(self, axis: int, first: int, end: int) -> "Box":
-        """Return the part from ``first`` to before ``end`` along an axis, 0 for x and 1 for y."""
+        """Return the part from ``first`` to ``end`` - 1 along an axis, 0 for x and 1 for y."""
         return Box(first, self.y0, end, self.y1) if axis == 0 else Box(self.x0, first, self.x1, end)
 
     def shrunk(self, by: int) -> "Box":
-        """Return the box without a ring of tiles."""
+        """Return the box without an outer ring of tiles."""
         return Box(self.x0 + by, self.y0 + by, self.x1 - by, self.y1 - by)
 
     def touches(self, other: "Box") -> bool:
-        """Return whether two boxes overlap or share a piece of an edge."""
+        """Return whether two boxes overlap or share part of an edge."""
         wide = min(self.x1, other.x1) - max(self.x0, other.x0)
         high = min(self.y1, other.y1) - max(self.y0, other.y0)
         return min(wide, high) >= 0 and max(wide, high) > 0
@@ -40,13 +40,13 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class FloorPlan:
-    """What is free on a floor of walls, in tiles from its south-western corner.
+    """The free parts of a floor of walls, in tiles from its south-western corner.
 
     Attributes:
         columns: width of the floor.
         rows: height of the floor.
-        halls: in the order in which they were laid; they may touch.
-        rooms: between walls.
+        halls: halls in the order in which they were laid; they may touch.
+        rooms: rooms between walls.
         doors: openings in the walls.
     """
 
@@ -57,7 +57,7 @@ class FloorPlan:
     doors: tuple[Box, ...]
 
     def tiles(self) -> np.ndarray:
-        """Return bool (rows, columns): what is free with all doors open."""
+        """Return the tiles that are free with all doors open, bool (rows, columns)."""
         is_open = np.zeros((self.rows, self.columns), bool)
         for box in (*self.halls, *self.rooms, *self.doors):
             is_open[box.y0 : box.y1, box.x0 : box.x1] = True
@@ -77,24 +77,24 @@ class FloorPlan:
 
 
 class SharedWall(NamedTuple):
-    """A piece of wall between two boxes: it runs along an axis, 0 for x and 1 for y."""
+    """A piece of wall between two boxes, along an axis, 0 for x and 1 for y."""
 
     axis: int
     box: Box
 
     @property
     def length(self) -> int:
-        """Tiles along its axis."""
+        """Number of tiles along its axis."""
         return self.box[self.axis + 2] - self.box[self.axis]
 
     def door(self, width: int, padding: int, random: np.random.Generator) -> Box:
-        """Return a door of a width through it at a random place, at least ``padding`` from its ends."""
+        """Return a door of a given width at a random place in it, at least ``padding`` from its ends."""
         first = self.box[self.axis] + padding + int(random.integers(self.length - 2 * padding - width + 1))
         return self.box.cut(self.axis, first, first + width)
 
 
 def shared_walls(a: Box, b: Box, thickness: int) -> list[SharedWall]:
-    """Return the wall of a thickness between two boxes: at most one, to the south, north, west or east of ``a``."""
+    """Return the walls of a given thickness between two boxes: at most one, on one of the four sides of ``a``."""
     found = []
     for axis in (0, 1):
         first, end = max(a[axis], b[axis]), min(a[axis + 2], b[axis + 2])

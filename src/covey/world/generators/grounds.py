@@ -17,9 +17,9 @@ def flat(
 
     Args:
         size_m: width and height from the first to the last vertex [m].
-        spacing_m: between vertices [m].
-        altitude_m: of all vertices [m].
-        range_m: what edits may ask for [m]; see `Ground.of`.
+        spacing_m: distance between vertices [m].
+        altitude_m: altitude of all vertices [m].
+        range_m: lowest and highest altitude for edits [m]; see `Ground.of`.
     """
     return Ground.of(np.full(_shape(size_m, spacing_m), altitude_m), spacing_m, range_m=range_m, name="flat")
 
@@ -28,15 +28,15 @@ def hills(
     *, size_m: tuple[float, float] = (259.0, 259.0), spacing_m: float = 1.0, height_m: float = 8.0,
     roughness: float = 0.1, wavelength_m: float = 80.0, range_m: Range | None = None, seed: int = 0,
 ) -> Ground:  # fmt: skip
-    """Return fractal hills, centred on the origin: Gaussian noise with a power law for a spectrum.
+    """Return fractal hills, centred on the origin: Gaussian noise with a power-law spectrum.
 
     Args:
         size_m: width and height from the first to the last vertex [m].
-        spacing_m: between vertices [m].
-        height_m: from the lowest vertex, at altitude 0, to the highest [m].
+        spacing_m: distance between vertices [m].
+        height_m: height of the highest vertex above the lowest, which is at altitude 0 [m].
         roughness: 0 (smooth) to 1 (rugged): the fractal dimension of the surface less 2.
-        wavelength_m: of the longest waves [m]: about the distance from one hill to the next.
-        range_m: what edits may ask for [m]; see `Ground.of`.
+        wavelength_m: length of the longest waves [m]: about the distance from one hill to the next.
+        range_m: lowest and highest altitude for edits [m]; see `Ground.of`.
         seed: the same seed gives the same hills.
 
     References:
@@ -53,18 +53,19 @@ def ridges(
     *, size_m: tuple[float, float] = (259.0, 259.0), spacing_m: float = 1.0, height_m: float = 6.0,
     roughness: float = 0.1, wavelength_m: float = 100.0, range_m: Range | None = None, seed: int = 0,
 ) -> Ground:  # fmt: skip
-    """Return ridges with sharp crests, wide valleys and passes, centred on the origin; arguments as of `hills`.
+    """Return ridges with sharp crests, wide valleys and passes, centred on the origin; arguments as in `hills`.
 
     References:
         D. S. Ebert, F. K. Musgrave, D. Peachey, K. Perlin, S. Worley: Texturing and Modeling, 3rd ed. 2003, chapter 16
-        (ridges are where noise folded at zero, (1 - absolute noise)^k, is largest).
+        (ridges are where folded noise, (1 - absolute noise)^k, is largest).
     """
     shape = _shape(size_m, spacing_m)
     _check_height(height_m)
     noise = _fractal(shape, spacing_m, roughness, wavelength_m, "ridges", seed)
     crest = (1.0 - np.abs(noise) / np.abs(noise).max()) ** 6
     other = _fractal(shape, spacing_m, roughness, wavelength_m, "ridges/passes", seed)
-    high = 1.0 / (1.0 + np.exp(-3.0 * other / other.std()))  # in turns along the crests: without passes they enclose
+    # The height varies along the crests: without passes they would enclose valleys.
+    high = 1.0 / (1.0 + np.exp(-3.0 * other / other.std()))
     return Ground.of(_scaled(crest * high, height_m), spacing_m, range_m=range_m, name="ridges")
 
 
@@ -74,16 +75,16 @@ def boulders(
 ) -> Ground:  # fmt: skip
     """Return a gently rolling plain with boulders, centred on the origin.
 
-    Boulders are halves of ellipsoids, half as high as wide, thrown until they cover a share of the plain; their widths
-    are drawn so that equal shares of the area belong to equal intervals of the width.
+    Boulders are halves of ellipsoids, half as high as wide, added until they cover a share of the plain. Their random
+    widths are such that equal intervals of the width cover equal shares of the area.
 
     Args:
         size_m: width and height from the first to the last vertex [m].
-        spacing_m: between vertices [m]; boulders narrower than that may show in one vertex or none.
-        height_m: from the lowest to the highest altitude of the plain [m].
+        spacing_m: distance between vertices [m]; narrower boulders may appear in one vertex or none.
+        height_m: height of the plain's highest point above its lowest [m].
         density: share of the plain that boulders cover.
-        boulder_m: least and largest width of a boulder [m].
-        range_m: what edits may ask for [m]; see `Ground.of`.
+        boulder_m: smallest and largest width of a boulder [m].
+        range_m: lowest and highest altitude for edits [m]; see `Ground.of`.
         seed: the same seed gives the same plain.
     """
     shape = _shape(size_m, spacing_m)
@@ -101,7 +102,7 @@ def boulders(
     uncovered = density * size_m[0] * size_m[1]
     while uncovered > 0:
         x, y = (float(draw.uniform(0, side)) for side in size_m)
-        # Of boulders between two widths, the area is to grow with the interval: their number as 1 / width^2.
+        # The area of boulders between two widths is proportional to the interval: their number is as 1 / width^2.
         share, (least, most) = float(draw.uniform()), boulder_m
         radius = 0.5 / (1.0 / least + share * (1.0 / most - 1.0 / least))
         _heap(altitude, plain, spacing_m, x, y, radius)
@@ -110,7 +111,7 @@ def boulders(
 
 
 def _heap(altitude: np.ndarray, plain: np.ndarray, spacing_m: float, x: float, y: float, radius: float) -> None:
-    """Raise the altitudes to a boulder whose middle is at x, y [m] from vertex [0, 0]."""
+    """Raise the altitudes to a boulder centred at x, y [m] from vertex [0, 0]."""
     low = [max(math.ceil((p - radius) / spacing_m), 0) for p in (y, x)]
     high = [min(math.floor((p + radius) / spacing_m), n - 1) for p, n in zip((y, x), plain.shape, strict=True)]
     if low[0] > high[0] or low[1] > high[1]:
@@ -125,7 +126,7 @@ def _heap(altitude: np.ndarray, plain: np.ndarray, spacing_m: float, x: float, y
 def _fractal(
     shape: tuple[int, int], spacing_m: float, roughness: float, wavelength_m: float, name: str, seed: int
 ) -> np.ndarray:
-    """Return Gaussian noise (rows, columns) whose spectrum is flat up to 1 / wavelength and then a power law."""
+    """Return Gaussian noise (rows, columns) with a spectrum that is flat up to 1 / wavelength, then a power law."""
     if not 0 <= roughness <= 1:
         raise InvalidValueError(f"roughness is {roughness!r}; it must be from 0 (smooth) to 1 (rugged)")
     if not (math.isfinite(wavelength_m) and wavelength_m > 0):
@@ -140,7 +141,7 @@ def _fractal(
 
 
 def _scaled(values: np.ndarray, height_m: float) -> np.ndarray:
-    """Return the values moved and scaled to altitudes from 0 to ``height_m``."""
+    """Return the values shifted and scaled to altitudes from 0 to ``height_m``."""
     values = values - values.min()
     return values * (height_m / values.max())
 

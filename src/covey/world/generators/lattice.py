@@ -27,10 +27,10 @@ class LatticeWalls:
 
 
 def wall_shapes(walls: LatticeWalls, pitch_m: float, wall_m: float) -> list[BaseGeometry]:
-    """Return the straight walls as polygons around the origin, segments in a line merged.
+    """Return the straight walls as polygons around the origin, with collinear segments merged.
 
     Args:
-        walls: which lattice edges carry a wall.
+        walls: the lattice edges with a wall.
         pitch_m: side of a lattice cell [m].
         wall_m: thickness of the walls [m].
     """

@@ -27,9 +27,9 @@ def maze(
         size_m: width and height [m], multiples of ``road_m``.
         road_m: pitch of the cells [m]; a road is narrower by ``wall_m``.
         wall_m: thickness of the walls [m].
-        opening: probability with which a cell loses its walls on all four sides; 0 gives a perfect maze (one way
-            between any two places), 1 an empty hall.
-        material: of the walls; ``random``: one for all; None leaves it unsaid.
+        opening: probability that a cell loses its walls on all four sides; 0 gives a perfect maze (one way between any
+            two places), 1 an empty hall.
+        material: material of the walls; ``random``: one for all; None: no material.
         resolution_m: side of a grid cell [m].
         seed: the same seed gives the same maze.
 
@@ -55,8 +55,8 @@ def maze(
 def carve(columns: int, rows: int, opening: float, random: np.random.Generator) -> LatticeWalls:
     """Return the walls of a maze that is carved depth first and then opened.
 
-    A walk takes a random unvisited neighbour and breaks the wall to it; where there is none it goes back. Then each
-    cell loses its four walls with the probability ``opening``.
+    A walk goes to a random unvisited neighbour and removes the wall to it; without one it goes back. Then each cell
+    loses its four walls with the probability ``opening``.
     """
     if not 0 <= opening <= 1:
         raise InvalidValueError(f"opening is {opening!r}; it is a probability, from 0 to 1")

@@ -15,14 +15,14 @@ from covey.world.generators.terrains import world_of_walls
 from covey.world.materials import made_of
 from covey.world.world import World, check_parts, check_size
 
-_PASSAGE_M = 1.0  # what furniture leaves free around it and before doors
+_PASSAGE_M = 1.0  # free width around furniture and in front of doors
 _DESK_M = (1.4, 0.7)
 _PILLAR_M = 0.3
 
 
 @dataclass(frozen=True)
 class _Room:
-    """A rectangle [m] between the centre lines of its walls, and the middles of its doors."""
+    """A rectangle [m] between the centre lines of its walls, and the centres of its doors."""
 
     left: float
     bottom: float
@@ -43,20 +43,20 @@ def office(
     resolution_m: float = 0.05,
     seed: int = 0,
 ) -> World:
-    """Return an office floor, centred on the origin, in which every room can be reached.
+    """Return an office floor, centred on the origin; every room can be reached.
 
-    Corridors run from west to east with a row of rooms on either side, one corridor for each 15 m (or so) of height;
-    where there are several, one more crosses them in the middle. Each room has a door to its corridor, and
-    some have a door to the next room. The world knows its ``doors`` and ``halls``, the corridors.
+    Corridors run from west to east with a row of rooms on either side, one corridor per 15 m of height or so. If there
+    are several, one more crosses them in the middle. Each room has a door to its corridor, and some have a door to the
+    next room. The world has ``doors`` and ``halls``, the corridors.
 
     Args:
         size_m: width and height between the centre lines of the outer walls [m].
         corridor_m: width of the corridors [m].
-        room_m: least and largest width of a room [m].
+        room_m: smallest and largest width of a room [m].
         door_m: width of the doors [m].
         wall_m: thickness of all walls [m].
         furniture: whether rooms have desks and pillars.
-        material: of the walls; ``random``: one for all; None leaves it unsaid.
+        material: material of the walls; ``random``: one for all; None: no material.
         resolution_m: side of a grid cell [m].
         seed: the same seed gives the same floor.
     """
@@ -83,7 +83,7 @@ def office(
     frame = shapely.box(-width / 2, -height / 2, width / 2, height / 2).exterior
     solids: list[BaseGeometry] = [frame.buffer(wall_m / 2, join_style="mitre")]
     rooms: list[_Room] = []
-    # Where rooms may be along x: with several corridors, on both sides of the one that crosses them.
+    # Spans of rooms along x: with several corridors, on both sides of the one that crosses them.
     spans = [(-width / 2, width / 2)]
     if bands > 1:
         spans = [(-width / 2, -corridor_m / 2), (corridor_m / 2, width / 2)]
@@ -135,7 +135,7 @@ def _row(random, span, bottom, top, door_y, room_m, door_m, wall_m, solids, cros
 
 
 def _split(random: np.random.Generator, start: float, end: float, least: float, largest: float) -> list[float]:
-    """Return the borders of rooms of random widths between the least and the largest that fill the span."""
+    """Return the borders of rooms that fill the span, with random widths between the smallest and the largest."""
     length = end - start
     count = int(random.integers(int(np.ceil(length / largest)), max(int(length // least), 1) + 1))
     count = max(1, min(count, int(length // least)))
@@ -144,7 +144,7 @@ def _split(random: np.random.Generator, start: float, end: float, least: float, 
 
 
 def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list[BaseGeometry]:
-    """Return the two pieces of a wall from ``a`` to ``b``, whose ends leave a door in the middle given."""
+    """Return the two pieces of a wall from ``a`` to ``b`` beside a door with the given centre."""
     along = np.array((b[0] - a[0], b[1] - a[1]), float)
     length = float(np.hypot(*along))
     along /= length
@@ -154,7 +154,7 @@ def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list
 
 
 def _doors(rooms: list[_Room], door_m: float, wall_m: float) -> tuple[Door, ...]:
-    """Return the doors as rectangles, each once; those to corridors lie in walls along x, the others along y."""
+    """Return the doors as rectangles, each once; doors to corridors are in walls along x, the others along y."""
     found = []
     for room in rooms:
         for x, y in room.doors:
@@ -181,7 +181,10 @@ def _furnish(random: np.random.Generator, room: _Room, wall_m: float) -> list[Ba
 
 
 def _put(placed: list[BaseGeometry], item: BaseGeometry, ways: BaseGeometry, inner: tuple[float, ...]) -> None:
-    """Place an item when it keeps the passage to all others and to the doors; a wall it touches or keeps it from."""
+    """Place an item if a passage remains to all other items and doors.
+
+    The item touches a wall or leaves a passage to it.
+    """
     left, bottom, right, top = item.bounds
     gaps = (left - inner[0], bottom - inner[1], inner[2] - right, inner[3] - top)
     if any(1e-6 < gap < _PASSAGE_M for gap in gaps) or any(gap < -1e-6 for gap in gaps):

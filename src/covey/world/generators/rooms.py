@@ -22,10 +22,10 @@ def rooms(
     resolution_m: float = 0.1,
     seed: int = 0,
 ) -> World:
-    """Return a grid of equal rooms, centred on the origin, in which every room can be reached.
+    """Return a grid of equal rooms, centred on the origin; every room can be reached.
 
-    The rooms that a maze connects have a door at a random place of their wall; of the other walls some have one, too.
-    No passage is narrower than ``door_m``. The world knows its ``doors``.
+    A random maze connects all rooms, with a door at a random place of each wall that it opens; some other walls have a
+    door too. No passage is narrower than ``door_m``. The world has ``doors``.
 
     Args:
         size_m: width and height between the centre lines of the outer walls [m], multiples of ``room_m``.
@@ -33,7 +33,7 @@ def rooms(
         door_m: width of the doors [m].
         extra_doors: probability of a door in a wall that the maze leaves closed; 1: a door in every wall.
         wall_m: thickness of the walls [m].
-        material: of the walls; ``random``: one for all; None leaves it unsaid. Doors are of wood.
+        material: material of the walls; ``random``: one for all; None: no material. Doors are made of wood.
         resolution_m: side of a grid cell [m]; ``room_m``, ``door_m`` and ``wall_m`` are multiples.
         seed: the same seed gives the same rooms.
     """

@@ -1,4 +1,4 @@
-"""Rubble: blocks of random shapes strewn over a field."""
+"""Rubble: blocks of random shapes on a field."""
 
 import math
 from typing import NamedTuple
@@ -13,14 +13,14 @@ from covey.world.materials import MATERIALS, made_of, with_materials
 from covey.world.world import FREE, WALL, World, check_parts
 
 _SIDES = 6
-_TRIES = 1000  # blocks in a row that may find no place
-_LOOKED = 100_000_000  # cells around blocks that are looked at in all
-_THROW = 1500  # looking at so many cells takes as long as what else a throw takes
-_AREA = 0.55  # of a block on average, as a share of the square of its width
+_TRIES = 1000  # largest number of consecutive blocks without a place
+_LOOKED = 100_000_000  # largest number of cells around blocks that are checked in total
+_THROW = 1500  # checking this many cells takes as long as the rest of a throw
+_AREA = 0.55  # mean area of a block, as a share of the square of its width
 
 
 class _Block(NamedTuple):
-    """A convex polygon: what is within all distances [m] of a point, along unit vectors (sides, 2)."""
+    """A convex polygon: the places within all distances [m] of a point, along unit vectors (sides, 2)."""
 
     x: float
     y: float
@@ -40,16 +40,16 @@ def rubble(
 ) -> World:
     """Return a walled field of rubble, centred on the origin.
 
-    Blocks are thrown until they cover a share of the field. A block stays where it falls unless it would cut off a
-    place from another: a disc of the diameter ``passage_m`` gets to every place in which one fits that is wider by
-    2.5 cells. Gaps between blocks that nothing can get into are filled.
+    Blocks are thrown until they cover a share of the field. A block stays where it falls unless it would cut places
+    off: a disc of diameter ``passage_m`` can reach every place in which a disc wider by 2.5 cells fits. Gaps between
+    blocks that cannot be entered are filled.
 
     Args:
-        size_m: width and height of the field within its wall [m].
-        density: share of the field that is covered; from about 0.3 on, blocks lie in heaps.
-        block_m: least and largest width of a block [m], through its middle; it is longer across corners.
+        size_m: width and height of the field inside its wall [m].
+        density: covered share of the field; from about 0.3 on, blocks lie in heaps.
+        block_m: smallest and largest width of a block [m], through its centre; it is longer across corners.
         passage_m: width of the narrowest passage [m].
-        material: of blocks and wall; ``random``: one for each block; None leaves it unsaid.
+        material: material of blocks and wall; ``random``: one per block; None: no material.
         resolution_m: side of a grid cell [m].
         seed: the same seed gives the same field.
 
@@ -67,7 +67,7 @@ def rubble(
     world = World.empty(*size_m, resolution_m, name="rubble")
     cells = world.grid.cells
     # Cells on which a disc can stand, by the distance of their centres from those of the blocks: 0.71 cells more for
-    # what a square reaches beyond its centre, 0.5 for a step.
+    # half the diagonal of a cell, 0.5 for a step.
     reach = passage_m / 2 + 1.25 * resolution_m
     passable = world.free & (world.clearance >= passage_m / 2)
     if not passable.any():
@@ -114,8 +114,8 @@ def _throw(random: np.random.Generator, size_m: tuple[float, float], block_m: tu
 
 
 def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, slice], np.ndarray]:
-    """Return the window of cells within a reach of a block, and which of their centres are inside it."""
-    # A corner between two sides is at most 1 / cos(48 deg), 1.5 times as far as they are.
+    """Return the window of cells within reach of a block, and which of their centres are inside it."""
+    # A corner between two sides is at most 1 / cos(48 deg) = 1.5 times as far as they are.
     far = 1.5 * float(block.distances.max()) + reach_m + world.grid.resolution
     (r0, c0), (r1, c1) = (world.grid.cell_at(block.x + side, block.y + side) for side in (-far, far))
     rows, columns = world.grid.shape
@@ -127,7 +127,7 @@ def _around(world: World, block: _Block, reach_m: float) -> tuple[tuple[slice, s
 
 @kernel
 def _cut(inside, r0, c0, frame, x, y, normals, distances):
-    """Fill ``inside``, a window from row ``r0`` and column ``c0``: which centres of cells lie in a block at x, y."""
+    """Fill ``inside``, a window from row ``r0`` and column ``c0``: the cells whose centres lie in a block at x, y."""
     for r in range(inside.shape[0]):
         dy = frame[1] + (r0 + r + 0.5) * frame[4] - y
         for c in range(inside.shape[1]):
@@ -144,13 +144,13 @@ def _left(passable, filled, resolution, reach):
     """Return which passable cells lie farther than ``reach`` [m] from all filled ones, bool (rows, columns)."""
     rows, columns = filled.shape
     near = int(reach / resolution) + 1  # cells, at least as far as the reach
-    wide = np.full(near + 1, -1)  # how many cells to either side are in reach of a cell that is so many rows away
+    wide = np.full(near + 1, -1)  # number of cells to either side within reach of a cell at this distance in rows
     side = near
     for up in range(near + 1):
         while side >= 0 and math.sqrt((side * resolution) ** 2 + (up * resolution) ** 2) > reach:
             side -= 1
         wide[up] = side
-    rows_up = np.full(columns, near + 1)  # to the nearest filled cell of each column, first from the south
+    rows_up = np.full(columns, near + 1)  # rows to the nearest filled cell of each column, first from the south
     rows_to = np.empty((rows, columns), np.int64)
     for r in range(rows):
         for c in range(columns):
@@ -176,7 +176,7 @@ def _left(passable, filled, resolution, reach):
 
 @kernel
 def _in_one_piece(mask):
-    """Return whether the cells of a mask are connected over edges; none are not."""
+    """Return whether the cells of a mask are connected over edges; False for an empty mask."""
     rows, columns = mask.shape
     seen = np.zeros((rows, columns), np.bool_)
     stack = np.empty((rows * columns, 2), np.int64)
@@ -201,7 +201,7 @@ def _in_one_piece(mask):
 
 
 def _fill_gaps(cells: np.ndarray, passable: np.ndarray) -> None:
-    """Fill the free cells that cannot be reached over edges from those that are passable."""
+    """Fill the free cells that cannot be reached over edges from passable cells."""
     labels, count = label_over_edges(cells == FREE)
     reached = np.zeros(count + 1, bool)
     reached[labels[passable]] = True

@@ -1,8 +1,8 @@
 """The four terrains on which exploration is compared: loop, cross, zigzag, maze.
 
-The published ones are 80 x 80 m on a lattice of 8 m, centred on the origin; walls are 2 m high. Their thickness is not
-published; here it is 0.2 m, centred on the lines of the lattice. The geometry is that of the maps which the authors
-published, straightened to the lattice.
+The published terrains are 80 x 80 m on a lattice of 8 m, centred on the origin, with walls 2 m high. The thickness of
+the walls is not published; here it is 0.2 m, centred on the lattice lines. The geometry is that of the authors' maps,
+straightened to the lattice.
 
 References:
     Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-Based Testbed for Realistic Multi-Robot Simulation:
@@ -25,7 +25,7 @@ from covey.world.world import UNKNOWN, WALL, World, check_parts, check_size, clo
 
 Terrain = Literal["loop", "cross", "zigzag", "maze"]
 
-# One row of the maze each, from the north: the cells (0 is the westernmost) with a wall to their east, to their south.
+# One row of the maze each, from the north: cells (0 is the westernmost) with a wall to their east, and to their south.
 _MAZE_EAST = ("68", "047", "03678", "1456", "258", "01247", "1346", "237", "1458", "67")
 _MAZE_SOUTH = ("12368", "2346", "13578", "148", "14689", "269", "12579", "12579", "134")
 
@@ -59,9 +59,9 @@ def terrain(
 
 
 def start_line(i: int, size_m: float = 80.0, road_m: float = 8.0) -> Pose:
-    """Return where robot ``i`` starts: x = -38, y = 38 - 2 i [m] on the published size, heading east.
+    """Return the start of robot ``i``: x = -38, y = 38 - 2 i [m] on the published size, heading east.
 
-    On other sizes, a quarter of a road from the west wall, and a quarter of a road apart.
+    On other sizes, robots start a quarter of a road from the west wall, and a quarter of a road apart.
 
     Examples:
         >>> start_line(29)
@@ -71,7 +71,7 @@ def start_line(i: int, size_m: float = 80.0, road_m: float = 8.0) -> Pose:
 
 
 def check_roads(road_m: float, wall_m: float, resolution_m: float) -> None:
-    """Raise `InvalidValueError` when the cells are too coarse for the roads between the walls."""
+    """Raise `InvalidValueError` if the cells are too coarse for the roads between the walls."""
     if road_m - wall_m < 2 * resolution_m:
         raise InvalidValueError(
             f"road_m is {road_m} and wall_m {wall_m}; between the walls there must be at least two cells of "
@@ -82,14 +82,14 @@ def check_roads(road_m: float, wall_m: float, resolution_m: float) -> None:
 def world_of_walls(
     solid: BaseGeometry, half_width_m: float, half_height_m: float, wall_m: float, resolution_m: float, name: str
 ) -> World:
-    """Return the world in which ``solid`` stands, outer walls on the given half sizes [m] around the origin."""
+    """Return the world with the walls ``solid``, and outer walls at the given half sizes [m] around the origin."""
     columns, rows = (2 * math.ceil((half + wall_m / 2) / resolution_m - 1e-6) for half in (half_width_m, half_height_m))
     check_size(rows, columns, resolution_m)
     grid = Grid(
         np.zeros((rows, columns), np.uint8), resolution_m, (-columns / 2 * resolution_m, -rows / 2 * resolution_m, 0.0)
     )
     grid.cells[rasterize(grid, solid)] = WALL
-    # Where the outer walls do not end on the border of a cell, cells beyond them are left over.
+    # If the outer walls do not end on the border of a cell, cells outside them are left over.
     x = np.abs(np.arange(columns) + 0.5 - columns / 2) * resolution_m > half_width_m
     y = np.abs(np.arange(rows) + 0.5 - rows / 2) * resolution_m > half_height_m
     grid.cells[(x[None, :] | y[:, None]) & (grid.cells != WALL)] = UNKNOWN
@@ -97,7 +97,7 @@ def world_of_walls(
 
 
 def _loop(size: float, road: float, wall: float) -> list[BaseGeometry]:
-    """One solid block with a road around it."""
+    """Return one solid block with a road around it."""
     if size <= 2 * road:
         raise InvalidValueError(f"size_m is {size}; a loop with roads of {road} m must be larger than {2 * road} m")
     side = size / 2 - road
@@ -105,7 +105,7 @@ def _loop(size: float, road: float, wall: float) -> list[BaseGeometry]:
 
 
 def _cross(size: float, road: float, wall: float) -> list[BaseGeometry]:
-    """Four solid blocks: a ring road and two roads that cross in the middle."""
+    """Return four solid blocks: a ring road and two roads that cross in the middle."""
     if size <= 3 * road:
         raise InvalidValueError(f"size_m is {size}; a cross with roads of {road} m must be larger than {3 * road} m")
     near, far = road / 2, size / 2 - road
@@ -114,7 +114,7 @@ def _cross(size: float, road: float, wall: float) -> list[BaseGeometry]:
 
 
 def _zigzag(size: float, road: float, wall: float) -> list[BaseGeometry]:
-    """Thin walls from the south and the north in turn, a road apart, each one road short of the other side."""
+    """Return thin walls, a road apart, alternately from the south and the north; each leaves a road at its end."""
     columns = _lattice_cells(size, road, "zigzag")
     east = np.ones((columns, columns - 1), bool)
     east[-1, ::2] = False
@@ -123,7 +123,7 @@ def _zigzag(size: float, road: float, wall: float) -> list[BaseGeometry]:
 
 
 def _maze(size: float, road: float, wall: float) -> list[BaseGeometry]:
-    """The maze of 10 x 10 cells."""
+    """Return the maze of 10 x 10 cells."""
     if _lattice_cells(size, road, "maze") != 10:
         raise InvalidValueError(f"size_m is {size}; the maze has 10 x 10 cells of road_m: {10 * road} m")
     return wall_shapes(maze_walls(), road, wall)

@@ -1,4 +1,4 @@
-"""Worlds drawn on tiles: squares larger than the cells that they become."""
+"""Worlds drawn on tiles: squares of several cells."""
 
 import math
 
@@ -11,7 +11,7 @@ from covey.world.world import FREE, WALL, World, check_size
 
 
 def in_tiles(value_m: float, tile_m: float, what: str, least: int = 1, unit: str = "tile_m") -> int:
-    """Return a length [m] as a whole number of tiles, or raise `InvalidValueError` when it is none."""
+    """Return a length [m] as a whole number of tiles, or raise `InvalidValueError` if it is not one."""
     for name, value in ((unit, tile_m), (what, value_m)):
         if not (math.isfinite(value) and value >= 0 and (value > 0 or name == what)):
             raise InvalidValueError(f"{name} is {value!r}; it must be a positive number of metres")
@@ -24,7 +24,11 @@ def in_tiles(value_m: float, tile_m: float, what: str, least: int = 1, unit: str
 
 
 def cells_along(rows: int, columns: int, tile_m: float, resolution_m: float) -> int:
-    """Return how many cells lie along a tile; raise `InvalidValueError` when there are none or too many in all."""
+    """Return the number of cells along a tile.
+
+    Raises:
+        InvalidValueError: the number is not whole, or the world has too many cells.
+    """
     along = in_tiles(tile_m, resolution_m, "tile_m", unit="resolution_m")
     check_size(rows * along, columns * along, resolution_m)
     return along
@@ -36,10 +40,10 @@ def enlarge(tiles: np.ndarray, along: int) -> np.ndarray:
 
 
 def world_of_tiles(is_open: np.ndarray, tile_m: float, resolution_m: float, name: str, rounded: bool = False) -> World:
-    """Return the world in which some tiles, bool (rows, columns), are free and all others wall.
+    """Return the world in which the tiles ``is_open``, bool (rows, columns), are free and all others wall.
 
-    With ``rounded``, corners are cut as marching squares over the tile centres does it: at 45 degrees, halfway between
-    two centres. Where a square of ``n`` tiles can move from tile to tile, a disc of that diameter still can.
+    With ``rounded``, corners are cut by marching squares over the tile centres: at 45 degrees, halfway between two
+    centres. Where a square of ``n`` tiles can move from tile to tile, a disc of that diameter still can.
     """
     rows, columns = is_open.shape
     along = cells_along(rows, columns, tile_m, resolution_m)
@@ -51,10 +55,10 @@ def world_of_tiles(is_open: np.ndarray, tile_m: float, resolution_m: float, name
 
 
 def _cut_corners(walls: np.ndarray, tiles: np.ndarray, along: int) -> np.ndarray:
-    """Around each meeting point of four tiles lies a diamond that reaches half a tile far: it has one value.
+    """Give the diamond around each meeting point of four tiles, which reaches half a tile far, one value.
 
-    That is wall when three of the four tiles are, or two that meet at their corner; free when only one is; and where
-    walls are side by side there is no corner to cut.
+    It is wall if three of the four tiles are, or two that meet at their corner; free if only one is. If two walls are
+    side by side there is no corner to cut.
     """
     rows, columns = tiles.shape
     padded = np.pad(tiles, 1, constant_values=True)
@@ -70,6 +74,6 @@ def _cut_corners(walls: np.ndarray, tiles: np.ndarray, along: int) -> np.ndarray
 
 
 def label_over_edges(mask: np.ndarray) -> tuple[np.ndarray, int]:
-    """Label the parts of a mask that are connected over edges, 1, 2, …; return how many there are, too."""
+    """Label the edge-connected parts of a mask as 1, 2, …; return the labels and their number."""
     labels = np.empty(mask.shape, np.int32)
     return labels, int(ndimage.label(mask, output=labels))  # pyright: ignore

@@ -1,1 +1,1 @@
-"""Worlds from files and to files."""
+"""Read worlds from files and write them."""

@@ -1,4 +1,4 @@
-"""Grounds from files and to files: gray images, NumPy arrays, ESRI ASCII grids and GeoTIFF.
+"""Read grounds from files: gray images, NumPy arrays, ESRI ASCII grids and GeoTIFF.
 
 In every file the first row is the north. Altitude = zero_m + m_per_step * value.
 """
@@ -21,28 +21,28 @@ from covey.world.ground import MAX_VERTICES, Ground, Range, check_shape
 from covey.world.io.images import read_bytes, read_image, read_numbers
 
 METRES_PER_DEGREE = 111_195.0
-"""Of latitude, on a sphere of 6371 km."""
+"""Metres per degree of latitude, on a sphere of 6371 km."""
 
 MAX_BYTES = 16 * MAX_VERTICES
-"""What the arrays of an archive may take altogether."""
+"""Largest total size of the arrays of an archive."""
 
 MARK = b"covey ground "
-"""Stands in an image before what it says of its altitudes, as JSON."""
+"""Prefix of an image's metadata about its altitudes, as JSON."""
 
 SCALE_TAG, TIE_TAG, KEYS_TAG, NODATA_TAG = 33550, 33922, 34735, 42113
 MODEL_KEY, RASTER_KEY, GEOGRAPHIC, POINT = 1024, 1025, 2, 2
 
 
-_HEADER = 4096  # bytes of an ASCII grid in which its header has to end
+_HEADER = 4096  # bytes of an ASCII grid within which its header must end
 
 
 @dataclass
 class Layer:
-    """What a file holds: values, and what it says about them; None where it says nothing.
+    """The content of a file: values, and its metadata, None where missing.
 
     Attributes:
-        values: numbers (rows, columns), the first row in the north; NaN where there is none.
-        spacing: along x and y [m].
+        values: numbers (rows, columns), the first row in the north; NaN where missing.
+        spacing: spacing along x and y [m].
         m_per_step, zero_m: altitude = zero_m + m_per_step * value [m].
         origin: x, y of the vertex in the last row and first column [m].
         range_m: lowest and highest altitude for edits [m].
@@ -62,20 +62,20 @@ def read_ground(
 ) -> Ground:  # fmt: skip
     """Read a ground: ``.png``, ``.pgm`` (8 and 16 bit), ``.npy``, ``.npz``, ``.asc`` (ESRI ASCII grid), ``.tif``.
 
-    A pixel or number is the altitude of a vertex. The middle of the ground is at (0, 0), wherever on Earth it was.
-    Degrees become metres: on a sphere, at the middle latitude. Where the spacing along x is another than along y, the
-    ground is sampled anew at the finer one.
+    A pixel or number is the altitude of a vertex. The centre of the ground is at (0, 0), regardless of its place on
+    Earth. Degrees become metres on a sphere, at the middle latitude. If the spacings along x and y differ, the ground
+    is resampled at the finer one.
 
     Args:
         path: the file.
-        spacing_m: between vertices [m]; without it what the file says, else 1.
-        m_per_step: altitude of a gray level of PNG and PGM, or of a unit of the others [m]; without it what the file
-            says, else 0.1 for PNG and PGM, 1 for the others.
-        zero_m: altitude of the value 0 [m]; without it what the file says, else 0.
-        range_m: lowest and highest altitude that edits may ask for [m]; see `Ground.of`.
+        spacing_m: distance between vertices [m]; default: that of the file, else 1.
+        m_per_step: height of a gray level of PNG and PGM, or of a unit of the others [m]; default: that of the file,
+            else 0.1 for PNG and PGM, 1 for the others.
+        zero_m: altitude of the value 0 [m]; default: that of the file, else 0.
+        range_m: lowest and highest altitude for edits [m]; see `Ground.of`.
         resample_m: resample the surface with this spacing [m].
-        fill_m: altitude of holes (NODATA, NaN) [m]; without it holes are refused.
-        key: which array of a ``.npz``; needed when it holds several.
+        fill_m: altitude of holes (NODATA, NaN) [m]; by default holes are refused.
+        key: name of the array of a ``.npz``; needed if it holds several.
 
     Raises:
         MapFileError: names the file, what was found, and what is allowed.
@@ -112,7 +112,7 @@ def _altitudes(layer: Layer, m_per_step: float | None, zero_m: float | None, fil
     if not (math.isfinite(step) and step != 0 and math.isfinite(zero)):
         raise InvalidValueError(f"m_per_step is {step!r} and zero_m {zero!r}; they must be numbers of metres, not 0")
     check_shape(*_two(layer.values.shape), "the ground")
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused below
         altitude = zero + step * layer.values[::-1].astype(np.float64)
     holes = np.isnan(altitude)
     if fill_m is not None:
@@ -132,7 +132,7 @@ def _two(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _even(altitude: np.ndarray, spacing: tuple[float, float]) -> tuple[np.ndarray, float]:
-    """Return altitudes with the same spacing along both axes, the finer of the two, and this spacing [m]."""
+    """Return altitudes with the finer of the two spacings along both axes, and this spacing [m]."""
     dx, dy = spacing
     if not all(1e-3 <= s <= 1e5 for s in spacing):
         raise InvalidValueError(f"spacing_m is {dx if dx == dy else list(spacing)!r}; it must be a positive number of "
@@ -159,14 +159,14 @@ def _read_gray(path: Path) -> Layer:
     if image.coloured:
         raise MapFileError(f"{path}: has colours, which are not altitudes; save it as a gray image, best with 16 bits")
     values = image.values
-    if image.white in (510, 765) and path.suffix.lower() == ".png":  # bands, whose sum this is
+    if image.white in (510, 765) and path.suffix.lower() == ".png":  # a sum of bands
         values = values / (image.white // 255)
     said = _said(path)
     return Layer(values, said.get("spacing_m"), said.get("m_per_step", 0.1), said.get("zero_m"))
 
 
 def _said(path: Path) -> dict[str, Any]:
-    """Return what `save_ground` wrote into an image beside its pixels."""
+    """Return the metadata that `save_ground` wrote into an image."""
     data = read_bytes(path)
     start = data[:4096].find(MARK)
     if start < 0:
@@ -222,7 +222,7 @@ def _read_npz(path: Path, key: str | None) -> Layer:
 
 
 def _load(path: Path) -> Any:
-    """Return an array, or those of an archive by name; sizes are looked at before anything is unpacked."""
+    """Return an array, or those of an archive by name; sizes are checked before anything is unpacked."""
     data = read_bytes(path)
     try:
         if not data.startswith(b"PK"):
@@ -243,7 +243,7 @@ def _load(path: Path) -> Any:
 
 
 def _array(path: Path, data: bytes) -> np.ndarray:
-    """Return the array in the bytes of a .npy file, when they are as many as its header says."""
+    """Return the array in the bytes of a .npy file; their number must agree with the header."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -253,7 +253,7 @@ def _array(path: Path, data: bytes) -> np.ndarray:
         raise MapFileError(f"{path}: an array of shape {shape} takes {wanted} bytes, but there are only {there}")
     stream.seek(0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of files that Python 2 wrote
+        warnings.simplefilter("ignore")  # warnings about files that Python 2 wrote
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
@@ -333,7 +333,7 @@ def _read_tif(path: Path) -> Layer:
 
 
 def _metres(degrees: tuple[float, float], latitude: float) -> tuple[float, float]:
-    """Return steps of longitude and latitude as metres along x and y."""
+    """Return steps of longitude and latitude in metres along x and y."""
     return degrees[0] * METRES_PER_DEGREE * math.cos(math.radians(latitude)), degrees[1] * METRES_PER_DEGREE
 
 

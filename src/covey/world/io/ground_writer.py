@@ -1,4 +1,4 @@
-"""Grounds to files, as their suffix says; `covey.world.io.ground_files` reads them back."""
+"""Write grounds to files, in the format of their suffix; `covey.world.io.ground_files` reads them."""
 
 import io
 import json
@@ -18,18 +18,18 @@ from covey.world.io.map_writer import write_atomically
 def save_ground(ground: Ground, path: Path, *, m_per_step: float | None = None, bits: int = 16) -> None:
     """Write a ground as an image (``.png``, ``.pgm``), an array (``.npz``, ``.npy``), ``.asc`` or GeoTIFF (``.tif``).
 
-    The first row of the file is the north. An image rounds to its steps, and says beside its pixels how large these
-    are. Only ``.npz`` keeps the origin and the range as well.
+    The first row of the file is the north. An image rounds to its steps, and its metadata hold their size. Only
+    ``.npz`` also keeps the origin and the range.
 
     Args:
-        ground: what to write.
-        path: the file; it appears whole or not at all.
-        m_per_step: for an image: altitude of a gray level [m]; without it the finest of 1, 2, 5 times a power of ten,
+        ground: the ground.
+        path: the file, written atomically.
+        m_per_step: for an image: altitude of a gray level [m]; default: the finest of 1, 2, 5 times a power of ten,
             from 1 mm on, with which the altitudes fit.
-        bits: for an image: 8 or 16 per pixel.
+        bits: for an image: 8 or 16 bits per pixel.
 
     Raises:
-        InvalidValueError: the suffix is not known, or the altitudes do not fit the steps.
+        InvalidValueError: the suffix is unknown, or the altitudes do not fit the steps.
     """
     suffix = path.suffix.lower()
     write = _WRITERS.get(suffix)
@@ -44,7 +44,7 @@ def save_ground(ground: Ground, path: Path, *, m_per_step: float | None = None, 
 
 
 def _gray(ground: Ground, m_per_step: float | None, bits: int) -> tuple[np.ndarray, bytes]:
-    """Return the gray levels of the vertices, uint8 or uint16, row 0 in the north, and what to say of them."""
+    """Return the gray levels of the vertices, uint8 or uint16, row 0 in the north, and their metadata."""
     if bits not in (8, 16):
         raise InvalidValueError(f"bits is {bits!r}; an image has 8 or 16 per pixel")
     low, high = float(ground.altitude.min()), float(ground.altitude.max())
@@ -64,7 +64,10 @@ def _gray(ground: Ground, m_per_step: float | None, bits: int) -> tuple[np.ndarr
 
 
 def _finest(height_m: float, white: int) -> float:
-    """Return the finest of 1, 2, 5 times a power of ten, from 1 mm on, with which a height takes ``white`` steps."""
+    """Return the finest step [m] with which a height takes at most ``white`` steps.
+
+    Steps are 1, 2 or 5 times a power of ten, from 1 mm on.
+    """
     steps = (f * 10.0**power for power in range(-3, 300) for f in (1, 2, 5))
     return float(next(float(f"{step:.0e}") for step in steps if height_m <= step * white * (1 + 1e-12)))
 

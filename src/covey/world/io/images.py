@@ -1,4 +1,4 @@
-"""Gray images from PGM and PNG files, checked before any memory is taken."""
+"""Read gray images from PGM and PNG files; they are checked before memory is allocated."""
 
 import re
 import warnings
@@ -12,23 +12,23 @@ from covey.errors import MapFileError
 from covey.lazy import Image
 
 MAX_PIXELS = 80_000_000
-"""Images with more pixels are refused (8900 x 8900: 447 m at 0.05 m)."""
+"""Largest number of pixels of an image (8900 x 8900: 447 m at 0.05 m)."""
 
 
-_PIECE = 8_000_000  # bytes of text that are turned into numbers at a time
+_PIECE = 8_000_000  # bytes of text that are parsed at a time
 _BLANK, _COMMENT = re.compile(rb"\s"), re.compile(rb"#[^\r\n]*")
 _NO_DIGIT, _NO_NUMBER = re.compile(rb"[^0-9\s-]"), re.compile(rb"[^0-9+.eEnaNAifIFtyTY\s-]")
 
 
 @dataclass(frozen=True)
 class GrayImage:
-    """An image as it lies in the file: row 0 is the top.
+    """An image as in its file: row 0 is the top.
 
     Attributes:
         values: uint16 (rows, columns), 0 is black and ``white`` is white.
         white: largest possible value.
-        transparent: bool (rows, columns), or None when the image has no transparency.
-        coloured: a pixel is not gray.
+        transparent: bool (rows, columns), or None if the image has no transparency.
+        coloured: whether any pixel is not gray.
     """
 
     values: np.ndarray
@@ -65,7 +65,7 @@ def read_bytes(path: Path, limit: int = 8 * MAX_PIXELS) -> bytes:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is such a file; a name that no file can have is none."""
+    """Return whether a file exists; False for an invalid file name."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -73,7 +73,7 @@ def is_file(path: Path) -> bool:
 
 
 def check_pixels(path: Path, width: int, height: int) -> None:
-    """Raise `MapFileError` when an image is empty or has more than `MAX_PIXELS` pixels."""
+    """Raise `MapFileError` if an image is empty or has more than `MAX_PIXELS` pixels."""
     if width < 1 or height < 1 or width * height > MAX_PIXELS:
         raise MapFileError(
             f"{path}: the image is {width} x {height} pixels; allowed are at least 1 x 1 and at most "
@@ -109,17 +109,17 @@ def _read_pgm(path: Path, data: bytes) -> GrayImage:
 def read_numbers(
     path: Path, text: bytes, count: int, kind: Any, limits: tuple[float, float] | None = None
 ) -> tuple[np.ndarray, int]:
-    """Return the first numbers of a text, and how many there are, a piece at a time: memory is taken for these only.
+    """Return the first numbers of a text, and their count; the text is parsed in pieces, to save memory.
 
     Args:
-        path: for errors.
-        text: numbers with blanks between them.
-        count: how many are wanted.
-        kind: type of the result; whole numbers have to be whole in the text, too.
-        limits: what each has to be within.
+        path: path for errors.
+        text: numbers separated by blanks.
+        count: number of wanted numbers.
+        kind: type of the result; whole numbers must also be whole in the text.
+        limits: smallest and largest allowed number.
 
     Raises:
-        MapFileError: a word is no number, or beyond the limits.
+        MapFileError: a word is not a number, or outside the limits.
     """
     numbers, found, at = np.empty(min(count, len(text) // 2 + 1), kind), 0, 0
     wrong = _NO_DIGIT if np.issubdtype(kind, np.integer) else _NO_NUMBER
@@ -150,7 +150,7 @@ def read_numbers(
 
 
 def _pgm_header(path: Path, data: bytes) -> tuple[list[int], int]:
-    """Return width, height and white, and where the pixels begin: one blank after the last number."""
+    """Return width, height and white, and the offset of the pixels: one blank after the last number."""
     numbers: list[int] = []
     i = 2
     while len(numbers) < 3:

@@ -1,4 +1,4 @@
-"""Worlds from files: ROS map_server YAML with its image, or a bare PGM or PNG."""
+"""Read worlds from files: ROS map_server YAML with its image, or a bare PGM or PNG."""
 
 import math
 import reprlib
@@ -16,7 +16,7 @@ from covey.world.io.images import GrayImage, is_file, read_bytes, read_image
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, closed
 
 UNKNOWN_GRAY = 205
-"""What map_saver writes for unknown cells."""
+"""The gray value that map_saver writes for unknown cells."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORNERS = ("x0_m", "y0_m", "x1_m", "y1_m")
@@ -33,16 +33,16 @@ def read_map(
 ) -> World:
     """Read a world from a ROS map (``.yaml``, ``.yml``) or from a bare image (PGM, PNG).
 
-    The top row of the image is the north. When a border of ``wall`` would leave a gap at the edge of the image, a ring
-    of wall cells is put around it. Transparent pixels are unknown.
+    The top row of the image is the north. If the border is ``wall`` and the edge of the image has a gap, a ring of wall
+    cells is added around it. Transparent pixels are unknown.
 
     Args:
         path: the file.
-        resolution_m: side of a pixel [m]; for a bare image only, which is then centred on the origin.
-        wall_below: for a bare image: pixels darker than this (0 to 255) are walls; without it only black ones.
-        bare_thresholds: for a ROS map: take the gray value 205 by the thresholds alone, not as unknown.
-        border: ``wall`` or ``open``; without it what the file says, else ``wall``.
-        wall_height_m: height of the walls [m]; without it what the file says, else 2.
+        resolution_m: side of a pixel [m]; only for a bare image, which is centred on the origin.
+        wall_below: for a bare image: pixels darker than this (0 to 255) are walls; by default only black ones.
+        bare_thresholds: for a ROS map: classify the gray value 205 by the thresholds alone, not as unknown.
+        border: ``wall`` or ``open``; default: that of the file, else ``wall``.
+        wall_height_m: height of the walls [m]; default: that of the file, else 2.
 
     Raises:
         MapFileError: names the file, what was found, and what is allowed.
@@ -66,7 +66,7 @@ def read_map(
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a map file and the images that it names, those that exist."""
+    """Return a map file and the existing images that it names."""
     found = [path]
     if path.suffix.lower() in (".yaml", ".yml") and path.is_file():
         header = _load_yaml(path)
@@ -121,7 +121,7 @@ def _read_ros_map(path: Path, bare_thresholds: bool) -> World:
 
 
 def _with_covey_part(path: Path, world: World, part: Any) -> World:
-    """Add what `World.save` writes beyond a ROS map."""
+    """Add the data that `World.save` writes in addition to a ROS map."""
     if not isinstance(part, dict) or part.get("format") != 1:
         raise MapFileError(f"{path}: covey is {reprlib.repr(part)}; this version reads format: 1")
     grid, shape = world.grid, world.grid.shape
@@ -194,7 +194,7 @@ def _layer(path: Path, key: str, name: Any, shape: tuple[int, int], largest: int
 
 
 def _classify(image: GrayImage, kinds: np.ndarray) -> np.ndarray:
-    """Return the cells of an image, row 0 in the south, by the kind of each gray value."""
+    """Return the cells of an image, row 0 in the south, from the kind of each gray value."""
     cells = kinds.astype(np.uint8)[image.values]
     if image.transparent is not None:
         cells[image.transparent] = UNKNOWN
@@ -223,7 +223,7 @@ def _resolution(path: Path, value: Any) -> float:
 
 
 def _number(path: Path, key: str, value: Any, low: float, high: float) -> float:
-    """Return a number within limits; a text such as ``5e-2``, which YAML 1.1 does not take as one, is allowed."""
+    """Return a number within limits; a text such as ``5e-2``, not a number in YAML 1.1, is allowed."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

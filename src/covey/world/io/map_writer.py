@@ -1,4 +1,4 @@
-"""Worlds to files: ROS map_server YAML with a PGM, and what ROS has no place for in side files."""
+"""Write worlds to files: ROS map_server YAML with a PGM, and side files for data that ROS does not support."""
 
 import uuid
 from pathlib import Path
@@ -18,8 +18,8 @@ _GRAY[[FREE, WALL, UNKNOWN, OPEN]] = 254, 0, 205, 254
 def save_map(world: World, path: Path) -> None:
     """Write ``path`` (YAML) and a PGM of the same stem beside it; `read_map` gives the same world back.
 
-    Open cells and materials go into further PGM files, only where there are any; doors and halls into the YAML. Each
-    file appears whole or not at all, the YAML last.
+    Open cells and materials go into further PGM files, if there are any; doors and halls into the YAML. Each file is
+    written atomically, the YAML last.
     """
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise InvalidValueError(f"a world is saved as a .yaml file, not as {path.name!r}")
@@ -56,7 +56,7 @@ def save_map(world: World, path: Path) -> None:
 
 
 def plain_door(door: Door) -> dict[str, Any]:
-    """Return what stands for a door in a file."""
+    """Return a door as plain data for a file."""
     corners = {key: float(getattr(door, key)) for key in ("x0_m", "y0_m", "x1_m", "y1_m")}
     return {"name": door.name, **corners, "open": bool(door.open)}
 
@@ -67,7 +67,7 @@ def _pgm(values: np.ndarray) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file that is never seen half written; its folder is made if needed."""
+    """Write a file atomically, and make its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:

@@ -1,1 +1,1 @@
-"""What of a world can be explored and covered, and what has been."""
+"""The explorable and coverable parts of a world, and those already explored and covered."""

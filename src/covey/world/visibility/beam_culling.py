@@ -1,10 +1,9 @@
-"""Which beams of a fan may find something new: the others need not be marked, nor even cast.
+"""Find the beams of a fan that may see something new; the others need not be marked, or even cast.
 
-The cells are looked at in blocks of 4 x 4. Neighbouring beams are taken together, as a cone, which is walked one column
-of blocks after another (one row when it is steep) up to a column that holds a block with something left to explore, or
-where walls fill all blocks that the cone meets. A cone that may find something is then walked beam by beam, and of a
-beam the part before the first such block is left out. All bounds are on the safe side: what is left out crosses no cell
-that was not explored.
+Cells are grouped in blocks of 4 x 4. Neighbouring beams form a cone. The walk follows the cone column by column of
+blocks (row by row if it is steep), until a column has a block with something left to explore, or walls fill all blocks
+that the cone meets. A cone that may find something is then walked beam by beam, and the part of a beam before the first
+such block is skipped. All bounds are conservative: skipped parts cross only explored cells.
 """
 
 import math
@@ -20,11 +19,11 @@ BLOCK = 4
 """Side of a block in cells."""
 _CONE = math.radians(10)
 SAFE = 1e-5
-"""Blocks that are nearer to a beam than this [blocks] count as met."""
+"""Blocks nearer to a beam than this [blocks] count as met."""
 
 
 class Fan(NamedTuple):
-    """The beams of a range sensor, taken together by cones.
+    """The beams of a range sensor, grouped in cones.
 
     ``directions`` float64 (rays, 2), unit vectors; ``first`` int64 (cones + 1,), where the beams of each cone begin;
     ``edges`` float64 (cones, 4), the directions of the two edges of each.
@@ -57,7 +56,7 @@ def _fan(code: bytes) -> Fan:
 
 
 def cell_bits(cells: np.ndarray) -> np.ndarray:
-    """Return the cells of each block, bool (rows, columns), as bits, row by row: uint16 (rows / 4, columns / 4)."""
+    """Return cells, bool (rows, columns), as the bits of each block, row by row: uint16 (rows / 4, columns / 4)."""
     rows, columns = cells.shape
     padded = np.pad(cells, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
     blocks = padded.reshape(-(-rows // BLOCK), BLOCK, -1, BLOCK).swapaxes(1, 2)
@@ -65,7 +64,7 @@ def cell_bits(cells: np.ndarray) -> np.ndarray:
 
 
 def cells_of(bits: np.ndarray) -> np.ndarray:
-    """Return what `cell_bits` were made of, bool, of whole blocks."""
+    """Return the cells, bool, of the whole blocks of `cell_bits`."""
     rows, columns = bits.shape
     cells = np.unpackbits(bits[..., None].view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
     return cells.reshape(rows, columns, BLOCK, BLOCK).swapaxes(1, 2).reshape(rows * BLOCK, columns * BLOCK)
@@ -74,9 +73,8 @@ def cells_of(bits: np.ndarray) -> np.ndarray:
 def block_bits(blocks: np.ndarray, beyond: bool) -> np.ndarray:
     """Return a bit for each block, bool (rows, columns), by rows and then by columns: int64 (words,).
 
-    Each row has as many words as 32 go into the columns, rounded up, and each column as go into the rows. Word w of a
-    line holds the bits from 32 w to 32 w + 63, so any 33 bits in a row are in one word. ``beyond`` is what bits beyond
-    the blocks are.
+    Each row has columns / 32 words, rounded up, and each column rows / 32. Word w of a line holds the bits from 32 w to
+    32 w + 63, so any 33 consecutive bits are in one word. ``beyond`` is the value of bits outside the blocks.
     """
     return np.concatenate([_line_bits(lines, beyond) for lines in (blocks, blocks.T)])
 
@@ -90,13 +88,13 @@ def _line_bits(lines: np.ndarray, beyond: bool) -> np.ndarray:
 
 
 def closed_bits(solid: np.ndarray) -> np.ndarray:
-    """Return the `block_bits` of what walls fill; what is beyond ``solid``, bool (rows, columns), counts as wall."""
+    """Return the `block_bits` of blocks that walls fill; outside ``solid``, bool (rows, columns), is wall."""
     return block_bits(cell_bits(~solid) == 0, True)
 
 
 @kernel
 def complete(open_, shape, row, column):
-    """Wipe the bit of a block in which a robot has nothing left to explore; ``open_`` and ``shape`` as next."""
+    """Clear the bit of a block in which a robot has nothing left to explore; arguments as in `first_open`."""
     by_row, by_column = (shape[1] + 31) >> 5, (shape[0] + 31) >> 5
     for side in range(2):
         at, bit = (row * by_row, column) if side == 0 else (shape[0] * by_row + column * by_column, row)
@@ -108,19 +106,19 @@ def complete(open_, shape, row, column):
 
 @kernel
 def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
-    """Return how many columns a beam between two others may cross until it meets a block where something is left.
+    """Return how many columns a beam between two others may cross before a block with something left to explore.
 
-    It is -1 when there is no such block. The two beams are at most 45 degrees apart.
+    It is -1 if there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        open_: int64, `block_bits` of where the robot has something left to explore.
+        open_: int64, `block_bits` of blocks in which the robot has something left to explore.
         closed: int64, see `closed_bits`.
         shape: rows and columns of blocks.
-        steep: whether to walk by rows instead, since the beams go along them rather than along the columns.
-        count: so many columns are known to hold no such block.
-        u, v: where the beams begin [blocks].
-        a0, b0, a1, b1: the directions of the two.
-        length: how far they go at most [blocks]; not above 0, or not a number: nowhere.
+        steep: walk by rows instead of columns, for steep beams.
+        count: number of columns known to have no such block.
+        u, v: start of the beams [blocks].
+        a0, b0, a1, b1: directions of the two beams.
+        length: largest length of the beams [blocks]; 0, negative or NaN for none.
     """
     rows, columns = shape[0], shape[1]
     if not length > 0.0:
@@ -142,7 +140,7 @@ def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length)
     if low > high:
         low, high = high, low
     at = begin + column * words
-    ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # of the beam that goes straight ahead, if one does
+    ahead = 1.0 if b0 * b1 < 0.0 else max(abs(a0), abs(a1))  # for the beam straight ahead, if there is one
     top, length = rows - 1.0, length * ahead + SAFE
     while near <= length:
         first = int(max(v + low * (near if low > 0.0 else far) - SAFE, 0.0))

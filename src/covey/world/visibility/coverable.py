@@ -1,4 +1,4 @@
-"""What can be covered: the denominator of the covered share."""
+"""The coverable cells: the denominator of the covered share."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from covey.world.world import World
 def coverable(world: World, starts: Any, radius_m: Any) -> np.ndarray:
     """Return the cells that some body can pass over, bool (rows, columns).
 
-    These are the cells whose centre lies within the radius of a cell's centre that the body reaches from its start. A
-    body that is not round is taken by the circle around it: it can turn on the spot, and so sweeps all of that circle.
+    A cell is coverable if its centre is within the radius of the centre of a cell that the body reaches from its start.
+    A body that is not round counts as the circle around it, which it sweeps when it turns on the spot.
 
     Args:
         world: the truth.
@@ -34,10 +34,10 @@ def coverable(world: World, starts: Any, radius_m: Any) -> np.ndarray:
 
 
 def within(mask: np.ndarray, radius: float) -> np.ndarray:
-    """Return the cells, bool (rows, columns), no farther than a radius [cells] from one of ``mask``, by centres."""
+    """Return the cells, bool (rows, columns), whose centres are within a radius [cells] of those of ``mask``."""
     rows, columns = mask.shape
     found, wide, half = np.zeros_like(mask), mask.copy(), 0
-    for away in range(min(int(radius), rows - 1), -1, -1):  # the farther the row, the narrower the chord of the disc
+    for away in range(min(int(radius), rows - 1), -1, -1):  # farther rows have a narrower chord of the disc
         chord = min(int(np.sqrt(radius**2 - away**2)), columns - 1)
         while half < chord:
             half += 1

@@ -1,4 +1,4 @@
-"""What can be explored: the denominator G of every explored share."""
+"""The explorable cells: the denominator G of every explored share."""
 
 import math
 from typing import Any
@@ -11,24 +11,24 @@ from covey.world.disk_cache import kept_cells
 from covey.world.world import World, label_by_size
 
 _FAN = 1024
-"""Directions that are tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
+"""Number of directions tried from a cell: 6 mm apart at 1 m, 16 cm at 26 m."""
 
-_VERSION = f"1 {_FAN}"  # of the algorithm; part of the key of the cache
+_VERSION = f"1 {_FAN}"  # version of the algorithm; part of the cache key
 
 
 def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached: bool = True) -> np.ndarray:
     """Return which free cells the team can see at all, bool (rows, columns).
 
-    A body reaches the cells whose centre keeps its radius from all walls and that are connected with its start over
-    such cells. It sees a free cell when the straight line from the cell's centre enters a reached cell within the
-    range before it meets a wall.
+    A body reaches the cells whose centre keeps its radius from all walls and that such cells connect with its start. It
+    sees a free cell if a straight line from the cell's centre enters a reached cell within the range, before it meets a
+    wall.
 
     Args:
         world: the truth.
         starts: shape (n, 2) or (n, 3), x and y [m] of the robots in the world frame.
         radius_m: circumscribed radius of the bodies [m], one number or shape (n,).
         range_m: range of the sensors [m], one number or shape (n,).
-        cached: keep the result in the user's cache folder, and take it from there.
+        cached: keep the result in the user's cache folder, and read it from there.
     """
     starts = np.atleast_2d(np.asarray(starts, float))[:, :2]
     bodies = np.broadcast_to(np.asarray(radius_m, float), len(starts))
@@ -51,14 +51,14 @@ def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
     cells = grid.to_cells(starts)
     cells = cells[grid.inside(cells)]
     cells = cells[world.free[cells[:, 0], cells[:, 1]]]
-    # A body may stand where the centre of its cell is a little too near to a wall.
+    # A body may stand in a cell whose centre is a little too near to a wall.
     around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
     around = around[grid.inside(around)]
     return connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
 
 
 def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:
-    """Return the free cells, bool (rows, columns), that are seen within ``range_m`` [m] from the reached cells."""
+    """Return the free cells, bool (rows, columns), that are visible within ``range_m`` [m] from the reached cells."""
     stop = skip_field(world.solid | reached)
     seen = _see(stop, reached.astype(np.uint8), world.free.astype(np.uint8), _fan(), range_m / world.grid.resolution)
     return seen & world.free
@@ -66,15 +66,15 @@ def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarra
 
 @kernel
 def _see(stop, reached, free, fan, reach):
-    """Return the reached cells and those that see one: along some direction it comes before a wall and within reach.
+    """Return the reached cells and those that see one: along some direction, within reach and before a wall.
 
-    What sees a reached cell is joined to it by cells that see it too: so only neighbours of seen cells are tried, and
-    first in the direction of what the neighbour sees.
+    Between a cell and the reached cell that it sees, all cells see it too. So only neighbours of seen cells are tried,
+    first in the direction of the reached cell that the neighbour sees.
     """
     rows, columns = reached.shape
     flat = stop.reshape(-1)
     sight = np.full(rows * columns, -1, np.int32)  # for each cell, the reached cell that it sees
-    neighbour = np.full(rows * columns, -1, np.int32)  # where it was tried from
+    neighbour = np.full(rows * columns, -1, np.int32)  # the neighbour from which it was tried
     queue = np.empty(rows * columns, np.int32)
     count = 0
     for i in range(rows * columns):
@@ -114,7 +114,7 @@ def _see(stop, reached, free, fan, reach):
 
 
 def _fan() -> np.ndarray:
-    """Unit vectors, shape (_FAN, 2), each next one in the middle of the widest gap that the earlier ones leave."""
+    """Return unit vectors, shape (_FAN, 2), each in the middle of the widest gap between the earlier ones."""
     bits = _FAN.bit_length() - 1
     order = np.array([int(f"{k:0{bits}b}"[::-1], 2) for k in range(_FAN)])
     angles = order * (2 * math.pi / _FAN)
@@ -122,7 +122,7 @@ def _fan() -> np.ndarray:
 
 
 def connected(mask: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Return the 8-connected parts of ``mask`` that hold a seed."""
+    """Return the 8-connected parts of ``mask`` that contain a seed."""
     labels, counts = label_by_size(mask)
     wanted = np.zeros(len(counts) + 1, bool)
     wanted[labels[seeds & mask]] = True

@@ -1,4 +1,4 @@
-"""What of a ground can be explored: the cells around the vertices that some robot can see from where it can drive."""
+"""The explorable part of a ground: the cells around the vertices that a robot can see from places it can reach."""
 
 import math
 from typing import Any
@@ -12,11 +12,11 @@ from covey.world.disk_cache import kept_cells
 from covey.world.visibility.explorable import connected
 from covey.world.world import World
 
-_VERSION = "1"  # of the algorithm; part of the key of the cache
+_VERSION = "1"  # version of the algorithm; part of the cache key
 
 
 class GroundCells:
-    """Which cells of a world lie around which vertex of its ground: those whose centre has no nearer vertex."""
+    """The cells of a world around each vertex of its ground: those whose centre has no nearer vertex."""
 
     def __init__(self, world: World):
         ground, grid = world.ground, world.grid
@@ -27,7 +27,7 @@ class GroundCells:
         column, row = (np.floor((centres[..., k] - (x0, y0)[k]) / spacing + 0.5).astype(np.int32) for k in (0, 1))
         inside = (row >= 0) & (row < self._shape[0]) & (column >= 0) & (column < self._shape[1])
         self.vertex = np.where(inside, row * self._shape[1] + column, -1)
-        """int64 (rows, columns), the vertex of each cell, row by row; -1 beyond the ground."""
+        """int64 (rows, columns), the vertex of each cell, row by row; -1 outside the ground."""
         order = np.argsort(self.vertex, axis=None, kind="stable")
         self._cells = order[np.count_nonzero(~inside) :]
         self._first = np.searchsorted(self.vertex.ravel()[self._cells], np.arange(ground.altitude.size + 1))
@@ -37,7 +37,7 @@ class GroundCells:
         """Return the cells around the vertices that are nearest to points [m], (k, 2).
 
         Returns:
-            Which of the points, int64 (c,), and the cell, row by row, int64 (c,).
+            For each cell the index of its point, int64 (c,), and the cell, row by row, int64 (c,).
         """
         x0, y0, spacing = self._place
         column, row = np.floor((points - (x0, y0)) / spacing + 0.5).astype(np.int64).T
@@ -58,18 +58,18 @@ def explorable_ground(
     """Return which free cells the robots can see at all, bool (rows, columns).
 
     A robot reaches the vertices that are drivable (no neighbour is higher or lower by more than its limit), that keep
-    its radius from all walls, and that are connected with its start over such vertices. It sees a vertex from one
-    that it reaches, standing level and turned towards it, within its range and between its lowest and highest
-    direction, when the ground does not hide it. Robots that fly reach all.
+    its radius from all walls, and that such vertices connect with its start. From a reached vertex, level and turned
+    towards it, it sees a vertex within its range and between its lowest and highest direction, unless the ground hides
+    it. Flying robots reach all vertices.
 
     Args:
         world: the truth, with a ground.
-        cells: of that world.
+        cells: the cells of that world.
         starts: x and y [m] of the robots, shape (n, 2) or (n, 3).
-        radius_m: of the bodies [m], shape (n,).
+        radius_m: radius of the bodies [m], shape (n,).
         views: shape (n, 5): range, height of the sensor above the ground [m], highest and lowest direction [rad], and
-            the steepest drivable step [m], infinite for robots that fly.
-        cached: keep the result in the user's cache folder, and take it from there.
+            the steepest drivable step [m], infinite for flying robots.
+        cached: keep the result in the user's cache folder, and read it from there.
     """
     starts, views = np.atleast_2d(np.asarray(starts, float))[:, :2], np.ascontiguousarray(views, np.float64)
     ground, radius = world.ground, np.ascontiguousarray(radius_m, np.float64)
@@ -111,7 +111,7 @@ def reachable_ground(world: World, starts: np.ndarray, radius_m: float, max_step
 
 
 def _offsets(reach: float) -> np.ndarray:
-    """Return all steps on the lattice, int64 (k, 2), of up to a length, the shortest first."""
+    """Return all steps on the lattice, int64 (k, 2), up to a length, shortest first."""
     far = math.floor(reach)
     steps = np.argwhere(np.ones((2 * far + 1, 2 * far + 1))) - far
     length = np.hypot(*steps.T)
@@ -121,10 +121,10 @@ def _offsets(reach: float) -> np.ndarray:
 
 @kernel
 def _see(altitude, reached, offsets, spacing, view):
-    """Return the vertices, bool (rows, columns), that are seen from any reached one.
+    """Return the vertices, bool (rows, columns), that are visible from any reached one.
 
     Args:
-        offsets: int64 (k, 2), where else to look from, nearest first.
+        offsets: int64 (k, 2), offsets of other vertices to look from, nearest first.
         view: range, height [m], highest and lowest direction [rad].
     """
     rows, columns = altitude.shape

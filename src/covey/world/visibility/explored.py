@@ -1,9 +1,8 @@
-"""What a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
+"""The cells that a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
 
-The cells are looked at in blocks of 4 x 4, a bit per cell: what a robot has still to explore takes one bit per cell of
-the world, and 16 cells are compared at once. Beams, and beginnings of beams, that only cross cells that their robot has
-explored are left out (`covey.world.visibility.beam_culling`), but for one scan now and then that keeps the heat map
-fresh.
+Cells are grouped in blocks of 4 x 4, with a bit per cell: a robot's unexplored cells take one bit per cell of the
+world, and 16 cells are compared at once. Beams, and first parts of beams, that only cross cells that their robot has
+explored are skipped (`covey.world.visibility.beam_culling`), except in an occasional scan that updates the heat map.
 """
 
 import math
@@ -40,16 +39,16 @@ class ExploredTruth:
     Args:
         explorable: bool or 0/1 cells of G at the world's resolution, as a `Grid` with the world's place.
         robots: number of robots n.
-        seen_every: the heat map `last_step` is right to so many steps (its colours stand for minutes); first steps
-            and shares are exact.
-        solid: bool (rows, columns), where beams end: what is behind need not be looked at; see `close`.
+        seen_every: accuracy of the heat map `last_step` in steps (its colours stand for minutes); first steps and
+            shares are exact.
+        solid: bool (rows, columns), cells in which beams end, so cells behind them are skipped; see `close`.
 
     Attributes:
         first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
-        total: cells of G.
+        total: number of cells of G.
 
-    Raises:
-        InvalidValueError: there is nothing to explore, or nobody.
+        Raises:
+            InvalidValueError: there are no cells to explore, or no robots.
     """
 
     def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
@@ -67,7 +66,7 @@ class ExploredTruth:
         self._since = self._step = 0
 
     def close(self, solid: np.ndarray) -> None:
-        """Say where beams end now, bool (rows, columns)."""
+        """Set the cells in which beams end now, bool (rows, columns)."""
         self._closed = closed_bits(solid)
 
     def look(
@@ -80,12 +79,12 @@ class ExploredTruth:
         mount: Any,
         step: int,
     ) -> None:
-        """Do as `mark` with the ranges of a sensor that sees walls alone; beams are cast where that may tell anything.
+        """Do as `mark` for a sensor that sees only walls; beams are cast only where they may find something new.
 
         Args:
             robots, poses, angles, mount, step: see `mark`.
             skip: the walls, see `covey.geometry.raycast.skip_field`.
-            range_m: of the sensor [m].
+            range_m: range of the sensor [m].
         """
         self._explore(robots, poses, _UNKNOWN, skip, range_m, angles, mount, step)
 
@@ -95,12 +94,12 @@ class ExploredTruth:
         """Take in one scan of each of some robots.
 
         Args:
-            robots: which robots, integers (m,).
+            robots: indices of the robots, integers (m,).
             poses: true poses of their bodies, (m, 3) x, y [m], heading [rad].
-            true_ranges: (m, rays) [m] without noise; the range of the sensor where nothing is. nan is left out.
+            true_ranges: (m, rays) [m] without noise; the range of the sensor if nothing is hit. NaN is skipped.
             angles: (rays,) [rad] in the frame of the sensor.
             mount: pose of the sensor on the body.
-            step: the control step, never less than in the last call.
+            step: the control step, at least that of the last call.
         """
         self._explore(robots, poses, np.ascontiguousarray(true_ranges, np.float64), _NO_WALLS, 0.0, angles, mount, step)
 
@@ -112,7 +111,7 @@ class ExploredTruth:
         explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
 
     def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
-        """Take in that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
+        """Record that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
         self._at(step)
         explore_cells(robots, cells, self.grid.shape[1], step, *self._state)
 
@@ -143,17 +142,20 @@ class ExploredTruth:
 
     @property
     def last_step(self) -> np.ndarray:
-        """int32 (rows, columns), about when any robot last saw a cell, see ``seen_every``; -1 = never. A view."""
+        """int32 (rows, columns), the step in which any robot last saw a cell; -1 = never. A view.
+
+        It is approximate, see ``seen_every``.
+        """
         self._flush()
         return self._last
 
     def explored(self, robot: int | None = None) -> np.ndarray:
-        """Return the cells, bool (rows, columns), that a robot (none: the team) has explored."""
+        """Return the cells, bool (rows, columns), that a robot (None: the team) has explored."""
         return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
 
     @property
     def seen_by(self) -> np.ndarray:
-        """How many robots have explored each cell, int32 (rows, columns)."""
+        """Return the number of robots that have explored each cell, int32 (rows, columns)."""
         count = np.zeros(self.grid.shape, np.int32)
         for left in self._left[:-1]:
             count += self._cells_of(self._goal & ~left)
@@ -169,11 +171,11 @@ class ExploredTruth:
 
 
 class Coverage:
-    """Cells of the world whose centre has been under a robot's body, or swept by it on its way.
+    """The cells of the world whose centre a robot's body has covered or swept.
 
     Attributes:
         last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
-        goal: bool (rows, columns), the cells that are to be covered.
+        goal: bool (rows, columns), the cells to cover.
         total: their number.
     """
 
@@ -188,13 +190,13 @@ class Coverage:
         self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
-        """Cover what bodies sweep that go straight from one pose to the next.
+        """Cover the cells that bodies sweep on straight paths from one pose to the next.
 
         Args:
             poses: true poses (n, 3).
-            discs: (n, k, 3): x, y, radius [m] on the body or 0.
+            discs: (n, k, 3): x, y, radius [m] on the body; radius 0 for none.
             step: the control step.
-            before: where they come from, (n, 3); None: they are just there.
+            before: previous poses, (n, 3); None: no motion.
         """
         before = poses if before is None else before
         if len(poses) > len(self._each):
@@ -203,12 +205,12 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Share of the cells that have been covered."""
+        """Return the share of the cells that have been covered."""
         return self._count / self.total
 
     @property
     def passed_by(self) -> np.ndarray:
-        """How many robots have passed over each cell of the goal, int32 (rows, columns)."""
+        """Return the number of robots that have passed over each cell of the goal, int32 (rows, columns)."""
         count = np.zeros(self.goal.shape, np.int32)
         for words in self._each:
             count += np.unpackbits(words.view(np.uint8), axis=1, count=self.goal.shape[1], bitorder="little")
@@ -217,7 +219,7 @@ class Coverage:
 
 @kernel
 def explore_cells(robots, cells, columns, step, left, unseen, first, counts, open_):
-    """Mark cells, row by row of so many columns, int64 (k,), that robots, int64 (k,), see; see `explore`."""
+    """Mark cells, int64 (k,), numbered row by row, that robots, int64 (k,), see; see `explore`."""
     for k in range(robots.size):
         row, column = cells[k] // columns, cells[k] % columns
         block_row, block, bit = row // BLOCK, column // BLOCK, row % BLOCK * BLOCK + column % BLOCK
@@ -254,23 +256,23 @@ def explore(
     counts,
     open_,
 ):
-    """Mark the beams of some robots' scans, see `ExploredTruth.mark`, but for those that find nothing new.
+    """Mark the beams of some robots' scans, see `ExploredTruth.mark`, except beams that find nothing new.
 
     Args:
-        ranges: float64 (m, rays) [m]; without columns: the beams end at walls, see `ExploredTruth.look`, or after
+        ranges: float64 (m, rays) [m]; without columns, the beams end at walls, see `ExploredTruth.look`, or after
             ``reach`` [m].
         fan: see `covey.world.visibility.beam_culling.Fan`.
         shape: rows and columns of the grid.
         closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
-        all_beams_at: int64 (n,), the step from which on all beams are marked, once; then ``every`` steps later.
-        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of what each robot, and all, have still to explore.
-        unseen: uint16 (rows / 4, columns / 4), of what nobody has seen lately.
-        first: int32 (rows, columns). counts: int64 (n + 1,), explored cells of each and of all.
-        open_: int64 (n, words), `block_bits` of where ``left`` is not 0.
+        all_beams_at: int64 (n,), the next step at which all beams are marked once; then ``every`` steps later.
+        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of the unexplored cells of each robot, and of all.
+        unseen: uint16 (rows / 4, columns / 4), those of cells that no robot has seen lately.
+        first: int32 (rows, columns). counts: int64 (n + 1,), number of explored cells of each robot, and of all.
+        open_: int64 (n, words), `block_bits` of blocks in which ``left`` is not 0.
     """
     known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
     t_max, walls = reach / frame[4], skip.reshape(-1)
-    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # no look for negative indices
+    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # flat, without checks for negative indices
     for k in range(robots.size):
         robot = robots[k]
         mine, todo = left[robot].reshape(-1), open_[robot]
@@ -279,7 +281,7 @@ def explore(
             all_beams_at[robot] = step + every
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         a, b = math.cos(poses[k, 2] + mount[2]), math.sin(poses[k, 2] + mount[2])
-        c_scan, s_scan = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a  # c and s as rounded in scans
+        c_scan, s_scan = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a  # c and s with the rounding of scans
         for cone in range(fan.edges.shape[0]):
             begin, end, farthest = fan.first[cone], fan.first[cone + 1], reach
             x0, y0, x1, y1 = fan.edges[cone, 0], fan.edges[cone, 1], fan.edges[cone, 2], fan.edges[cone, 3]
@@ -297,7 +299,7 @@ def explore(
             for i in range(begin, end if met >= 0 else begin):
                 x, y = fan.directions[i, 0], fan.directions[i, 1]
                 du, dv = c * x - s * y, s * x + c * y
-                length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # cells without anything new
+                length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # [cells] that find nothing new
                 if not all_beams:
                     x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
                     at = first_open(todo, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
@@ -352,19 +354,19 @@ def explore(
 
 @kernel
 def _to_border(u, a):
-    """Return how far it is to the next border of a block from u on in the direction of a [blocks]."""
+    """Return the distance [blocks] from u to the next border of a block in the direction of a."""
     return u - int(u) if a < 0.0 else int(u) + 1 - u
 
 
 @kernel
 def cover(before, poses, discs, step, frame, goal, last, each):
-    """Set the step in the cells whose centres discs sweep, each on its straight way from a pose to the next.
+    """Set the step in the cells whose centres discs sweep on straight paths from one pose to the next.
 
     The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits
-    of what each robot has passed over.
+    of the cells that each robot has passed over.
 
     Returns:
-        how many cells of ``goal`` are newly covered.
+        the number of newly covered cells of ``goal``.
     """
     new = 0
     for i in range(poses.shape[0]):
@@ -393,7 +395,7 @@ def cover(before, poses, discs, step, frame, goal, last, each):
 
 @kernel(inline=True)
 def _centre_in_grid(frame, pose, disc):
-    """Return column and row of the centre of a disc (x, y on the body); whole numbers are centres of cells."""
+    """Return column and row of a disc's centre (x, y on the body); whole numbers are centres of cells."""
     x, y = pose[0] - frame[0], pose[1] - frame[1]
     if disc[0] != 0.0 or disc[1] != 0.0:
         c, s = math.cos(pose[2]), math.sin(pose[2])
@@ -404,7 +406,7 @@ def _centre_in_grid(frame, pose, disc):
 
 @kernel(inline=True)
 def capsule_row(x0, y0, x1, y1, radius, y):
-    """Return from where to where a horizontal line lies within ``radius`` of a segment; inf, -inf if nowhere."""
+    """Return start and end of the part of a horizontal line within ``radius`` of a segment; inf, -inf if none."""
     left, right = math.inf, -math.inf
     for end in range(2):
         x, up = (x0, y - y0) if end == 0 else (x1, y - y1)
