@@ -109,10 +109,10 @@ class Execution(Record):
 
 
 def as_execution(value: Execution | Mapping[str, Any]) -> Execution:
-    """Return the record for an argument ``execution``: a record, or plain data as in a scenario.
+    """Return the record for an argument ``execution``, a record or plain data as in a scenario.
 
     Raises:
-        InvalidValueError: the data is invalid; a scenario refuses it too.
+        InvalidValueError: the data is invalid, also in a scenario.
 
     Examples:
         >>> as_execution({"step_s": 0.2}) == Execution(step_s=0.2)
@@ -130,7 +130,7 @@ def as_execution(value: Execution | Mapping[str, Any]) -> Execution:
 
 
 def _wrong(found: ErrorDetails) -> str:
-    """Return the text of an error in plain data, with its place."""
+    """Return the message of an error in plain data, with the path of its key."""
     *path, key = ("execution", *found["loc"])
     if found["type"] != "extra_forbidden":
         return f"{'.'.join(map(str, (*path, key)))}: {in_words(found)}"

@@ -1,4 +1,4 @@
-"""`Simulation`: a world, a team, and the step that moves both on."""
+"""`Simulation`: a world, a team, and the control step that advances both."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,42 +49,42 @@ from covey.world.state import GroundState, WorldState
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
-"""Says what goes wrong: an error when a controller fails, and a warning when nobody shares maps."""
+"""Logs an error when a controller fails, and a warning if a team that needs shared maps does not share them."""
 END_LOG = logging.getLogger("covey.end")
-"""Says at the end of `run` all that went wrong."""
+"""Logs a summary of all failed robots at the end of `run`."""
 
 
 class Simulation:
     """A team of robots in a world, one control step at a time.
 
     Args:
-        world: the place.
-        robots: how many generic robots, or groups of them.
-        controller: what decides on each robot, for robots without a controller of their own; also by the name of one
-            that ships, such as ``"minpos"``.
-        seed: the root of every random draw.
-        mission: what the team is to achieve, such as `covey.missions.Patrolling`; None is exploration.
-        stop: when the run ends; also a function of the simulation that returns True at the goal.
-        radio: what carries messages: a range [m], a radio, or several; the default reaches everybody.
-        share_maps: when robots that hear each other take each other's evidence: a record, or every so often [s];
-            None: only when their controllers ask.
-        tags: reach of the tags that robots leave in the environment.
+        world: the world, such as ``covey.World.empty(6, 6)``.
+        robots: number of generic robots, or groups of robots.
+        controller: controller of the robots that have none of their own; a class, a function, or the name of a
+            shipped controller, such as ``"minpos"``.
+        seed: root of all random numbers.
+        mission: task of the team, such as `covey.missions.Patrolling`; None: exploration.
+        stop: conditions for the end of the run; or a function of the simulation that returns True at the goal.
+        radio: a range [m], a radio, or several radios; by default every robot hears every other.
+        share_maps: exchange of map evidence between robots that hear each other: a record, or an interval [s]; None:
+            only when their controllers ask for it.
+        tags: range of the tags that robots leave in the environment.
         events: changes of the world, records of `covey.events.records` or plain data as in a scenario.
-        faults: what goes wrong with robots, records of `covey.events.fault_records` or plain data.
+        faults: faults of robots, records of `covey.events.fault_records` or plain data as in a scenario.
         physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one; None:
             terrain in a world with ground, else planar.
-        execution: how the run is computed, such as ``Execution(step_s=0.2)``; also plain data as in a scenario.
-        recording: where the run is written, a folder or a `Recording`; None: into a temporary folder.
-        observers: called with each `Frame`; they only look.
-        hosting: host of the controllers, for tools that record their steps; None: the one that ``execution`` names.
+        execution: settings of the computation, such as ``Execution(step_s=0.2)``; or plain data as in a scenario.
+        recording: a folder for the run, or a `Recording`; None: a temporary folder.
+        observers: functions that are called with each `Frame`; they must not change the simulation.
+        hosting: host of the controllers, for tools that record their steps; None: the host set in ``execution``.
 
     Attributes:
-        status: None while it runs; then reached, timeout, exhausted, stopped, interrupted or failed.
-        state: the truth about the team.
-        world_state: the same about the place; doors, walls and craters change it.
+        status: None during the run; then reached, timeout, exhausted, stopped, interrupted or failed.
+        state: true state of the team.
+        world_state: true state of the world, which doors, walls and craters change.
 
     Raises:
-        InvalidValueError: a value is invalid, or is not in its record.
+        InvalidValueError: a value is invalid, or belongs to another argument.
         UnknownNameError: no argument or controller has that name.
 
     Examples:
@@ -225,7 +225,7 @@ class Simulation:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         return recorder
 
-    # -- what one asks ----------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
@@ -234,7 +234,7 @@ class Simulation:
 
     @property
     def world(self) -> World:
-        """The place as it is now; what happens later does not change what this returns."""
+        """The world as it is now; later changes do not affect the returned `World`."""
         return self.world_state.world
 
     @property
@@ -244,25 +244,25 @@ class Simulation:
 
     @property
     def tracker(self) -> Tracker:
-        """What scores the mission."""
+        """The tracker that scores the mission."""
         return self.scoring.tracker
 
     def robot(self, name: str) -> Any:
         """Return the handle of a robot that has a controller of its own, by name.
 
         Raises:
-            UnknownNameError: no such robot has one.
-            InvalidValueError: its handle is in another process.
+            UnknownNameError: no robot of this name has a controller of its own.
+            InvalidValueError: the handle is in another process.
         """
         handles = {self.names[i]: i for i in self.deciding.answered}
         if name not in handles:
             raise UnknownNameError("robot with a controller of its own", name, handles)
         return self.deciding.host.handle(handles[name])
 
-    # -- what one does ----------------------------------------------------------------------------------------------
+    # -- running ----------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Move on by one control step."""
+        """Advance by one control step."""
         lap = self.stopwatch.lap
         lap("outside")
         self.inputs.take()
@@ -302,12 +302,12 @@ class Simulation:
 
         Args:
             speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
-            until_s: stop at this simulated time [s] in any case.
-            wait: what to do before each step at speed 0; the default waits for Enter.
-            before_step: gets the simulation before each step, and may send something in (`do`).
+            until_s: latest simulated time [s] at which the run stops.
+            wait: called before each step at speed 0; the default waits for Enter.
+            before_step: called with the simulation before each step; it may call `do`.
 
         Raises:
-            KeyboardInterrupt: after the recorded part has been closed as interrupted.
+            KeyboardInterrupt: on Ctrl-C; the recorded part is closed first, with the status interrupted.
         """
         pace = Pace(speed, wait)
         if self._unshared:
@@ -335,7 +335,7 @@ class Simulation:
         return run
 
     def close(self) -> Run:
-        """End the run, write what remains of its folder, and return it; closing again returns the same."""
+        """End the run, write the rest of its folder, and return it; a second call returns the same run."""
         if self._run is None:
             self.deciding.close()
             self.status = self.status or "stopped"
@@ -352,13 +352,13 @@ class Simulation:
             self._run = self._recorder.close(self.status, maps, self.ground_accuracy.landscape(self.names))
         return self._run
 
-    # -- what one sends in: it happens at the begin of the next step, and is an event -------------------------------
+    # -- events: they happen at the start of the next step, and are recorded ------------------------------------------
 
     def do(self, event: Any) -> None:
-        """Let something happen, given as a record or as plain data: ``sim.do({"door": "d3", "to": "closed"})``.
+        """Make an event or a fault happen, a record or plain data: ``sim.do({"door": "d3", "to": "closed"})``.
 
         Raises:
-            InvalidValueError: it is wrong, names what there is not, or says when.
+            InvalidValueError: it is invalid, names something that does not exist, or has a time.
         """
         self.inputs.call(event)
 
@@ -367,32 +367,34 @@ class Simulation:
         self.do({"door": door, "to": "open"})
 
     def close_door(self, door: str) -> None:
-        """Shut a door, as soon as no robot stands in it."""
+        """Close a door, as soon as no robot stands in it."""
         self.do({"door": door, "to": "closed"})
 
     def add_wall(self, start: Any, end: Any, name: str = "", **wall: Any) -> None:
-        """Put up a wall between two points [m], refused where a robot stands; see `covey.events.records.Segment`."""
+        """Add a wall between two points [m]; refused if a robot stands there. See `covey.events.records.Segment`."""
         self.do({"wall": {"from": start, "to": end, **wall}, "name": name})
 
     def remove_wall(self, name: str) -> None:
-        """Take away a wall, or an obstacle, that was put up."""
+        """Remove a wall or an obstacle that was added."""
         self.do({"remove": name})
 
     def add_obstacle(self, path_m: Any, name: str = "", **obstacle: Any) -> None:
-        """Let an obstacle appear that moves along points [m]; see `covey.events.records.Track`."""
+        """Add an obstacle that moves along points [m]; see `covey.events.records.Track`."""
         self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
 
     def change_ground(self, **change: Any) -> None:
-        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``, or a mound, trench, bank,
-        shift or altitude; see `covey.events.records.GroundEvent`."""
+        """Change the ground: ``crater={"centre_m": (3, 4), "depth_m": 1, "radius_m": 5}``.
+
+        Other changes are mound, trench, bank, shift and altitude; see `covey.events.records.GroundEvent`.
+        """
         self.do(change)
 
     def altitude_at(self, points: Any) -> np.ndarray:
-        """Return the true altitude of the ground now [m] at points [m] of shape (..., 2), see `Ground.altitude_at`."""
+        """Return the true altitude [m] of the ground now, at points [m] of shape (..., 2); see `Ground.altitude_at`."""
         return self._ground().altitude_at(points)
 
     def save_ground(self, path: str | Path, **options: Any) -> None:
-        """Write the ground as it is now: image, grid or arrays, as the suffix of the file says; see `Ground.save`."""
+        """Write the present ground to a file, in the format of its suffix; see `Ground.save`."""
         self._ground().ground.save(path, **options)
 
     def _ground(self) -> GroundState:
@@ -401,19 +403,19 @@ class Simulation:
         return self.world_state.ground
 
     def order(self, objective_m: Any, formation: str = "hexagon", **order: Any) -> None:
-        """Tell the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
+        """Order the team to go to an objective [m] in formation; see `covey.planning.orders.Order`."""
         self.do({"order": {"objective_m": objective_m, "formation": formation, **order}})
 
     def fault(self, kind: str, robot: str = "any", **fault: Any) -> None:
-        """Let a fault strike a robot; see `covey.events.fault_records`."""
+        """Give a robot a fault; see `covey.events.fault_records`."""
         self.do({"kind": kind, "robot": robot, **fault})
 
-    # -- what events and faults do, see `covey.events.port.Port` ------------------------------------------------------
+    # -- effects of events and faults, see `covey.events.port.Port` ---------------------------------------------------
 
     def _digs(self) -> Iterator[Dig]:
         digs = self.deciding.requested.digs
         for i in sorted(digs):
-            stood = Pose(*self._pose_before[i].tolist())  # when it asked
+            stood = Pose(*self._pose_before[i].tolist())  # the pose at the time of the request
             for x, y, to_x, to_y, volume_m3 in digs.pop(i):
                 yield i, stood @ (x, y), stood @ (to_x, to_y), volume_m3
 
@@ -431,7 +433,7 @@ class Simulation:
         self.deciding.post(ORDER_KEY, order.entry(number))
         self.tracker.give(order)
 
-    # -- the phases that touch everything -----------------------------------------------------------------------------
+    # -- the phases that need several parts of the simulation ---------------------------------------------------------
 
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing)
@@ -507,7 +509,7 @@ class Simulation:
 
 
 def _misplaced(given: Mapping[str, Any]) -> CoveyError:
-    """Return the error for arguments that `Simulation` does not have; it names the record that has them."""
+    """Return the error for unknown arguments of `Simulation`; it names the record that has them."""
     for argument, record in (("execution", Execution), ("recording", Recording)):
         if fields := [f"{name}={value!r:.60}" for name, value in given.items() if name in record.model_fields]:
             names = " and ".join(name for name in given if name in record.model_fields)

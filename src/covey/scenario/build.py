@@ -1,4 +1,4 @@
-"""From a scenario to a simulation: the world is built, the robots are placed, and all that can be wrong is found."""
+"""From a scenario to a simulation: build the world, place the robots, and find all problems."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 TRIED_CELLS = 10_000_000
-"""Worlds of more cells are set up by `try_out`, but not simulated, which would take minutes and gigabytes."""
+"""Largest world [cells] for which `try_out` builds a simulation; larger ones would take minutes and gigabytes."""
 
 _CELL_BYTES, _ROBOT_BYTES = 45.0, 0.25
-"""What building a simulation takes at most for each cell of the world, once and for each robot; see `check_room`."""
+"""Largest memory [bytes] of a simulation per cell of the world: once, and for each robot; see `check_room`."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SetUp:
     poses: tuple[np.ndarray, ...]
 
     def summary(self) -> str:
-        """Return one sentence for people."""
+        """Return one sentence that describes the team and the world."""
         width, height = self.world.grid.size_m
         team = " and ".join(f"{group.count} {group.name} ({group.robot.name})" for group in self.groups)
         area, cell = self.world.free_area_m2, self.world.grid.resolution
@@ -69,25 +69,25 @@ def build(
 
     Args:
         scenario: what to simulate.
-        folder: where to record; None for a temporary folder.
+        folder: folder for the run; None: a temporary folder.
         overwrite: replace a finished run in ``folder``.
-        observers: get each frame.
+        observers: functions that are called with each frame.
         hosting: host of the controllers; replaces the setting of the scenario, see `Simulation`.
 
     Raises:
-        ScenarioError: all that is wrong with the world and with the start poses.
+        ScenarioError: it lists all problems of the world and of the start poses.
     """
     return _begun(scenario, set_up(scenario), folder, overwrite, observers, hosting)
 
 
 def try_out(scenario: "Scenario") -> SetUp:
-    """Set a scenario up and build its simulation as `build` does, but with robots that stand still, and let it go.
+    """Set up a scenario and build its simulation as `build` does, but with robots that stand still, then discard it.
 
-    No controller is called, no process starts, and nothing is left. A world of more than `TRIED_CELLS` is set up, and
-    its simulation is not built.
+    No controller is called, no process starts, and no file remains. For a world of more than `TRIED_CELLS` cells, the
+    scenario is set up, but its simulation is not built.
 
     Raises:
-        CoveyError: as `build`.
+        CoveyError: as in `build`.
     """
     ready = set_up(scenario)
     if ready.world.grid.cells.size > TRIED_CELLS:
@@ -103,7 +103,7 @@ def try_out(scenario: "Scenario") -> SetUp:
 
 
 def _check_memory(ready: SetUp) -> None:
-    """Raise `InvalidValueError` when a simulation will not have room; its maps are checked when they are made."""
+    """Raise `InvalidValueError` if a simulation needs too much memory; maps are checked when they are made."""
     from covey.mapping.exchange.shared_maps import check_room
 
     robots, (rows, columns) = sum(len(poses) for poses in ready.poses), ready.world.grid.shape
@@ -123,7 +123,7 @@ def _begun(
     hosting: Any = None,
 ) -> "Simulation":
     _check_memory(ready)
-    from covey.onboard.group import Group  # after the checks, since these load the kernels
+    from covey.onboard.group import Group  # after the checks: these imports load the kernels
     from covey.runtime.simulation import Simulation
 
     groups = [
@@ -172,7 +172,8 @@ def set_up(scenario: "Scenario") -> SetUp:
     """Build the world of a scenario and place its robots.
 
     Raises:
-        ScenarioError: the map is bad, or robots cannot stand where they are to start; all of it, with the places.
+        ScenarioError: the map is invalid, or robots cannot stand at their start poses; it lists all problems, each
+            with its place in the file.
     """
     try:
         world = _world(scenario)
@@ -202,9 +203,9 @@ def set_up(scenario: "Scenario") -> SetUp:
 
 
 def _world(scenario: "Scenario") -> World:
-    """Return the world of a scenario, the one of an earlier run where that was the same."""
+    """Return the world of a scenario; an equal world of an earlier run is used again."""
     record = scenario.world
-    if _map_files(record):  # a file may be another one by now
+    if _map_files(record):  # a file may have changed since
         return record.build(scenario.folder, scenario.seed)
     return _same_world(scenario)
 
@@ -214,14 +215,14 @@ def _world_key(scenario: "Scenario") -> tuple[Any, ...]:
     return type(record), record.model_dump_json(), scenario.seed if hasattr(record, "generate") else None
 
 
-# at most 66 MB with what belongs to the worlds
+# at most 66 MB, with the data that each world keeps
 @cached(LRUCache(6e6, lambda world: world.grid.cells.size), _world_key, Lock())
 def _same_world(scenario: "Scenario") -> World:
     return scenario.world.build(scenario.folder, scenario.seed)
 
 
 def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
-    """Yield what is wrong with the doors, events and faults of a scenario."""
+    """Yield the problems of the doors, events and faults of a scenario."""
     known = {door.name for door in world.doors}
     doors = list(world.doors)
     for i, record in enumerate(scenario.doors):
@@ -248,7 +249,7 @@ def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
 
 
 def inputs(scenario: "Scenario") -> list[Path]:
-    """Return the files besides its own that a scenario reads: maps, and code that it names."""
+    """Return the other files that a scenario reads: maps, and code that it names."""
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
     named = [*radios_of(scenario.radio), scenario.mission]
     code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
@@ -258,14 +259,14 @@ def inputs(scenario: "Scenario") -> list[Path]:
 
 
 def _map_files(record: Any) -> list[str]:
-    """Return the files that a world names: its map, its height map, and the map of the walls on it."""
+    """Return the files that a world names: its map, its height map, and the map of its walls."""
     walls = getattr(record, "walls", None)
     found = [getattr(record, "file", None), getattr(record, "height_map", None), getattr(walls, "file", None)]
     return [name for name in found if name]
 
 
 def _text(scenario: "Scenario") -> str:
-    """Return the scenario as text for the manifest; empty when it holds an object that no file can name."""
+    """Return the scenario as YAML for the manifest; empty if it holds an object that a file cannot name."""
     try:
         return to_yaml(scenario, full=True)
     except CoveyError:

@@ -1,8 +1,8 @@
-"""Beliefs of robots whose processes map: what one process holds, and the mirror of all that somebody else looks at.
+"""Beliefs of robots that map in processes of their own: the belief in one process, and the simulator's mirror of all.
 
-A process turns its robot's scans into evidence, and tells which tiles of it changed. The mirror takes those in, so
-that it holds the same evidence, maps and versions as if it had used the scans itself; only when cells were seen it does
-not know. What the mirror takes for a robot from others, the robot's process is told.
+A process turns its robot's scans into evidence, and sends the changed tiles. The mirror stores them. So it holds the
+same evidence, maps and versions as if it had used the scans itself, except the times at which cells were seen. When
+the mirror adds evidence of other robots to a robot's belief, it is sent to that robot's process too.
 """
 
 from collections.abc import Sequence
@@ -20,21 +20,21 @@ from covey.mapping.records import Mapping
 
 
 class OwnTiles(NamedTuple):
-    """Tiles of a robot's own evidence that changed: which, int32 (k,), and their cells, int8 (k, 1024)."""
+    """Changed tiles of a robot's own evidence: their indices, int32 (k,), and cells, int8 (k, 1024)."""
 
     tiles: np.ndarray
     cells: np.ndarray
 
 
 class OthersTiles(NamedTuple):
-    """Tiles that others have seen: int32 (k, 3) tile, robot that it comes from, publication; cells int8 (k, 1024)."""
+    """Tiles of other robots' evidence: int32 (k, 3) tile, robot whose it is, publication; cells int8 (k, 1024)."""
 
     items: np.ndarray
     cells: np.ndarray
 
 
 class OwnBelief(Beliefs):
-    """The belief of one robot, number ``robot`` of those named, as its process keeps it; arguments as `Beliefs`."""
+    """The belief of one robot, in its own process. ``robot`` is its index in ``names``; the rest is as in `Beliefs`."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class OwnBelief(Beliefs):
     def see(
         self, pose: np.ndarray, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
     ) -> OwnTiles | None:
-        """Take in a scan, ranges (rays,) from a pose (3,), see `Beliefs.update`.
+        """Add a scan, ranges (rays,) [m] from a pose (3,), to the belief; see `Beliefs.update`.
 
         Returns:
-            What changed; None when the scan came too soon after the last that was used.
+            The changed tiles; None if the robot has moved too little since the last scan that was used.
         """
         if not self.update(self._one, pose[None], ranges[None], angles, mount, range_m, step):
             return None
@@ -64,7 +64,7 @@ class OwnBelief(Beliefs):
         return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
 
     def take_tiles(self, others: OthersTiles) -> None:
-        """Take tiles that others have seen."""
+        """Add tiles of other robots' evidence to the belief."""
         slots = self._slots_with(others.cells, others.items[:, 2])
         items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
         news = News(self.robot, items, never, never, 0)
@@ -73,17 +73,17 @@ class OwnBelief(Beliefs):
 
 
 class MirroredBeliefs(Beliefs):
-    """The beliefs of a team whose processes map; what they say changed is put in."""
+    """The beliefs of a team whose robots map in processes of their own, updated from the tiles that they send."""
 
     def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
-        """Take in what a scan of a robot from a pose (3,) changed."""
+        """Store the tiles that a robot's scan from a pose (3,) changed."""
         if len(self._store.free_slots) - self._store.used[0] < len(own.tiles):
             self._make_room(slots=self.tile_changed.shape[1])
         self._team.mapped_pose[robot] = pose
         put_tiles(robot, own.tiles, own.cells, self._team, self._store, RULES.index(self.rule))
 
     def lacking(self, robot: int, news: Sequence[News]) -> OthersTiles:
-        """Return what of some news is newer than what a robot holds."""
+        """Return the tiles of some news that are newer than those that a robot holds."""
         items = np.concatenate([one.items for one in news])
         store, node = self._store, self._team.node[robot]
         held = store.version[store.parts[node[items[:, 0]], items[:, 1]]]
@@ -95,12 +95,16 @@ class MirroredBeliefs(Beliefs):
 
 @kernel
 def put_tiles(robot, tiles, cells, team, store, rule):
-    """Put evidence of a robot's own into its tiles, and what follows of it into its map.
+    """Write a robot's own evidence into its tiles, and update its map.
 
-    There must be room for as many slots as there are tiles; what has been published is copied before it changes.
+    The store must have a free slot for each tile. Published evidence is copied before it changes.
 
     Args:
-        tiles: int32 (k,). cells: int8 (k, 1024). team, store: `Team`, `Store`. rule: position in `RULES`.
+        robot: index of the robot.
+        tiles: int32 (k,), indices of the tiles.
+        cells: int8 (k, 1024), their evidence.
+        team, store: `Team`, `Store`.
+        rule: index in `RULES`.
     """
     per_row = team.occupancy.shape[2] // TILE
     turned = False

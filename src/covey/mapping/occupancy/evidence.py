@@ -1,4 +1,4 @@
-"""Kernels of the belief: a scan becomes evidence of a robot's own."""
+"""Kernels of the belief: they turn a scan into a robot's own evidence."""
 
 import math
 
@@ -14,10 +14,11 @@ _LONGEST_SLANT = 20.0
 
 @kernel
 def _slant(directions, ranges, i):
-    """Return how much longer than across a surface the way of beam i through it is: 1 / sin of the angle between them.
+    """Return 1 / sin of the angle between beam i and the surface that it meets.
 
-    The surface is that through the returns of the beam and of one of its neighbours, the one that makes the angle
-    wider: so the edge of an obstacle before a far wall is not taken for a surface. 1 without two neighbours.
+    The path of the beam through a wall is longer than the wall is thick by this factor. The surface goes through the
+    returns of the beam and of one neighbour, the one that gives the wider angle. So the edge of an obstacle in front of
+    a far wall does not count as a surface. The factor is 1 for a beam without two neighbours.
     """
     if i == 0 or i == ranges.size - 1:
         return 1.0
@@ -32,17 +33,22 @@ def _slant(directions, ranges, i):
 
 @kernel
 def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_range, max_free):
-    """Mark the cells that one scan says are free (1) or occupied (2), each cell once, occupied first.
+    """Mark the cells that one scan shows as free (1) or occupied (2). A cell with both marks counts as occupied.
 
-    The way is free up to where the beam is half a cell before the wall, and the occupied cell is the one half a cell
-    behind the return: a return lies *on* the wall, and so a cell counts as wall where wall fills more than half of it
-    (exactly so for a beam across the wall), whatever side noise throws the return to. A beam that meets a wall at a
-    grazing angle runs along the wall's own cells for long, which says nothing about them.
+    A beam marks cells as free up to half a cell before the wall, measured across it. The occupied cell is half a cell
+    behind the return. A return lies *on* the wall, so a cell counts as wall if wall fills more than half of it (exactly
+    so for a beam at a right angle), and small noise does not change that. A beam at a grazing angle crosses many cells
+    of the wall before its return; it does not mark them as free.
 
     Args:
-        ranges: float64 (rays,) [m]; inf is no return, nan or <= 0 no measurement.
-        range_m: range of the sensor; max_range: returns are believed up to here; max_free: no return means free up
-            to here [m].
+        mark: uint8 (rows, columns), the marks.
+        box: int64 (4,), first and last row, first and last column of the marks; widened.
+        frame, pose, mount: of the grid, the robot and its sensor, see `covey.geometry.beams.sensor_in_grid`.
+        directions: float64 (rays, 2), unit vectors in the frame of the sensor.
+        ranges: float64 (rays,) [m]; inf is no return, NaN or <= 0 no measurement.
+        range_m: range of the sensor [m].
+        max_range: largest range of returns that are used [m].
+        max_free: without a return, cells are free up to this range [m].
     """
     u, v, c, s = sensor_in_grid(frame, pose, mount)
     if not math.isfinite(u + v + c + s):
@@ -73,14 +79,15 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
 
 @kernel
 def use_segment(mark, own, published, joined, occupancy, model):
-    """Add evidence to 32 neighbouring cells that `mark_scan` marked; return whether the state of any changed.
+    """Add the evidence of 32 neighbouring cells marked by `mark_scan`; return whether the state of any changed.
 
-    Evidence of a cell that was seen is never 0, so 0 means never seen. Without a branch, for the vector unit.
+    Evidence of a seen cell is never 0, so 0 means never seen. The loop has no branch, for the vector unit.
 
     Args:
-        own, published, joined: of these cells, see `covey.mapping.occupancy.tiles.state_of`; ``own`` is changed.
-        occupancy: int8, their states, changed.
-        model: int64 (5,): miss, hit, lowest, highest, in units, and the position of the rule.
+        mark: uint8 (32,), marks of the cells.
+        own, published, joined: values of these cells, see `covey.mapping.occupancy.tiles.state_of`; ``own`` is changed.
+        occupancy: int8 (32,), states of the cells, changed.
+        model: int64 (5,): miss, hit, lowest and highest evidence, in units, and index of the rule.
     """
     turned = 0
     miss, hit, low, high, rule = model[0], model[1], model[2], model[3], model[4]
@@ -103,14 +110,16 @@ def use_segment(mark, own, published, joined, occupancy, model):
 
 @kernel
 def use_marks(mark, box, robot, team, store, stamp, model):
-    """Turn the marks of a scan into evidence, wipe them, and return whether the state of any cell changed.
+    """Turn the marks of a scan into evidence, and clear them; return whether the state of any cell changed.
 
-    Own evidence that has been published is copied before it changes. There must be room for as many slots and pages
-    as there are tiles in the box.
+    Published evidence is copied before it changes. The store must have a free slot and a free page for each tile in
+    the box.
 
     Args:
-        mark: uint8 (rows, columns), marked between the rows box[0] to box[1] and the columns box[2] to box[3].
-        team, store: `Team`, `Store`. stamp: when, as pages have it. model: see `use_segment`.
+        mark: uint8 (rows, columns), marks in the rows box[0] to box[1] and the columns box[2] to box[3].
+        team, store: `Team`, `Store`.
+        stamp: time stamp, as in `Store.seen`.
+        model: see `use_segment`.
     """
     turned = False
     low, high = model[2], model[3]
@@ -158,7 +167,7 @@ def use_marks(mark, box, robot, team, store, stamp, model):
 
 @kernel
 def copied(slot, store):
-    """Return a slot that may be written, with the evidence of another."""
+    """Return a new, unpublished slot with a copy of the evidence of another."""
     new = store.free_slots[store.used[0]]
     store.used[0] += 1
     store.version[new] = store.size[new] = 0
@@ -171,17 +180,23 @@ def copied(slot, store):
 def use_scans(
     robots, first, poses, ranges, directions, mount, limits, stamp, frame, model, motion, scratch, team, store
 ):
-    """Take one scan of each robot in, from the ``first`` on.
+    """Add one scan of each robot to its belief, starting at the scan ``first``.
 
     Args:
-        robots: int64 (m,), rows of the team. poses: (m, 3) of the bodies. ranges: (m, rays) [m]. directions: (rays, 2)
-            unit vectors in the frame of the sensor. mount: (3,), the sensor on the body.
-        limits: range of the sensor, of believed returns, of free space without a return [m].
-        stamp: when, as pages have it. motion: least driving [m] and turning [rad] since the last scan that was used.
+        robots: int64 (m,), indices of the robots in the team.
+        poses: float64 (m, 3), poses of their bodies, x, y [m], heading [rad].
+        ranges: float64 (m, rays) [m].
+        directions: float64 (rays, 2), unit vectors in the frame of the sensor.
+        mount: float64 (3,), pose of the sensor on the body.
+        limits: range of the sensor, largest range of used returns, and of free space without a return [m].
+        stamp: time stamp, as in `Store.seen`.
+        model: see `use_segment`.
+        motion: a scan is used after at least this much driving [m] or turning [rad] since the last used scan.
         scratch: uint8 (rows, columns), all 0 before and after.
 
     Returns:
-        The first scan that it did not look at, since there may be no room, and how many were used.
+        The first scan that was not processed because there may be too little room, m if all were; and the number of
+        scans used.
     """
     box = np.empty(4, np.int64)
     used = 0

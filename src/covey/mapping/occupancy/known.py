@@ -8,8 +8,8 @@ from covey.geometry.grid import Grid
 def occupancy_on(map_grid: Grid, solid: Grid, free: Grid) -> np.ndarray:
     """Return a world as cells of a map: int8 (rows, columns), 100 occupied, 0 free, -1 neither.
 
-    A cell is occupied where wall fills at least half of it, as a robot would map it with its lidar, and free where
-    some of the rest is free.
+    A cell is occupied if wall fills at least half of it, as in a map from lidar scans. Otherwise it is free if some of
+    it is free.
 
     Args:
         map_grid: the grid of the map; its cells are not used.

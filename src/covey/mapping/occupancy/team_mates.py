@@ -1,4 +1,4 @@
-"""Team mates are no walls: returns of a scan that come from them are left out of the map."""
+"""Remove the returns that come from team mates from a scan, so that they do not appear as walls in the map."""
 
 import math
 
@@ -9,17 +9,18 @@ from covey.kernel import kernel
 
 @kernel
 def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):
-    """Replace, in place, the returns that lie on team mates by nan (no measurement).
+    """Replace, in place, the returns that lie on team mates by NaN (no measurement).
 
-    The map filter of multi-robot mapping (the exercise of the DAT160 rescue challenge): without it maps hold ghosts.
+    This is the map filter of multi-robot mapping (the exercise of the DAT160 rescue challenge). Without it, maps
+    contain walls where team mates stood.
 
     Args:
-        ranges: float64 (m, rays) [m], one scan of each of m robots; inf where nothing was measured.
+        ranges: float64 (m, rays) [m], one scan of each of m robots; inf for no return.
         angles: float64 (rays,) ascending [rad] in the frame of the sensor.
         mount: float64 (3,), x, y [m], heading [rad] of the sensor on the body.
-        count: int64 (m,), team mates that each robot sees.
-        away, bearings: float64 (m, width) [m], [rad] in the body frame, the centres of those team mates.
-        radius: float64 (m,), what lies within this distance of a centre is the team mate [m].
+        count: int64 (m,), number of team mates that each robot sees.
+        away, bearings: float64 (m, width), distance [m] and bearing [rad] of their centres in the body frame.
+        radius: float64 (m,), returns within this distance [m] of a centre are on the team mate.
     """
     rays = angles.shape[0]
     for i in range(ranges.shape[0]):

@@ -1,9 +1,9 @@
-"""Tiles of evidence, and what they add up to, held by reference.
+"""Tiles of evidence and their sums, held by reference.
 
-A *slot* holds one version of one robot's evidence in one tile. It is written by that robot until it is published, and
-never changes after that. A *node* holds one set of versions of a tile (at most one of each robot) and what they add up
-to; it never changes either. Beliefs refer to nodes, and two beliefs that hold the same versions of a tile refer to the
-same node. Slot 0 and node 0 are empty.
+A *slot* holds one version of one robot's evidence in one tile. The robot writes it until it is published; after that
+it never changes. A *node* holds a set of versions of one tile, at most one per robot, and their sum; it never changes
+either. Beliefs refer to nodes. Two beliefs that hold the same versions of a tile refer to the same node. Slot 0 and
+node 0 are empty.
 """
 
 from collections.abc import Iterable
@@ -15,15 +15,14 @@ from covey.kernel import kernel
 from covey.mapping.exchange.merge_rules import RULES, Rule
 
 TILE = 32
-"""Side of a tile in cells."""
+"""Side of a tile [cells]."""
 TILE_CELLS = TILE * TILE
 
 _GREEDY, _MAXIMUM = RULES.index("greedy_fill"), RULES.index("maximum")
 MOST_ROBOTS = 32767
-"""Robots that can share beliefs: their sums have 32 bits, and news tell them apart by 16."""
-_OCCUPIED = (
-    65536  # what an occupied cell adds to a node under the rule "maximum", more than all robots; a free one adds 1
-)
+"""Largest number of robots that can share beliefs: sums have 32 bits, and `News` identify robots by 16."""
+# Under the rule "maximum", an occupied cell adds this to a node, and a free cell 1: more than all robots together.
+_OCCUPIED = 65536
 
 
 class Store(NamedTuple):
@@ -31,14 +30,14 @@ class Store(NamedTuple):
 
     Attributes:
         evidence: int8 (slots, 1024), in units of `EVIDENCE_STEP`; 0 = never seen.
-        version: int32 (slots,), which publication of its robot a slot came with; 0 = not published yet.
-        size: int32 (slots,), bytes of the published slot when encoded; 0 = not known yet.
-        seen: uint16 (pages, 1024), when cells were seen by one robot; 0 = never.
-        joined: int16 or int32 (nodes, 1024), what the versions of a node add up to; see `empty_store`.
+        version: int32 (slots,), number of the robot's publication that contained the slot; 0 = not published yet.
+        size: int32 (slots,), encoded size of the published slot [bytes]; 0 = not known yet.
+        seen: uint16 (pages, 1024), time stamps at which one robot last saw the cells; 0 = never.
+        joined: int16 or int32 (nodes, 1024), sum of the versions of a node; see `empty_store`.
         parts: int32 (nodes, n), the slot of each robot's version; 0 = none.
-        table: int32 (a power of two,), the nodes by a hash of their parts.
-        free_slots, free_nodes: int32, what can be used, in this order.
-        used: int64 (3,), how many of the free slots, of the free nodes, and of the pages are in use.
+        table: int32 (a power of two,), hash table of the nodes; the keys are their parts.
+        free_slots, free_nodes: int32, indices of free slots and nodes; they are used in this order.
+        used: int64 (3,), number of entries of ``free_slots`` and ``free_nodes``, and of pages, in use.
     """
 
     evidence: np.ndarray
@@ -54,18 +53,18 @@ class Store(NamedTuple):
 
 
 class Team(NamedTuple):
-    """What each robot of a team holds; n robots, tiles in storage order.
+    """The data of each robot of a team; n robots, tiles in storage order.
 
     Attributes:
-        own: int32 (n, tiles), the slot of its own evidence; ``published``: that of its newest publication.
-        page: int32 (n, tiles), the page of when it saw the cells.
-        node: int32 (n, tiles), the node of the versions that it holds, its own newest publication among them as soon
-            as others hold the same.
-        clock: int64 (n, n), row i: the newest publication of each robot of which i holds all that it changed.
+        own: int32 (n, tiles), the slot of a robot's own evidence; ``published``: the slot of its newest publication.
+        page: int32 (n, tiles), the page of the time stamps at which it saw the cells.
+        node: int32 (n, tiles), the node of the versions that it holds. Its own newest publication is included as soon
+            as another belief holds the same versions.
+        clock: int64 (n, n), row i: the newest publication of each robot that i holds completely, with all before it.
         occupancy: int8 (n, rows, columns), the map: -1 unknown, 0 free, 100 occupied.
         changed: int64 (n, tiles), the version of the belief at which the state of a cell last changed.
-        version: int64 (n,), grows when the state of a cell changes.
-        mapped_pose: float64 (n, 3), where the last scan was used.
+        version: int64 (n,), increases when the state of a cell changes.
+        mapped_pose: float64 (n, 3), pose x, y [m], heading [rad] of the last scan that was used.
     """
 
     own: np.ndarray
@@ -80,12 +79,13 @@ class Team(NamedTuple):
 
 
 def empty_store(robots: int, rule: Rule, largest: int) -> Store:
-    """Return a store that holds the empty slot, page and node alone.
+    """Return a store with only the empty slot, page and node.
 
     Args:
-        robots: how many.
-        rule: how their evidence is added up; ``largest``: the most units that the evidence of one can be. Where
-            16 bits hold the sum of all, sums have 16, for half of the memory; else 32.
+        robots: number of robots.
+        rule: rule by which their evidence is combined.
+        largest: largest evidence of one robot in a cell, in units. If the sum of all robots fits into 16 bits, sums
+            have 16 bits, which halves the memory; else 32.
     """
     sum_of_all = {"probabilistic": robots * largest, "greedy_fill": largest, "maximum": robots * _OCCUPIED}[rule]
     fits = sum_of_all <= np.iinfo(np.int16).max
@@ -104,13 +104,13 @@ def empty_store(robots: int, rule: Rule, largest: int) -> Store:
 
 
 def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, nodes: int, pages: int) -> Store:
-    """Return a store with so many free slots, nodes and pages; what nobody refers to any more is free again.
+    """Return a store with enough free slots, nodes and pages; those without references become free.
 
     Args:
-        store: the store so far; its arrays are not to be used any more.
-        team: refers to slots and nodes.
-        held: slots that are referred to besides, int arrays.
-        slots, nodes, pages: what is needed.
+        store: the old store; do not use its arrays afterwards.
+        team: the team, which refers to slots and nodes.
+        held: other slots with references, int arrays.
+        slots, nodes, pages: numbers of free slots, nodes and pages that are needed.
     """
     used_node, used_slot = np.zeros(len(store.parts), np.bool_), np.zeros(len(store.version), np.bool_)
     used_node[team.node.ravel()] = used_node[0] = True
@@ -139,12 +139,12 @@ def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, 
 
 
 def _length(now: int, used: int, needed: int) -> int:
-    """Return the length of an array with room for ``needed`` more; some, so that room is not made too often."""
+    """Return the new length of an array with at least ``needed`` free entries; it grows in large steps."""
     return now if now - used >= max(needed, used // 4) else used + max(needed, used // 2)
 
 
 def _resized(array: np.ndarray, length: int) -> np.ndarray:
-    """Return an array of another length; what is not written takes no memory yet."""
+    """Return a copy of an array with another length; new entries take no memory until they are written."""
     if len(array) == length:
         return array
     out = (np.zeros if array.dtype == np.bool_ else np.empty)((length, *array.shape[1:]), array.dtype)
@@ -154,7 +154,7 @@ def _resized(array: np.ndarray, length: int) -> np.ndarray:
 
 @kernel
 def _place(table, parts):
-    """Return where in the table of nodes a set of versions is looked for first."""
+    """Return the first place to search for a set of versions in the table of nodes."""
     key = np.uint64(0)
     for o in range(parts.size):
         if parts[o] != 0:
@@ -166,7 +166,7 @@ def _place(table, parts):
 
 @kernel
 def index_nodes(table, parts, nodes):
-    """Fill an empty table of nodes."""
+    """Add nodes to an empty table."""
     for node in nodes:
         at = _place(table, parts[node])
         while table[at] != 0:
@@ -176,7 +176,7 @@ def index_nodes(table, parts, nodes):
 
 @kernel
 def find_node(parts, store):
-    """Return the node of a set of versions, 0 when there is none, and the place in the table where it is or belongs.
+    """Return the node of a set of versions, or 0 if there is none, and its place in the table.
 
     Args:
         parts: int32 (n,), the slot of each robot's version.
@@ -196,11 +196,12 @@ def find_node(parts, store):
 
 @kernel
 def make_node(parts, at, base, store, rule):
-    """Return a new node of a set of versions, made from the node ``base`` of the same tile.
+    """Return a new node of a set of versions, computed from the node ``base`` of the same tile.
 
     Args:
-        parts: int32 (n,). at: its place in the table.
-        rule: position in `RULES`.
+        parts: int32 (n,), the slot of each robot's version.
+        at: place of the node in the table.
+        rule: index in `RULES`.
     """
     node = store.free_nodes[store.used[1]]
     store.used[1] += 1
@@ -221,14 +222,14 @@ def make_node(parts, at, base, store, rule):
 
 @kernel
 def _fill(joined, evidence):
-    """Add evidence where there is none before it."""
+    """Copy evidence to the cells that have none yet."""
     for k in range(joined.size):
         joined[k] = evidence[k] if joined[k] == 0 else joined[k]
 
 
 @kernel
 def _replace(joined, new, old, rule):
-    """Let a version take the place of an older one of the same robot in what versions add up to."""
+    """Replace an older version of a robot by a new one in the sum of a node."""
     if rule == _MAXIMUM:
         for k in range(joined.size):
             joined[k] += added(new[k], rule) - added(old[k], rule)
@@ -239,7 +240,7 @@ def _replace(joined, new, old, rule):
 
 @kernel
 def added(evidence, rule):
-    """Return what the evidence of one robot in one cell adds to a node."""
+    """Return the contribution of one robot's evidence in one cell to the sum of a node."""
     if rule == _MAXIMUM:
         return _OCCUPIED if evidence > 0 else (1 if evidence < 0 else 0)
     return np.int64(evidence)
@@ -250,8 +251,9 @@ def state_of(own, published, joined, rule):
     """Return the state of one cell: -1 unknown, 0 free, 100 occupied.
 
     Args:
-        own: the robot's own evidence; ``published``: that part of it which is in the node.
-        joined: what the versions of the node add up to.
+        own: the robot's own evidence; ``published``: the version of it that is in the node.
+        joined: the sum of the node.
+        rule: index in `RULES`.
     """
     if rule == _GREEDY:
         total = np.int64(joined) if own == 0 else np.int64(own)
@@ -268,10 +270,11 @@ def show(own, published, joined, before, occupancy, top, left, rule):
 
     Args:
         own, published: int8 (1024,); joined: int16 or int32 (1024,), see `state_of`.
-        before: as ``joined``: rows in which this has the signs of ``joined`` need no look; empty: look at all.
-        occupancy: int8 (rows, columns); the tile begins at row ``top``, column ``left``.
+        before: an earlier ``joined``; rows in which the signs are equal are skipped. Empty: no row is skipped.
+        occupancy: int8 (rows, columns); the tile starts at row ``top``, column ``left``.
+        rule: index in `RULES`.
     """
-    turned, sized = 0, joined.dtype.type  # no wider than it must be, for the vector unit
+    turned, sized = 0, joined.dtype.type  # the narrowest type, for the vector unit
     for i in range(TILE):
         at = slice(i * TILE, i * TILE + TILE)
         a, b, c = own[at], published[at], joined[at]
@@ -298,10 +301,12 @@ def show(own, published, joined, before, occupancy, top, left, rule):
 
 @kernel
 def publish(robots, own, published, version, clock):
-    """Publish the own tiles that changed of each of some robots; return how many tiles there were.
+    """Publish the changed own tiles of some robots; return the number of tiles.
 
     Args:
-        robots: int64 (m,). own, published, clock: of the `Team`. version: of the `Store`.
+        robots: int64 (m,), indices of the robots.
+        own, published, clock: arrays of the `Team`.
+        version: array of the `Store`.
     """
     count = 0
     for robot in robots:
@@ -319,13 +324,14 @@ def publish(robots, own, published, version, clock):
 
 @kernel
 def gather(giver, wanted, since, team, store):
-    """Return what a robot holds of some others that came later than a publication of theirs.
+    """Return the evidence of some robots that ``giver`` holds and that is newer than given publications.
 
     Args:
-        wanted: int64 (k,), of whom. since: int64 (n,), the publication of each robot.
+        wanted: int64 (k,), the robots whose evidence is wanted.
+        since: int64 (n,), the publication of each robot after which evidence is wanted.
 
     Returns:
-        int32 (m, 3): tile, robot that it comes from, slot.
+        int32 (m, 3): tile, robot whose evidence it is, slot.
     """
     tiles = team.node.shape[1]
     out = np.empty((tiles * wanted.size, 3), np.int32)
@@ -342,18 +348,18 @@ def gather(giver, wanted, since, team, store):
 
 @kernel
 def take(received, items, bounds, since, until, team, store, first, taken, rule):
-    """Let each robot take in what it received, from the robot ``first`` on.
+    """Add the evidence that each robot received to its belief, starting at robot ``first``.
 
     Args:
-        received: bool (n, m), which parcels each robot received.
-        items: int32 (k, 3) of all parcels, as `gather` gives them; parcel p has the rows from bounds[p] to
+        received: bool (n, m), the parcels that each robot received.
+        items: int32 (k, 3), the items of all parcels, see `gather`; parcel p has the rows from bounds[p] to
             bounds[p + 1].
-        since, until: int64 (m, n): a parcel has all that came after publication ``since`` of each robot, up to
+        since, until: int64 (m, n); a parcel has the evidence of each robot after its publication ``since``, up to
             ``until``.
-        taken: int64 (n,), set to the tiles that each robot took.
+        taken: int64 (n,), output: number of tiles that each robot took.
 
     Returns:
-        The first robot that it did not do, since there may be no room for the nodes.
+        The first robot that was not processed because there may be too few free nodes; n if all were.
     """
     n, tiles = team.node.shape
     per_row = team.occupancy.shape[2] // TILE
@@ -401,7 +407,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
         team.version[robot] += turned
         for tile in range(tiles):
             last, mine = team.node[robot, tile], team.published[robot, tile]
-            if store.parts[last, robot] != mine:  # others may hold what this robot has published by now
+            if store.parts[last, robot] != mine:  # others may already hold this robot's newest publication
                 for o in range(n):
                     parts[tile, o] = store.parts[last, o]
                 parts[tile, robot] = mine
