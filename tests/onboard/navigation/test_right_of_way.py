@@ -98,9 +98,7 @@ def bent_line(draw):
     long = line.copy()
     for end, before in ((0, 1), (-1, -2)):
         long[end] += 1e3 * (line[end] - line[before]) / math.dist(line[end], line[before])
-    times = draw.integers(1, 3, len(line))
-    times[[0, -1]] = 1
-    return np.repeat(line, times, axis=0), shapely.LineString(long)
+    return np.repeat(line, draw.integers(1, 3, len(line)), axis=0), shapely.LineString(long)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -209,6 +207,7 @@ def test_project_gives_the_place_on_a_line_and_its_side():
     assert project(line, 1.0, 0.5) == pytest.approx((1.0, 0.5, 0.0))
     assert project(line, 2.5, 2.0) == pytest.approx((4.0, -0.5, math.pi / 2))
     assert project(line, -1.0, 0.0) == pytest.approx((-1.0, 0.0, 0.0))
+    assert project(np.zeros((3, 2)), 3.0, 4.0) == (0.0, 5.0, 0.0)  # a line that is a point
 
 
 def test_a_robot_waits_while_one_comes_through_the_door_and_goes_when_it_has_passed():

@@ -29,18 +29,23 @@ def project(line, x, y):
     """Return the place on a line nearest to a point: length along the line, signed distance (left is positive), course.
 
     Points before the first or behind the last corner are projected on the line's straight continuation [m, m, rad].
+    Corners may repeat.
     """
-    best, at, off, course = math.inf, 0.0, 0.0, 0.0
+    best, at, off, course = math.inf, 0.0, math.hypot(x - line[0, 0], y - line[0, 1]), 0.0
     s = 0.0
-    last = line.shape[0] - 2
-    for i in range(line.shape[0] - 1):
+    first, last = 0, line.shape[0] - 2
+    while first < last and line[first, 0] == line[first + 1, 0] and line[first, 1] == line[first + 1, 1]:
+        first += 1
+    while first < last and line[last, 0] == line[last + 1, 0] and line[last, 1] == line[last + 1, 1]:
+        last -= 1
+    for i in range(first, last + 1):
         dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
         length = math.hypot(dx, dy)
         if length == 0.0:
             continue
         ux, uy = dx / length, dy / length
         along = (x - line[i, 0]) * ux + (y - line[i, 1]) * uy
-        if i > 0 or along > 0.0:
+        if i > first or along > 0.0:
             along = max(along, 0.0)
         if i < last or along < length:
             along = min(along, length)
