@@ -12,12 +12,14 @@ from covey.mapping.occupancy.compare import (
     KnownShare,
     compare_parallel,
     compare_turned,
+    count_known,
     explored_area,
     ground_truth,
     map_completeness,
     map_error,
     map_quality,
 )
+from covey.mapping.occupancy.evidence import TILE
 from covey.mapping.records import Mapping
 
 
@@ -38,6 +40,21 @@ def test_aligned_walls_are_free_and_occupied_without_mixture():
     assert truth.states[0, 0] == -1  # no beam can end on the outer corner of a room
     assert (truth.explorable[1:-1, 1:-1] == 4).all()
     assert truth.explorable_m2 == pytest.approx(2.0 * 2.0)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 1e-9], ids=["parallel", "turned"])
+def test_a_map_cell_may_hold_any_number_of_cells_of_the_world(yaw):
+    free = Grid(np.ones((600, 300), bool), 0.01, (0.0, 0.0, yaw))
+    truth = ground_truth(free.with_cells(~free.cells), free, Grid(np.zeros((2, 1)), 3.0, (0.0, 0.0, 0.0)))
+    assert truth.explorable.tolist() == [[90_000], [90_000]]  # 300 x 300
+    known = np.array([[0], [-1]], np.int8)
+    assert explored_area(known, truth) == pytest.approx(9.0)
+    tiles = np.zeros((2, 1), np.int64)
+    weights = np.zeros((TILE, TILE), truth.explorable.dtype)
+    weights[:2, :1] = truth.explorable
+    cells = np.zeros((1, TILE, TILE), np.int8)
+    count_known(cells, weights, np.zeros((1, 1), np.int64), np.full(1, -1), tiles)
+    assert tiles.tolist() == [[180_000], [180_000]]
 
 
 def test_the_perfect_map_has_quality_one():

@@ -35,7 +35,7 @@ class GroundTruth:
         states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, -1 not compared. Compared are cells with
             explorable space, and cells full of wall next to (4-neighbours) an entirely free one. No sensor can see the
             inside of walls, closed rooms, or the outside of the world.
-        explorable: uint16 (rows, columns), explorable cells of the world whose centres lie in each cell.
+        explorable: uint16 or uint32 (rows, columns), explorable cells of the world whose centres lie in each cell.
         explorable_m2: their area G in the whole world [m^2].
         world_cell_m2: area of a cell of the world [m^2]. map_cell_m2: area of a cell of the map [m^2].
     """
@@ -52,7 +52,7 @@ def _key(*grids: Grid) -> tuple[Any, ...]:
     return (*masks, *((grid.shape, grid.origin, grid.resolution) for grid in grids))
 
 
-@cached(LRUCache(8e6, lambda truth: truth.states.size), _key, Lock())  # at most 24 MB
+@cached(LRUCache(8e6, lambda truth: truth.states.size), _key, Lock())  # at most 40 MB
 def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     """Return the truth of a world on the cells of a map.
 
@@ -87,14 +87,15 @@ def compare_turned(
         offsets: of the samples from the centre of a cell, along both axes [cells].
 
     Returns:
-        counts uint16, number of samples in walls int32, and whether any lies in an explorable cell; (rows, columns).
+        counts uint16 or uint32, number of samples in walls int32, and whether any lies in an explorable cell; (rows,
+        columns).
     """
-    counts, walls, seen = _nothing(map_grid)
+    counts, walls, seen = _nothing(map_grid, explorable)
     for part in _bands(explorable):
         cells = np.argwhere(explorable.cells[part]) + np.array([part.start, 0])
         centres = map_grid.to_cells(explorable.to_world(cells))
         centres = centres[map_grid.inside(centres)]
-        np.add.at(counts.reshape(-1), centres[:, 0] * map_grid.shape[1] + centres[:, 1], np.uint16(1))
+        np.add.at(counts.reshape(-1), centres[:, 0] * map_grid.shape[1] + centres[:, 1], counts.dtype.type(1))
     for part in _bands(map_grid):
         index = np.moveaxis(np.indices(walls[part].shape), 0, -1) + np.array([part.start, 0])
         for i in offsets:
@@ -111,13 +112,13 @@ def compare_parallel(
     wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the same as `compare_turned`, but faster, for grids of yaw 0, whose rows are parallel."""
-    counts, walls, seen = _nothing(map_grid)
+    counts, walls, seen = _nothing(map_grid, explorable)
     row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
     for part in _bands(explorable):
         rows, columns = np.nonzero(explorable.cells[part])
         rows, columns = row_in_map[part][rows], column_in_map[columns]
         inside = (rows >= 0) & (columns >= 0)
-        np.add.at(counts.reshape(-1), rows[inside] * map_grid.shape[1] + columns[inside], np.uint16(1))
+        np.add.at(counts.reshape(-1), rows[inside] * map_grid.shape[1] + columns[inside], counts.dtype.type(1))
     rows, columns = (
         [_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(map_grid.shape)
     )
@@ -128,8 +129,10 @@ def compare_parallel(
     return counts, walls, seen
 
 
-def _nothing(grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.zeros(grid.shape, np.uint16), np.zeros(grid.shape, np.int32), np.zeros(grid.shape, np.bool_)
+def _nothing(grid: Grid, world: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    most = (grid.resolution / world.resolution + 1.0) ** 2  # centres of cells of the world in a cell of the grid
+    counts = np.zeros(grid.shape, np.uint16 if most < 2**16 else np.uint32)
+    return counts, np.zeros(grid.shape, np.int32), np.zeros(grid.shape, np.bool_)
 
 
 def _bands(grid: Grid, columns: int = 0) -> list[slice]:
@@ -234,7 +237,7 @@ def count_known(occupancy, weights, changed, version, tiles):
     """Update the sums of weights on known cells in tiles that changed after ``version`` (n,).
 
     Args:
-        occupancy: int8 (n, rows, columns). weights: uint16 (rows, columns). changed: int64 (n, tiles).
+        occupancy: int8 (n, rows, columns). weights: uint16 or uint32 (rows, columns). changed: int64 (n, tiles).
         tiles: int64 (n + 1, tiles), sums of each robot and of the union.
     """
     n, per_row = occupancy.shape[0], occupancy.shape[2] // TILE
