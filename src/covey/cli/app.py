@@ -52,12 +52,15 @@ def run(
     overrides: Override = [],  # noqa: B006
     seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
     out: Path | None = None,
-    speed: str = "max",
+    speed: Annotated[str | None, Parameter(show_default=False)] = None,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     pictures: Annotated[list[str], Parameter(name="--picture", negative=(), show_default=False)] = [],  # noqa: B006
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     commands: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
+    live: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    host: str = "127.0.0.1",
+    port: int = 0,
     trusted_only: TrustedOnly = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     cluster: str | None = None,
@@ -80,7 +83,7 @@ def run(
     out
         Folder to write. Default: runs/NAME/DATE-TIME for a scenario, runs/NAME for a design.
     speed
-        Scenario: max, simulated seconds per second (1 is real time), or 0 to wait for Enter at each step.
+        Scenario: max (default), simulated seconds per second (1 is real time), or 0 to wait for Enter at each step.
     force
         Scenario: replace the finished run in the folder.
     quiet
@@ -93,6 +96,12 @@ def run(
     commands
         Scenario: a file or pipe with one event per line, or - to type them. Each event happens in the next step, for
         example  crater: {centre_m: [3, 4]}. Use it with --speed 1.
+    live
+        Scenario: show the run in a web page while it runs, at --speed 1 if you give no speed.
+    host
+        With --live: the address to listen on. Others can then open the page, if they know its token.
+    port
+        With --live: the port of the page. Default: any that is free.
     jobs
         Design: number of runs at a time on this machine. Default: one for each processor.
     cluster
@@ -111,8 +120,8 @@ def run(
     if is_design(source):
         from covey.cli.design import run_design_command
 
-        given = {"-s": overrides != [], "--speed": speed != "max", "--force": force, "--no-pictures": no_pictures}
-        given |= {"--picture": pictures != [], "--commands": commands is not None}
+        given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
+        given |= {"--picture": pictures != [], "--commands": commands is not None, "--live": live}
         _refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
         return run_design_command(source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, **trusts)
@@ -122,7 +131,9 @@ def run(
     given |= {"--dry-run": dry_run, "--retry-failed": retry_failed, "--trust": trust}
     _refuse(given, f"is for designs, but {source} is not one")
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
-    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands)
+    page = (host, port) if live else None
+    speed = speed or ("1" if live else "max")
+    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands, page)
 
 
 @app.command

@@ -13,6 +13,7 @@ from rich.console import Console
 from covey.cli.bar import TextBar
 from covey.cli.commands import Commands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.live import run_live
 from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
@@ -44,14 +45,18 @@ def run_command(
     pictures: Sequence[str],
     trusted_only: bool,
     commands: Path | None = None,
+    page: tuple[str, int] | None = None,
 ) -> int:
     """Run a scenario, print its main metrics and its paths, and return the exit code.
 
     Args:
+        page: address and port of a page that shows the run; None: no page.
         pictures: names of the pictures to draw; may be empty. The other arguments are those of `covey run`.
     """
     _check_names(pictures)
     factor = parse_speed(speed)
+    if factor == 0 and page is not None:
+        raise InvalidValueError("--speed 0 waits for Enter; with --live, pause the run in the page")
     if factor == 0 and not sys.stdin.isatty():
         raise InvalidValueError(
             "--speed 0 waits for Enter at each step, but there is no terminal; give a factor such as --speed 1, or max"
@@ -65,9 +70,8 @@ def run_command(
         try:
             with bar as progress, _failures_last(not quiet):
                 observers = () if progress is None else (progress,)
-                run = run_scenario(
-                    scenario, folder, speed=factor, overwrite=force, observers=observers, before_step=typed
-                )
+                how = {"speed": factor, "overwrite": force, "observers": observers, "before_step": typed}
+                run = run_scenario(scenario, folder, **how) if page is None else run_live(scenario, folder, page, **how)
         except KeyboardInterrupt:
             if (folder / "manifest.json").is_file():
                 print(f"interrupted; the record up to now is in {folder}", file=sys.stderr)

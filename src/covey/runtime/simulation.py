@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Never
 
 import numpy as np
@@ -243,6 +244,11 @@ class Simulation:
         return self.status is not None
 
     @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The facts of the run that its folder holds so far: name, robots, goal, mission, versions."""
+        return MappingProxyType(self._recorder.manifest)
+
+    @property
     def tracker(self) -> Tracker:
         """The tracker that scores the mission."""
         return self.scoring.tracker
@@ -319,7 +325,8 @@ class Simulation:
                     pace.wait(self.time)
                     if before_step is not None:
                         before_step(self)
-                    self.step()
+                    if not self.done:
+                        self.step()
         except KeyboardInterrupt:
             self.status = "interrupted"
             self.close()
@@ -333,6 +340,10 @@ class Simulation:
             lines = "\n  ".join(stopped(self._failed))
             END_LOG.warning("%d of %d robots were stopped by errors:\n  %s", len(self._failed), len(self.names), lines)
         return run
+
+    def end(self) -> None:
+        """Let `run` end before its next step, with what has been recorded; the status is then ``stopped``."""
+        self.status = self.status or "stopped"
 
     def close(self) -> Run:
         """End the run, write the rest of its folder, and return it; a second call returns the same run."""

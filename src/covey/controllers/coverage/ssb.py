@@ -126,17 +126,17 @@ class _Share:
             nonlocal here
             claims.look(r)
             if claims.here != here:
-                here, claims.changed = claims.here, True
+                here, claims.news = claims.here, True
                 self.note_points(here)
-            if claims.changed and claims.here != last:
-                claims.changed = False
+            if claims.news and claims.here != last:
+                claims.news = False
                 ahead = self.straight_on()
                 if not ahead or ahead[-1] != last:
                     return True
                 self._reserve(r, ahead, reserve)
             return False
 
-        claims.changed, self._run = False, run
+        claims.news, self._run = False, run
         outcome = await self.driver.straight(robot, place, changed)
         self._run = None
         if outcome == "arrived":

@@ -149,6 +149,11 @@ class ExploredTruth:
         self._flush()
         return self._last
 
+    @property
+    def last_step_before(self) -> np.ndarray:
+        """`last_step`, up to ``seen_every`` steps late. A view; reading it changes nothing, not even `last_step`."""
+        return self._last
+
     def explored(self, robot: int | None = None) -> np.ndarray:
         """Return the cells, bool (rows, columns), that a robot (None: the team) has explored."""
         return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])

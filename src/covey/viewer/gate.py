@@ -1,0 +1,98 @@
+"""`Gate`: play, pause, step and speed of a run that somebody watches."""
+
+import threading
+import time
+from typing import Literal
+
+
+class Gate:
+    """Holds a simulation before each step until it may go on.
+
+    After a pause the run goes on at its speed: time that has been lost is never caught up. A paused run waits without
+    using the processor.
+
+    Args:
+        factor: simulated seconds per second; None: as fast as possible.
+        playing: whether it begins at once.
+    """
+
+    def __init__(self, factor: float | None = None, playing: bool = True):
+        self._changed = threading.Condition()
+        self._factor, self._playing, self._steps, self._ended = factor, playing, 0, False
+        self._due: float | None = None
+
+    @property
+    def state(self) -> dict[str, object]:
+        """Whether it plays, and how fast, for the page."""
+        with self._changed:
+            return {"playing": self._playing, "factor": self._factor}
+
+    @property
+    def stands(self) -> bool:
+        """Whether it waits for somebody to go on."""
+        with self._changed:
+            return not self._playing and not self._steps
+
+    def play(self) -> None:
+        """Go on."""
+        self._set(playing=True, steps=0)
+
+    def pause(self) -> None:
+        """Stand still before the next step."""
+        self._set(playing=False, steps=0)
+
+    def step(self, count: int = 1) -> None:
+        """Take some steps, then stand still."""
+        self._set(playing=False, steps=count)
+
+    def speed(self, factor: float | None) -> None:
+        """Change the speed: simulated seconds per second; None: as fast as possible."""
+        with self._changed:
+            self._factor, self._due = factor, None
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Let the run end before its next step."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Let a waiting simulation look for commands."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def wait(self, step_s: float, work: threading.Event) -> Literal["step", "work", "end"]:
+        """Wait until the next step may begin, there is work for the simulation's thread, or the run is to end.
+
+        Args:
+            step_s: simulated time of one step [s].
+            work: set by whoever has work; `wake` must follow.
+        """
+        with self._changed:
+            while not self._ended:
+                if work.is_set():
+                    return "work"
+                now = time.perf_counter()
+                if self._steps:
+                    self._steps -= 1
+                    self._due = None
+                    return "step"
+                if not self._playing:
+                    self._due = None
+                    self._changed.wait()
+                    continue
+                if self._factor is None:
+                    return "step"
+                if self._due is None or now - self._due > 0.25:  # it cannot keep up: it goes on from here
+                    self._due = now
+                if now >= self._due:
+                    self._due += step_s / self._factor
+                    return "step"
+                self._changed.wait(self._due - now)
+            return "end"
+
+    def _set(self, *, playing: bool, steps: int) -> None:
+        with self._changed:
+            self._playing, self._steps, self._due = playing, steps, None
+            self._changed.notify_all()

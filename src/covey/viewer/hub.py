@@ -1,0 +1,214 @@
+"""`Hub`: what each viewer has still to get.
+
+A slow viewer slows neither the run nor the others. At most two frames are on their way to it. Meanwhile newer poses
+replace older ones; changed tiles and events add up, and it gets their union with the next frame.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.viewer.layers import Layer
+from covey.viewer.messages import Watch
+from covey.viewer.wire import dumps, pack
+
+ON_THEIR_WAY = 2
+"""Largest number of frames that a viewer has not acknowledged."""
+
+
+class Client:
+    """A viewer.
+
+    Args:
+        edits: whether it may change the run; otherwise it only watches.
+
+    Attributes:
+        watch: what it shows.
+        wanted: set when there may be something to send.
+    """
+
+    def __init__(self, edits: bool):
+        self.edits, self.watch = edits, Watch(type="watch")
+        self.wanted = asyncio.Event()
+        self.texts: list[str] = []
+        self.dirty: dict[str, np.ndarray] = {}
+        self.whole: set[str] = set()  # layers of which it has nothing yet
+        self.events = self.links = 0  # how many of all it has got
+        self.frame = self.acknowledged = 0
+        self.newest = -1
+        self.due = 0.0
+
+
+class Hub:
+    """The newest state of a run, and its viewers. All methods may be called from any thread.
+
+    Attributes:
+        hello: description of the run; empty before it is known.
+        make: the layers by name, see `covey.viewer.layers.layers_of`.
+        clients: the viewers.
+        layers: the layers that somebody has watched.
+        number: number of the newest state.
+    """
+
+    def __init__(self) -> None:
+        self.hello: dict[str, Any] = {}
+        self.make, self.layers = dict[str, Callable[[], Layer]](), dict[str, Layer]()
+        self.clients: list[Client] = []
+        self.number = 0
+        self.events: list[Any] = []
+        self.links: list[tuple[int, ...]] = []
+        self._header: dict[str, Any] = {}
+        self._arrays: dict[str, np.ndarray] = {}
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Say which loop sends."""
+        self._loop = loop
+
+    def describe(self, hello: Mapping[str, Any], make: Mapping[str, Callable[[], Layer]]) -> None:
+        """Set what never changes in the run."""
+        with self._lock:
+            self.hello, self.make = dict(hello), dict(make)
+            for client in self.clients:
+                self._greet(client)
+        self.wake()
+
+    def join(self, client: Client) -> None:
+        """Add a viewer."""
+        with self._lock:
+            self.clients.append(client)
+            self._greet(client)
+
+    def _greet(self, client: Client) -> None:
+        waiting = {"type": "waiting", "text": "The simulation is being prepared."}
+        client.texts.append(dumps({**self.hello, "edits": client.edits} if self.hello else waiting))
+
+    def leave(self, client: Client) -> None:
+        """Remove a viewer."""
+        with self._lock:
+            if client in self.clients:
+                self.clients.remove(client)
+
+    def watching(self, client: Client, watch: Watch) -> None:
+        """Change what a viewer shows."""
+        with self._lock:
+            names = [name for name in watch.layers if name in self.make]
+            client.whole |= {name for name in names if name not in client.dirty}
+            client.dirty = {name: client.dirty.get(name, np.zeros(0, np.bool_)) for name in names}
+            client.whole &= set(names)
+            client.watch = watch
+            client.newest = -1
+
+    def acknowledge(self, client: Client, frame: int) -> None:
+        """Note that a viewer has drawn a frame."""
+        client.acknowledged = min(max(client.acknowledged, frame), client.frame)
+        client.wanted.set()
+
+    @property
+    def wishes(self) -> tuple[set[str], set[str], set[int], float]:
+        """What anybody watches: layers, details, robots, and the highest rate [Hz]; the rate is 0 without viewers."""
+        with self._lock:
+            watches = [client.watch for client in self.clients]
+        return (
+            {name for watch in watches for name in watch.layers if name in self.make},
+            {name for watch in watches for name in watch.details},
+            {robot for watch in watches for robot in watch.robots},
+            max((watch.rate_hz for watch in watches), default=0.0),
+        )
+
+    def publish(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], wanted: set[str]) -> None:
+        """Take in a new state; called by the simulation's thread.
+
+        Args:
+            header: plain data of the frame.
+            arrays: its arrays; they must not change any more.
+            wanted: the layers that somebody watches.
+        """
+        now = time.perf_counter()
+        with self._lock:
+            for name in sorted(wanted):
+                if name not in self.layers:
+                    self.layers[name] = self.make[name]()
+                tiles = self.layers[name].changed(now)
+                count = int(np.prod(self.layers[name].tiles))
+                for client in self.clients:
+                    if name in client.dirty:
+                        if len(client.dirty[name]) != count:
+                            client.dirty[name] = np.zeros(count, np.bool_)
+                        client.dirty[name][tiles] = True
+            self.number += 1
+            self._header, self._arrays = dict(header), dict(arrays)
+        self.wake()
+
+    def say(self, message: Mapping[str, Any], client: Client | None = None) -> None:
+        """Send a text to a viewer, or to all."""
+        text = dumps(message)
+        with self._lock:
+            for one in self.clients if client is None else [client]:
+                one.texts.append(text)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the viewers' senders look for something to send."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for client in list(self.clients):
+            client.wanted.set()
+
+    def next_for(self, client: Client) -> tuple[list[str | bytes], float | None]:
+        """Return the messages to send to a viewer now, and the time [s] after which to look again; None: when woken."""
+        now = time.perf_counter()
+        with self._lock:
+            out: list[str | bytes] = [*client.texts]
+            client.texts.clear()
+            if client.newest == self.number and not self._waiting(client):
+                return out, None
+            if client.frame - client.acknowledged >= ON_THEIR_WAY or not self.number:
+                return out, None
+            if now < client.due:
+                return out, client.due - now
+            client.due = now + 1.0 / client.watch.rate_hz
+            out += self._whole_layers(client)
+            out.append(self._frame(client))
+        return out, None
+
+    def _waiting(self, client: Client) -> bool:
+        return any(name in self.layers for name in client.whole)
+
+    def _whole_layers(self, client: Client) -> list[bytes]:
+        messages = []
+        for name in sorted(client.whole & set(self.layers)):
+            layer = self.layers[name]
+            messages.append(pack({"type": "layer", "name": name, **layer.place}, {"cells": layer.seen}))
+            client.whole.discard(name)
+            client.dirty[name] = np.zeros(int(np.prod(layer.tiles)), np.bool_)
+        return messages
+
+    def _frame(self, client: Client) -> bytes:
+        client.frame += 1
+        client.newest = self.number
+        arrays = dict(self._arrays)
+        for name, dirty in client.dirty.items():
+            if name in client.whole:
+                continue
+            tiles = np.flatnonzero(dirty)
+            if len(tiles):
+                arrays[f"tiles:{name}"] = tiles.astype(np.int32)
+                arrays[f"cells:{name}"] = self.layers[name].cut(tiles)
+                dirty[:] = False
+        new = {"events": self.events[client.events :], "links": self.links[client.links :]}
+        client.events, client.links = len(self.events), len(self.links)
+        return pack({**self._header, **new, "type": "frame", "frame": client.frame}, arrays)
+
+    def record(self, events: Sequence[Any], links: Sequence[tuple[int, ...]]) -> None:
+        """Take in the events and changes of links of a step."""
+        with self._lock:
+            self.events += events
+            self.links += links

@@ -1,0 +1,154 @@
+"""`Live`: lets viewers follow a simulation, and steer it."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from covey.errors import CoveyError
+from covey.results.frame import Event, Frame
+from covey.runtime.simulation import Simulation
+from covey.viewer.description import description_of
+from covey.viewer.details import details_of
+from covey.viewer.gate import Gate
+from covey.viewer.hub import Client, Hub
+from covey.viewer.layers import layers_of
+from covey.viewer.messages import Do, End, Message, Pause, Play, Speed, Step, Watch
+
+_TRAIL = 64
+"""Largest number of poses between two frames."""
+
+
+class Live:
+    """Shows a simulation to viewers. Pass `before_step` to `Simulation.run`, and `observe` as an observer.
+
+    What viewers see and when they come changes nothing in the run. What they change is an input, which is recorded.
+
+    Args:
+        factor: simulated seconds per second; None: as fast as possible.
+        playing: whether the run begins at once.
+
+    Attributes:
+        gate: play, pause, step, speed.
+        hub: the viewers.
+    """
+
+    def __init__(self, factor: float | None = None, playing: bool = True):
+        self.gate = Gate(factor, playing)
+        self.hub = Hub()
+        self._sim: Simulation | None = None
+        self._frame: Frame | None = None
+        self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
+        self._work = threading.Event()
+        self._trail: list[tuple[int, np.ndarray]] = []
+        self._next = 0.0
+        self._late = False  # whether a step has not been published
+
+    # -- the simulation's thread ---------------------------------------------------------------------------------------
+
+    def begin(self, sim: Simulation) -> None:
+        """Get to know the simulation; called before its first step."""
+        self._sim = sim
+        layers = layers_of(sim)
+        self.hub.describe(description_of(sim, list(layers)), layers)
+
+    def before_step(self, sim: Simulation) -> None:
+        """Wait until the simulation may go on, and let what viewers have asked for happen."""
+        if self._sim is None:
+            self.begin(sim)
+        if self._late and self.gate.stands:
+            self._publish(sim)
+        while (what := self.gate.wait(sim.clock.step_s, self._work)) == "work":
+            self._work.clear()
+            self._answer(sim)
+            self._publish(sim)
+        if what == "end":
+            sim.end()
+
+    def observe(self, frame: Frame) -> None:
+        """Take in a step."""
+        sim, hub = self._sim, self.hub
+        if sim is None:
+            return
+        self._frame = frame
+        links = [] if frame.radio is None else [(frame.step, *map(int, row)) for row in frame.radio.changes]
+        if frame.events or links:
+            hub.record([_plain(event) for event in frame.events], links)
+        if not hub.clients:
+            self._trail.clear()
+            return
+        if len(self._trail) < _TRAIL:
+            self._trail.append((frame.step, frame.pose.astype(np.float32)))
+        self._late = True
+        if time.perf_counter() >= self._next or sim.done:
+            self._publish(sim)
+
+    def _publish(self, sim: Simulation) -> None:
+        hub = self.hub
+        layers, details, robots, rate_hz = hub.wishes
+        if not rate_hz:
+            return
+        self._next, self._late = time.perf_counter() + 1.0 / rate_hz, False
+        trail, self._trail = self._trail, []
+        state = sim.state
+        arrays = {
+            "pose": state.pose.astype(np.float32),
+            "flags": (state.halted + 2 * state.vanished + 4 * ~state.radio_alive).astype(np.uint8),
+        }
+        if trail:
+            arrays["trail_step"] = np.array([step for step, _ in trail], np.int32)
+            arrays["trail_pose"] = np.array([pose for _, pose in trail])
+        header: dict[str, Any] = {"step": sim.clock.step, "time_s": sim.time, "status": sim.status, **self.gate.state}
+        if self._frame is not None:
+            values = self._frame.mission
+            header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
+        more, plain = details_of(sim, self._frame, details, robots)
+        hub.publish(header | plain, arrays | more, layers)
+
+    def _answer(self, sim: Simulation) -> None:
+        """Do what viewers have asked for since the last step."""
+        hub = self.hub
+        while not self._calls.empty():
+            client, message = self._calls.get()
+            try:
+                if isinstance(message, Do):
+                    sim.do(message.event)
+                hub.say({"type": "done", "id": message.id}, client)
+            except CoveyError as error:
+                hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
+
+    # -- the server's thread -------------------------------------------------------------------------------------------
+
+    def take(self, client: Client, message: Message) -> None:
+        """Do what a viewer asks for, or let the simulation's thread do it before the next step."""
+        hub, gate = self.hub, self.gate
+        match message:
+            case Watch():
+                hub.watching(client, message)
+                self._wake()
+            case Play() | Pause() | Step() | Speed() | End():
+                steer: dict[type, Callable[[Any], None]] = {
+                    Play: lambda _: gate.play(),
+                    Pause: lambda _: gate.pause(),
+                    Step: lambda m: gate.step(m.count),
+                    Speed: lambda m: gate.speed(m.factor),
+                    End: lambda _: gate.end(),
+                }
+                steer[type(message)](message)
+                self._wake()  # viewers see where it stands
+                hub.say({"type": "state", **gate.state})
+                hub.say({"type": "done", "id": message.id}, client)
+            case _:
+                self._calls.put((client, message))
+                self._wake()
+
+    def _wake(self) -> None:
+        self._work.set()
+        self.gate.wake()
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    return {name: value for name, value in vars(event).items() if value not in ("",)}

@@ -1,0 +1,105 @@
+"""Messages that a page may send, protocol ``covey.1``.
+
+Each is one JSON object; ``type`` selects the record. Each may have a number ``id``: the answer ``done`` or ``refused``
+repeats it.
+"""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from covey.errors import InvalidValueError
+from covey.records import Record, in_words
+
+PROTOCOL = "covey.1"
+MOST_BYTES = 1 << 20
+"""Largest message of a page [bytes]."""
+
+
+class Message(Record):
+    """Base of all messages of a page."""
+
+    id: int | None = Field(default=None, description="Number that the answer repeats.")
+
+
+class Ack(Message):
+    """The page has drawn a frame."""
+
+    type: Literal["ack"]
+    frame: int = Field(ge=0, description="Number of the frame.")
+
+
+class Watch(Message):
+    """What the page shows; it gets only this."""
+
+    type: Literal["watch"]
+    layers: tuple[str, ...] = Field(default=(), max_length=5000, description="Names of map layers.")
+    details: tuple[str, ...] = Field(default=(), max_length=100, description="paths, estimates, lidar …")
+    robots: tuple[int, ...] = Field(default=(), max_length=5000, description="Numbers of the selected robots.")
+    rate_hz: float = Field(default=10.0, gt=0, le=60, description="Largest number of frames per second.")
+
+
+class Play(Message):
+    """Go on."""
+
+    type: Literal["play"]
+
+
+class Pause(Message):
+    """Stand still before the next step."""
+
+    type: Literal["pause"]
+
+
+class Speed(Message):
+    """Change the speed."""
+
+    type: Literal["speed"]
+    factor: float | None = Field(ge=1e-3, le=1e6, description="Simulated seconds per second; null: unlimited.")
+
+
+class Step(Message):
+    """Take some steps, then pause."""
+
+    type: Literal["step"]
+    count: int = Field(default=1, ge=1, le=1_000_000, description="Number of steps.")
+
+
+class End(Message):
+    """End the run and keep what it has."""
+
+    type: Literal["end"]
+
+
+class Do(Message):
+    """Let an event happen in the next step, as in a scenario: ``{"door": "d3", "to": "closed"}``."""
+
+    type: Literal["do"]
+    event: dict[str, Any] = Field(description="The event, without a time.")
+
+
+AnyMessage = Annotated[Ack | Watch | Play | Pause | Speed | Step | End | Do, Field(discriminator="type")]
+VIEWING = (Ack, Watch)
+"""The messages that a page may send that only watches."""
+_ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyMessage)
+
+
+def read(text: str | bytes) -> Message:
+    """Return the message of a page.
+
+    Raises:
+        InvalidValueError: it is not a message of this protocol.
+    """
+    if isinstance(text, bytes):
+        raise InvalidValueError("a page sends text, not bytes")
+    try:
+        return _ADAPTER.validate_python(json.loads(text))
+    except RecursionError:
+        raise InvalidValueError("the message is nested too deeply") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "/".join(str(part) for part in first["loc"])
+        raise InvalidValueError(f"{where}: {in_words(first)}" if where else in_words(first)) from None
+    except ValueError as error:
+        raise InvalidValueError(f"the message is not JSON: {error}") from None

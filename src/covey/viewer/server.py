@@ -1,0 +1,269 @@
+"""`Server`: serves the page and its messages, in a thread of its own.
+
+It listens on this machine only, unless told otherwise. A request needs a known Host, and a page of this server as its
+Origin. A viewer shows a random token in its subprotocols; the token stands in the fragment of the address, which
+browsers do not send. A second token only lets watch.
+"""
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import http
+import importlib.resources
+import re
+import secrets
+import threading
+from typing import Protocol
+
+from websockets.asyncio.server import Server as _WebSockets
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+from covey.errors import CoveyError, InvalidValueError
+from covey.viewer.hub import Client, Hub
+from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, read
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_BAD_MESSAGES = 20
+"""After so many messages that are none, a viewer is sent away."""
+
+
+class Source(Protocol):
+    """What a server shows: its viewers, and what to do with their messages."""
+
+    hub: Hub
+
+    def take(self, client: Client, message: Message) -> None:
+        """Do what a viewer asks for; called in the server's thread."""
+        ...
+
+
+class Server:
+    """Shows a source in a page.
+
+    Args:
+        source: what is shown.
+        host: the address to listen on.
+        port: the port; 0: any that is free.
+
+    Attributes:
+        url: address of the page for somebody who may change the run.
+        view_url: the same for somebody who may only watch.
+
+    Raises:
+        InvalidValueError: it cannot listen there.
+
+    Examples:
+        >>> from covey.viewer.live import Live
+        >>> with Server(Live()) as server:
+        ...     server.url.startswith("http://127.0.0.1:")
+        True
+    """
+
+    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 0):
+        self.source, self.host, self.port = source, host, port
+        self._tokens = {secrets.token_urlsafe(24): edits for edits in (True, False)}
+        self._page = page()
+        self._policy = policy_of(self._page)
+        self._loop = asyncio.new_event_loop()
+        self._stop: asyncio.Event | None = None
+        self._began = threading.Event()
+        self._error: OSError | None = None
+        self._thread = threading.Thread(target=self._run, name="covey-viewer", daemon=True)
+
+    def __enter__(self) -> "Server":
+        self._thread.start()
+        self._began.wait()
+        if self._error is not None:
+            self._thread.join()
+            raise InvalidValueError(
+                f"cannot show the page on {self.host}:{self.port}: {self._error.strerror or self._error}; "
+                "choose another --port, or leave it out"
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        stop = self._stop
+        if stop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(stop.set)
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Address of the page; whoever has it may change the run."""
+        return self._url(edits=True)
+
+    @property
+    def view_url(self) -> str:
+        """Address of the page; whoever has it may only watch."""
+        return self._url(edits=False)
+
+    def _url(self, *, edits: bool) -> str:
+        token = next(token for token, may in self._tokens.items() if may == edits)
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}/#token={token}"
+
+    # -- the server's thread -------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        except OSError as error:
+            self._error = error
+        finally:
+            self._began.set()
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        deflate = ServerPerMessageDeflateFactory(
+            server_no_context_takeover=True,
+            client_no_context_takeover=True,
+            compress_settings={"level": 1, "memLevel": 9},
+        )
+        async with serve(
+            self._viewer,
+            self.host,
+            self.port,
+            process_request=self._request,
+            select_subprotocol=lambda connection, offered: Subprotocol(PROTOCOL),
+            extensions=[deflate],
+            max_size=MOST_BYTES,
+            open_timeout=5,
+            close_timeout=1,
+            ping_interval=20,
+            server_header=None,
+        ) as server:
+            self.port = _port_of(server)
+            self._began.set()
+            await self._stop.wait()
+
+    def _request(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Serve the page, and refuse what does not come from it."""
+        if request.headers.get("Host", "") not in self._hosts:
+            return _refusal(http.HTTPStatus.MISDIRECTED_REQUEST, "this server does not have that name\n")
+        path = request.path.partition("?")[0]
+        if request.headers.get("Upgrade", "").lower() != "websocket":
+            if path != "/":
+                return _refusal(http.HTTPStatus.NOT_FOUND, "there is only one page, /\n")
+            return _response(http.HTTPStatus.OK, self._page, "text/html; charset=utf-8", self._policy)
+        if path != "/ws":
+            return _refusal(http.HTTPStatus.NOT_FOUND, "messages go to /ws\n")
+        if request.headers.get("Origin") not in {f"http://{host}" for host in self._hosts}:
+            return _refusal(http.HTTPStatus.FORBIDDEN, "this page comes from elsewhere\n")
+        offered = [one.strip() for one in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
+        if PROTOCOL not in offered:
+            return _refusal(http.HTTPStatus.BAD_REQUEST, f"this server speaks {PROTOCOL}\n")
+        if self._may_edit(offered) is None:
+            return _refusal(http.HTTPStatus.UNAUTHORIZED, "the token is missing or wrong\n")
+        return None
+
+    @property
+    def _hosts(self) -> set[str]:
+        names = {self.host if ":" not in self.host else f"[{self.host}]"}
+        if names & set(LOOPBACK):
+            names |= set(LOOPBACK)
+        return {f"{name}:{self.port}" for name in names}
+
+    def _may_edit(self, offered: list[str]) -> bool | None:
+        """Return whether a token lets edit; None if none of the offered ones is known."""
+        for one in offered:
+            for token, edits in self._tokens.items():
+                if secrets.compare_digest(one.encode(), f"token.{token}".encode()):
+                    return edits
+        return None
+
+    async def _viewer(self, connection: ServerConnection) -> None:
+        """Talk to a viewer until it leaves."""
+        hub, request = self.source.hub, connection.request
+        assert request is not None
+        offered = [one.strip() for one in request.headers["Sec-WebSocket-Protocol"].split(",")]
+        hub.begin(self._loop)
+        client = Client(edits=bool(self._may_edit(offered)))
+        hub.join(client)
+        sender = asyncio.ensure_future(self._send(connection, hub, client))
+        bad = 0
+        try:
+            client.wanted.set()
+            async for text in connection:
+                try:
+                    self._take(hub, client, text)
+                except CoveyError as error:
+                    bad += 1
+                    hub.say({"type": "refused", "id": None, "text": str(error)[:1000]}, client)
+                    if bad > _BAD_MESSAGES:
+                        await connection.close(1008, "too many messages that are none")
+        except ConnectionClosed:
+            pass
+        finally:
+            hub.leave(client)
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
+                await sender
+
+    def _take(self, hub: Hub, client: Client, text: str | bytes) -> None:
+        message = read(text)
+        if isinstance(message, Ack):
+            hub.acknowledge(client, message.frame)
+        elif client.edits or isinstance(message, VIEWING):
+            self.source.take(client, message)
+        else:
+            hub.say({"type": "refused", "id": message.id, "text": "this address only lets you watch"}, client)
+
+    async def _send(self, connection: ServerConnection, hub: Hub, client: Client) -> None:
+        """Send a viewer what it has still to get, one message after the other."""
+        delay: float | None = None
+        while True:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(client.wanted.wait(), delay)
+            client.wanted.clear()
+            messages, delay = hub.next_for(client)
+            for message in messages:
+                await connection.send(message)
+
+
+def page() -> bytes:
+    """Return the page: one HTML file that loads nothing else."""
+    return (importlib.resources.files("covey.viewer") / "page" / "index.html").read_bytes()
+
+
+def policy_of(html: bytes) -> str:
+    """Return the content security policy of a page: only its own scripts and styles, by their hashes."""
+
+    def hashes(tag: str) -> str:
+        found = re.findall(rb"<%b(?: type=\"module\")?>(.*?)</%b>" % (tag.encode(), tag.encode()), html, re.DOTALL)
+        return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in found)
+
+    return (
+        f"default-src 'none'; script-src {hashes('script')}; style-src {hashes('style')}; connect-src 'self'; "
+        "img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+
+
+def _port_of(server: _WebSockets) -> int:
+    return next(iter(server.sockets)).getsockname()[1]
+
+
+def _refusal(status: http.HTTPStatus, text: str) -> Response:
+    return _response(status, text.encode(), "text/plain; charset=utf-8", "default-src 'none'")
+
+
+def _response(status: http.HTTPStatus, body: bytes, kind: str, policy: str) -> Response:
+    headers = Headers(
+        {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Content-Security-Policy": policy,
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Connection": "close",
+        }
+    )
+    return Response(status.value, status.phrase, headers, body)

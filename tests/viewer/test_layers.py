@@ -1,0 +1,31 @@
+"""Changed tiles of layers, against a plain comparison of all cells."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.geometry.grid import Grid
+from covey.viewer.layers import TILE, Layer
+
+
+@given(
+    st.integers(1, 100), st.integers(1, 100), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=8)
+)
+def test_tiles_that_changed_are_found_and_complete_the_copy(rows, columns, places):
+    cells = np.zeros((rows, columns), np.int32)
+    layer = Layer("a", Grid(cells, 0.1), lambda: cells)
+    places = [(r % rows, c % columns) for r, c in places]
+    for k, (r, c) in enumerate(places):
+        cells[r, c] = k + 1
+    across = -(-columns // TILE)
+    assert set(layer.changed(1.0).tolist()) == {r // TILE * across + c // TILE for r, c in places}
+    np.testing.assert_array_equal(layer.seen, cells)
+    assert not len(layer.changed(1e9))
+
+
+def test_tiles_beyond_the_edge_hold_zeros():
+    cells = np.arange(1, 34 * 40 + 1, dtype=np.int32).reshape(34, 40)
+    cut = Layer("a", Grid(cells, 0.1), lambda: cells).cut(np.array([3]))
+    expected = np.zeros((1, TILE, TILE), np.int32)
+    expected[0, :2, :8] = cells[32:34, 32:40]
+    np.testing.assert_array_equal(cut, expected)

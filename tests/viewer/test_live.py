@@ -1,0 +1,240 @@
+"""A run that viewers follow and steer, over real sockets; what they get is compared with the simulation."""
+
+import json
+import re
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+import covey
+from covey.viewer import Live, Server
+from covey.viewer.wire import unpack
+
+
+class Viewer:
+    """A page in a few lines: it puts together what it is sent."""
+
+    def __init__(self, server, edits=True, **options):
+        token = (server.url if edits else server.view_url).split("token=")[1]
+        options = {"origin": f"http://127.0.0.1:{server.port}"} | options
+        self.socket = connect(
+            f"ws://127.0.0.1:{server.port}/ws", subprotocols=["covey.1", f"token.{token}"], max_size=None, **options
+        ).__enter__()
+        self.layers, self.frame, self.arrays, self.events, self.texts = {}, None, {}, [], []
+
+    def send(self, **message):
+        self.socket.send(json.dumps(message))
+
+    def take(self, timeout=10.0):
+        message = self.socket.recv(timeout=timeout)
+        if isinstance(message, str):
+            self.texts.append(json.loads(message))
+            return self.texts[-1]
+        header, arrays = unpack(message)
+        if header["type"] == "layer":
+            self.layers[header["name"]] = arrays["cells"].copy()
+        else:
+            self.frame, self.arrays = header, arrays
+            self.events += header["events"]
+            for name in [name[6:] for name in arrays if name.startswith("tiles:")]:
+                cells = self.layers[name]
+                across = -(-cells.shape[1] // 32)
+                for tile, part in zip(arrays[f"tiles:{name}"], arrays[f"cells:{name}"], strict=True):
+                    row, column = 32 * (tile // across), 32 * (tile % across)
+                    there = cells[row : row + 32, column : column + 32]
+                    there[:] = part[: there.shape[0], : there.shape[1]]
+            self.send(type="ack", frame=header["frame"])
+        return header
+
+    def until(self, wanted, timeout=20.0):
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            header = self.take()
+            if wanted(header):
+                return header
+        raise AssertionError("it did not come")
+
+    def ask(self, **message):
+        self.send(**message, id=7)
+        return self.until(lambda header: header.get("id") == 7)
+
+
+def simulation(live, **options):
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    return covey.Simulation(world, robots=3, controller="nearest_frontier", seed=3, observers=[live.observe], **options)
+
+
+@contextmanager
+def running(live, sim, until_s=600.0):
+    with Server(live) as server:
+        thread = threading.Thread(target=lambda: sim.run(until_s=until_s, before_step=live.before_step), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            live.gate.end()
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+def test_what_a_viewer_puts_together_is_the_truth():
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        hello = viewer.until(lambda header: header["type"] == "hello")
+        assert [robot["name"] for robot in hello["robots"]] == sim.names
+        viewer.send(type="watch", layers=["truth", "first_explored", f"map:{sim.names[1]}"], rate_hz=50)
+        viewer.ask(type="step", count=40)
+        viewer.until(lambda header: header.get("step") == 40)
+        np.testing.assert_allclose(viewer.arrays["pose"], sim.state.pose, atol=1e-5)
+        np.testing.assert_array_equal(viewer.layers["truth"], sim.world.grid.cells)
+        time.sleep(0.5)
+        viewer.ask(type="step", count=1)
+        viewer.until(lambda header: header.get("step") == 41)
+        np.testing.assert_array_equal(viewer.layers["first_explored"], sim.scoring.exploration.cells.first_step)
+
+
+def test_pause_and_end_stop_the_run():
+    live = Live(factor=1.0)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.until(lambda header: header["type"] == "hello")
+        assert viewer.ask(type="pause")["type"] == "done"
+        time.sleep(0.3)
+        step = sim.clock.step
+        time.sleep(0.4)
+        assert sim.clock.step == step
+        viewer.ask(type="end")
+    assert sim.status == "stopped"
+    assert sim.close().status == "stopped"
+
+
+def test_events_of_a_viewer_are_inputs_and_bad_ones_are_refused_with_words():
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.until(lambda header: header["type"] == "hello")
+        viewer.send(type="watch", rate_hz=50)
+        refused = viewer.ask(type="do", event={"door": "nowhere", "to": "open"})
+        assert refused["type"] == "refused"
+        assert "no doors" in refused["text"]
+        assert viewer.ask(type="do", event={"kind": "radio_dies", "robot": sim.names[0]})["type"] == "done"
+        viewer.ask(type="step", count=2)
+        viewer.until(lambda header: any(event["kind"] == "input" for event in viewer.events))
+        assert viewer.arrays["flags"][0] & 4
+
+
+def test_who_only_watches_changes_nothing():
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server, edits=False)
+        hello = viewer.until(lambda header: header["type"] == "hello")
+        assert not hello["edits"]
+        for message in ({"type": "play"}, {"type": "end"}, {"type": "do", "event": {}}):
+            assert "only" in viewer.ask(**message)["text"]
+        assert sim.clock.step == 0
+        assert not sim.done
+
+
+def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
+    def bytes_of(folder):
+        return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet")) if path.stem != "host"} | {
+            "maps": (folder / "maps.npz").read_bytes()
+        }
+
+    alone = Live()
+    simulation(alone, recording=tmp_path / "alone").run(until_s=20.0)
+    live = Live(playing=False)
+    sim = simulation(live, recording=tmp_path / "watched")
+    with Server(live) as server:
+        thread = threading.Thread(target=lambda: sim.run(until_s=20.0, before_step=live.before_step), daemon=True)
+        thread.start()
+        viewers = [Viewer(server), Viewer(server, edits=False)]
+        for viewer in viewers:
+            hello = viewer.until(lambda header: header["type"] == "hello")
+            viewer.send(type="watch", layers=hello["layers"], details=["estimates"], robots=[0], rate_hz=60)
+        viewers[0].send(type="play")
+        viewers[1].socket.close()
+        viewers[0].until(lambda header: header.get("step", 0) > 100)
+        thread.join(30)
+    assert bytes_of(tmp_path / "alone") == bytes_of(tmp_path / "watched")
+
+
+def test_a_viewer_that_reads_nothing_stops_nobody():
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim, until_s=60.0) as server:
+        deaf, viewer = Viewer(server), Viewer(server)
+        hello = viewer.until(lambda header: header["type"] == "hello")
+        for one in (deaf, viewer):
+            one.send(type="watch", layers=hello["layers"], rate_hz=60)
+        viewer.send(type="play")
+        viewer.until(lambda header: header.get("step", 0) >= 300)
+        client = next(client for client in live.hub.clients if client.acknowledged == 0)
+        assert client.frame <= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"origin": "http://evil.example"}, 403), ({"origin": None}, 403), ({"host": "evil.example"}, 421)],
+)
+def test_who_comes_from_elsewhere_is_refused(options, status):
+    with Server(Live()) as server:
+        if "host" in options:
+            import http.client
+
+            connection = http.client.HTTPConnection("127.0.0.1", server.port)
+            connection.request("GET", "/", headers={"Host": options["host"]})
+            assert connection.getresponse().status == status
+            return
+        with pytest.raises(InvalidStatus) as refused:
+            Viewer(server, **options)
+        assert refused.value.response.status_code == status
+
+
+def test_a_wrong_token_is_refused():
+    with Server(Live()) as server, pytest.raises(InvalidStatus) as refused:
+        connect(
+            f"ws://127.0.0.1:{server.port}/ws",
+            subprotocols=["covey.1", "token.wrong"],
+            origin=f"http://127.0.0.1:{server.port}",
+        )
+    assert refused.value.response.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"type": "fly"}', '{"type": "speed", "factor": 0}', "[" * 100_000, b"\0"]
+)
+def test_garbage_is_refused_with_words_and_the_run_goes_on(text):
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.until(lambda header: header["type"] == "hello")
+        viewer.socket.send(text)
+        assert viewer.until(lambda header: header["type"] == "refused")["text"]
+        assert viewer.ask(type="pause")["type"] == "done"
+
+
+def test_the_page_loads_nothing_and_its_policy_names_its_own_script():
+    import http.client
+
+    with Server(Live()) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        connection.request("GET", "/")
+        response = connection.getresponse()
+        body = response.read().decode()
+    policy = response.getheader("Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    assert policy.count("sha256-") == 2
+    assert "unsafe" not in policy
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=.?https?:", body)

@@ -1,0 +1,76 @@
+/** The connection to the server: it comes back by itself, and tells how requests ended. */
+
+import { PROTOCOL, type ToServer } from "./messages";
+import { unpack, type Arrays, type Header } from "./wire";
+
+export type Receiver = (header: Header, arrays: Arrays) => void;
+export type ConnectionState = "connecting" | "open" | "lost" | "refused";
+
+export class Connection {
+  state: ConnectionState = "connecting";
+  private socket: WebSocket | null = null;
+  private requests = new Map<number, { done: () => void; refused: (error: Error) => void }>();
+  private number = 0;
+  private wait_ms = 250;
+  private everOpen = false;
+
+  constructor(
+    private address: string,
+    private token: string,
+    private receive: Receiver,
+    private changed: (state: ConnectionState) => void,
+  ) {
+    this.open();
+  }
+
+  /** Sends a message that needs no answer. */
+  send(message: ToServer): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  /** Sends a request; the promise ends when the server has done or refused it. */
+  ask(message: ToServer): Promise<void> {
+    if (this.socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Error("The connection is lost."));
+    const id = ++this.number;
+    this.socket.send(JSON.stringify({ ...message, id }));
+    return new Promise((done, refused) => this.requests.set(id, { done, refused }));
+  }
+
+  private open(): void {
+    const socket = new WebSocket(this.address, [PROTOCOL, `token.${this.token}`]);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.wait_ms = 250;
+      this.everOpen = true;
+      this.become("open");
+    };
+    socket.onmessage = ({ data }) => {
+      const { header, arrays } =
+        typeof data === "string" ? { header: JSON.parse(data) as Header, arrays: new Map() as Arrays } : unpack(data);
+      this.answered(header);
+      this.receive(header, arrays);
+    };
+    socket.onclose = () => {
+      for (const { refused } of this.requests.values()) refused(new Error("The connection is lost."));
+      this.requests.clear();
+      this.become(this.everOpen ? "lost" : "refused");
+      setTimeout(() => this.open(), this.wait_ms);
+      this.wait_ms = Math.min(2 * this.wait_ms, 5000);
+    };
+    this.socket = socket;
+  }
+
+  private answered(header: Header): void {
+    if (header.type !== "done" && header.type !== "refused") return;
+    const request = this.requests.get(header.id as number);
+    if (!request) return;
+    this.requests.delete(header.id as number);
+    if (header.type === "done") request.done();
+    else request.refused(new Error(header.text as string));
+  }
+
+  private become(state: ConnectionState): void {
+    this.state = state;
+    this.changed(state);
+  }
+}

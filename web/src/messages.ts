@@ -1,0 +1,73 @@
+/** Messages of the protocol covey.1. The other side is covey/viewer/messages.py. */
+
+export const PROTOCOL = "covey.1";
+
+/** What never changes in a run. */
+export interface Hello {
+  type: "hello";
+  mode: "live" | "replay";
+  edits: boolean;
+  covey: string;
+  name: string;
+  seed: number;
+  step_s: number;
+  goal: Record<string, unknown>;
+  mission: { kind: string; [fact: string]: unknown };
+  robots: RobotInfo[];
+  world: WorldInfo;
+  layers: string[];
+}
+
+export interface RobotInfo {
+  name: string;
+  kind: string;
+  discs: [number, number, number][];
+}
+
+export interface Place {
+  rows: number;
+  columns: number;
+  resolution_m: number;
+  origin: [number, number, number];
+}
+
+export interface WorldInfo extends Place {
+  name: string;
+  wall_height_m: number;
+  doors: string[];
+  ground: boolean;
+}
+
+export interface EventInfo {
+  step: number;
+  time_s: number;
+  kind: string;
+  robot?: string;
+  other?: string;
+  x: number | null;
+  y: number | null;
+  text?: string;
+}
+
+/** The header of a frame; its arrays are pose (n, 3), flags (n,), trail_step, trail_pose, tiles:*, cells:* … */
+export interface FrameHeader {
+  type: "frame";
+  frame: number;
+  step: number;
+  time_s: number;
+  status: string | null;
+  playing: boolean;
+  factor: number | null;
+  team?: Record<string, number | null>;
+  events: EventInfo[];
+  links: [number, number, number, number][];
+  [detail: string]: unknown;
+}
+
+export type ToServer =
+  | { type: "ack"; frame: number }
+  | { type: "watch"; layers: string[]; details: string[]; robots: number[]; rate_hz: number }
+  | { type: "play" | "pause" | "end" }
+  | { type: "step"; count: number }
+  | { type: "speed"; factor: number | null }
+  | { type: "do"; event: Record<string, unknown> };
