@@ -121,13 +121,22 @@ class Hub:
             max((watch.rate_hz for watch in watches), default=0.0),
         )
 
-    def publish(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], wanted: set[str]) -> None:
+    def publish(
+        self,
+        header: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        wanted: set[str],
+        events: Sequence[Any] = (),
+        links: Sequence[tuple[int, ...]] = (),
+    ) -> None:
         """Take in a new state; called by the simulation's thread.
 
         Args:
             header: plain data of the frame.
             arrays: its arrays; they must not change any more.
             wanted: the layers that somebody watches.
+            events: events since the last call, as plain data.
+            links: changes of links since then: step, robot, other, 1 or 0.
         """
         now = time.perf_counter()
         with self._lock:
@@ -142,6 +151,8 @@ class Hub:
                             client.dirty[name] = np.zeros(count, np.bool_)
                         client.dirty[name][tiles] = True
             self.number += 1
+            self.events += events
+            self.links += links
             self._header, self._arrays = dict(header), dict(arrays)
         self.wake()
 
@@ -206,9 +217,3 @@ class Hub:
         new = {"events": self.events[client.events :], "links": self.links[client.links :]}
         client.events, client.links = len(self.events), len(self.links)
         return pack({**self._header, **new, "type": "frame", "frame": client.frame}, arrays)
-
-    def record(self, events: Sequence[Any], links: Sequence[tuple[int, ...]]) -> None:
-        """Take in the events and changes of links of a step."""
-        with self._lock:
-            self.events += events
-            self.links += links

@@ -44,6 +44,8 @@ class Live:
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._trail: list[tuple[int, np.ndarray]] = []
+        self._events: list[dict[str, Any]] = []
+        self._links: list[tuple[int, ...]] = []
         self._next = 0.0
         self._late = False  # whether a step has not been published
 
@@ -74,9 +76,9 @@ class Live:
         if sim is None:
             return
         self._frame = frame
-        links = [] if frame.radio is None else [(frame.step, *map(int, row)) for row in frame.radio.changes]
-        if frame.events or links:
-            hub.record([_plain(event) for event in frame.events], links)
+        if frame.radio is not None:
+            self._links += [(frame.step, *map(int, row)) for row in frame.radio.changes]
+        self._events += map(_plain, frame.events)
         if not hub.clients:
             self._trail.clear()
             return
@@ -106,7 +108,8 @@ class Live:
             values = self._frame.mission
             header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
         more, plain = details_of(sim, self._frame, details, robots)
-        hub.publish(header | plain, arrays | more, layers)
+        hub.publish(header | plain, arrays | more, layers, self._events, self._links)
+        self._events, self._links = [], []
 
     def _answer(self, sim: Simulation) -> None:
         """Do what viewers have asked for since the last step."""
