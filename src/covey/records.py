@@ -6,14 +6,28 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
+from covey.errors import InvalidValueError, did_you_mean
+
 LEAST, MOST = 1e-12, 1e12
 """Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow."""
 
 
 class Record(BaseModel):
-    """A frozen typed record: unknown keys are refused, and a change is a copy (`model_copy(update=...)`)."""
+    """A frozen typed record: unknown keys are refused, and a change is a copy (`model_copy(update=...)`).
+
+    Raises:
+        InvalidValueError: a value is not allowed, or there is no such key.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    def __init__(self, **values: Any):
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise InvalidValueError(text_of(error, type(self), type(self).__name__)) from None
+
+    __init__.__pydantic_base_init__ = True  # pyright: ignore  # what validates a record inside another does not call it
 
     @field_validator("*")
     @classmethod
@@ -60,8 +74,43 @@ def in_words(found: ErrorDetails) -> str:
     """Return the text of one of pydantic's errors: what the value must be, and what was given."""
     if found["type"] == "missing":
         return f"{found['loc'][-1]!r} is missing"
-    message = found["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    return f"{message}; given: {found['input']!r:.60}" if message.startswith("must be") else message
+    if found["msg"].startswith("Input should be"):
+        return f"must be {wanted(found)}; given: {found['input']!r:.60}"
+    return found["msg"].removeprefix("Value error, ")
+
+
+def wanted(found: ErrorDetails) -> str:
+    """Return what the value must be, for one of pydantic's errors that say so."""
+    if found["type"] in ("model_type", "dict_type", "model_attributes_type"):
+        return "a mapping (key: value)"
+    text = found["msg"].removeprefix("Input should be").partition(", unable to parse")[0].strip()
+    return (
+        text.replace("a valid number", "a number")
+        .replace("a valid integer", "a whole number")
+        .replace("a valid tuple", "a list")
+    )
+
+
+def text_of(error: ValidationError, record: Any, place: str) -> str:
+    """Return the text for the errors in plain data or in the arguments of a record, each with its place.
+
+    Args:
+        error: what pydantic raised.
+        record: the record.
+        place: the name of the record, before each place; may be empty.
+    """
+    return "; ".join(dict.fromkeys(_placed(found, record, place) for found in error.errors(include_url=False)))
+
+
+def _placed(found: ErrorDetails, record: Any, place: str) -> str:
+    path, key = [p for p in (place, *map(str, found["loc"])) if p], str(found["loc"][-1]) if found["loc"] else ""
+    if found["type"] != "extra_forbidden":
+        return ": ".join(filter(None, (".".join(path), in_words(found))))
+    for name in found["loc"][:-1]:
+        field = getattr(record, "model_fields", {}).get(name)
+        record = None if field is None else field.annotation
+    hint = did_you_mean(key, getattr(record, "model_fields", ()))
+    return ": ".join(filter(None, (".".join(path[:-1]), f"unknown key {key!r}{hint}")))
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

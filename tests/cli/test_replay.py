@@ -89,6 +89,17 @@ def test_a_controller_that_ships_is_replayed_too(recorded, tmp_path, capsys):
     assert "minpos0 gives the same answers in all 30 steps" in capsys.readouterr().out
 
 
+def test_a_file_of_steps_is_only_replaced_by_force(recorded, tmp_path, capsys):
+    out = tmp_path / "x.jsonl.gz"
+    out.write_text("mine")
+    command = ["replay-robot", str(recorded / "run"), "minpos0", "--out", str(out)]
+    assert main(command) == 2
+    assert f"{str(out)!r} exists; choose another file, or add --force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert main([*command, "--force"]) == 0
+    assert main(["replay-robot", str(out)]) == 0
+
+
 def edited(recorded, tmp_path, old, new):
     """Return the steps of scout0 in a folder of their own, whose controller has been edited."""
     (tmp_path / "mine.py").write_text(CODE.replace(old, new))

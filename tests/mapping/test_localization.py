@@ -2,8 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
+from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.localization import Localization, Noise, Odometry, Truth, localizers, normals
 from covey.random import normal2_numpy
@@ -82,7 +83,7 @@ def test_records_are_found_by_kind_and_by_name():
     assert record == Noise(sigma_m=0.1)
     assert localizers.names() == ["noise", "odometry", "truth"]
     assert localizers.get("noise")() == Noise()
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidValueError, match=r"Noise\.sigma_m: must be greater than or equal to 0"):
         Noise(sigma_m=-1)
 
 

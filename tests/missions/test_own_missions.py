@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.cli import main
 from covey.errors import InvalidValueError, ScenarioError
 from covey.missions import Coverage, Exploration, Formation, Mission, Patrolling, Tracker, missions
 from covey.registry import load_from_file
@@ -249,3 +250,53 @@ class Forgets(Gather):
 def test_the_check_finds_what_is_wrong(mission, wrong):
     with pytest.raises((AssertionError, KeyError), match=wrong):
         check_mission(mission, seconds=1.0)
+
+
+RAISES = """
+from covey.missions import Mission, Tracker
+
+
+class Bad(Mission):
+    at: str
+
+    def begin(self, context):
+        return 1 / 0 if self.at == "begin" else Scores(self.at)
+
+
+class Scores(Tracker):
+    columns = ("score",)
+
+    def __init__(self, at):
+        self.at = at
+
+    def measure(self, time_s, pose, able):
+        return [] + {}[0] if self.at == "measure" else []
+
+    @property
+    def values(self):
+        return {"score": 1.0 if self.at != "values" else math.nan}
+
+    @property
+    def reached(self):
+        return self.at == "reached" and self.other
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ("begin", "bad.py:9 in begin: ZeroDivisionError: division by zero"),
+        ("measure", "bad.py:19 in measure: KeyError: 0"),
+        ("values", "bad.py:23 in values: NameError: name 'math' is not defined"),
+        ("reached", "bad.py:27 in reached: AttributeError: 'Scores' object has no attribute 'other'"),
+    ],
+)
+def test_an_error_in_the_code_of_a_mission_is_told_with_its_place(tmp_path, capsys, at, says):
+    (tmp_path / "bad.py").write_text(RAISES)
+    (tmp_path / "a.yaml").write_text(
+        f"world: {{empty_m: [6, 6]}}\nrobots: [{{}}]\nmission: {{./bad.py:Bad: {{at: {at}}}}}\n"
+    )
+    assert main(["run", str(tmp_path / "a.yaml"), "--out", str(tmp_path / "run"), "-q"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"{tmp_path}/{says}")
+    assert "Traceback" not in said

@@ -149,3 +149,16 @@ def test_files_that_were_swapped_with_those_of_another_run_are_noticed(record, s
     (one.folder / "maps.npz").write_bytes(dataclasses.replace(square_maps(), truth=longer).to_bytes())
     with pytest.raises(RunFolderError, match=r"maps.npz' is damaged.*not an array of the shape of the truth"):
         _ = Run(one.folder).maps
+
+
+def test_a_metric_that_is_not_there_is_named_with_the_nearest(record):
+    metrics = record().metrics
+    assert metrics.get("nothing") is None
+    with pytest.raises(UnknownNameError, match="unknown metric 'colisions', did you mean 'collisions'"):
+        metrics["colisions"]
+
+
+@pytest.mark.parametrize("name", ["poses", "estimates", "times", "steps"])
+def test_arrays_that_a_run_keeps_cannot_be_written(record, name):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(record(), name)[0] = 0

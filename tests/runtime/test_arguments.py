@@ -17,11 +17,21 @@ WORLD = covey.World.empty(6, 6)
         ((WORLD, 2), {"seed": 1.5}, "seed is 1.5; give a whole number"),
         ((WORLD, 2), {"radio": "20"}, "radio is '20'; give a range"),
         ((WORLD, 2), {"radio": [20]}, r"radio is \[20\]; give a range"),
+        ((WORLD, 2), {"radio": -5}, "Radio.range_m: must be greater than or equal to 0; given: -5"),
+        ((WORLD, 2), {"share_maps": "yes"}, "share_maps is 'yes'; give a period above 0"),
+        ((WORLD, 2), {"share_maps": 0}, "share_maps is 0; give a period above 0"),
+        ((WORLD, 2), {"timeout_s": 9}, r"write stop=covey.Stop\(timeout_s=9\)"),
     ],
 )
 def test_a_simulation_says_what_it_takes(arguments, options, match):
     with pytest.raises(InvalidValueError, match=match):
         covey.Simulation(*arguments, **options)
+
+
+def test_a_simulation_is_shown_with_its_world_robots_and_time():
+    sim = covey.Simulation(WORLD, 2)
+    sim.step()
+    assert repr(sim) == "<Simulation empty: 2 robots, 0.1 s, not ended>"
 
 
 def test_a_world_has_a_size_in_numbers():

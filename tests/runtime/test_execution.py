@@ -34,7 +34,7 @@ def test_the_simulation_of_a_scenario_has_its_record():
         ({"stepp_s": 0.2}, "execution: unknown key 'stepp_s', did you mean 'step_s'?"),
         ({"processes": {"pase": "real_time"}}, "execution.processes: unknown key 'pase', did you mean 'pace'?"),
         ({"step_s": -1}, "execution.step_s: must be greater than 0; given: -1"),
-        ({"step_s": "0.2"}, "execution.step_s: must be a valid number; given: '0.2'"),
+        ({"step_s": "0.2"}, "execution.step_s: must be a number; given: '0.2'"),
         (
             {"step_s": 0.25, "substep_s": 0.1},
             "execution.step_s: 0.25 s is not a multiple of substep_s 0.1 s; nearest: 0.2",

@@ -170,6 +170,17 @@ def test_a_bumper_tells_of_a_touch_that_was_over_before_it_was_asked():
     assert sim.scoring.collisions_wall.tolist() == [1]
 
 
+def test_the_past_of_a_robot_has_slices():
+    seen = []
+
+    def look(robot):
+        robot.drive(robot.time)
+        seen.append(([time for time, _, _ in robot.history[-2:]], [twist[0] for _, _, twist in robot.history[::2]]))
+
+    watched(look, Bumper(), steps=4)
+    assert seen[-1] == (pytest.approx([0.1, 0.2]), pytest.approx([0.0, 0.2]))
+
+
 def test_a_touch_is_felt_by_the_sample_after_it_and_not_by_the_one_before():
     felt = []
 

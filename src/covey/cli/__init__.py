@@ -82,6 +82,14 @@ def _main(arguments: Sequence[str] | None) -> int:
             said = _printable(f"cannot read or write {str(error.filename)!r}: {error.strerror}")
         print(said, file=sys.stderr)
         return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
+    except Exception as error:
+        from covey.runtime.local.failures import line_of_user
+
+        line = line_of_user(error)  # of a mission, a link or another extension from a file
+        if not line:
+            raise
+        print(_printable(line), file=sys.stderr)
+        return FAILED
 
 
 def _printable(text: str) -> str:

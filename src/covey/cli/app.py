@@ -355,6 +355,7 @@ def replay_robot(
     /,
     *,
     out: Path | None = None,
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     break_at: float | None = None,
 ) -> int:
     """Replay one robot of a run: give its recorded inputs to its controller and print the first answer that differs.
@@ -372,12 +373,14 @@ def replay_robot(
         Name of the robot, such as scout0.
     out
         File for the recorded steps. Default: steps/ROBOT.jsonl.gz in the run folder.
+    force
+        Replace the file given by --out.
     break_at
         Stop in the Python debugger, inside the controller, at this simulated time [s].
     """
     from covey.cli.replay import replay_command
 
-    return replay_command(run, robot, out, break_at)
+    return replay_command(run, robot, out, force, break_at)
 
 
 @app.command

@@ -11,16 +11,17 @@ from covey.runtime.replay.alone import replay
 from covey.runtime.replay.log import Log
 
 
-def replay_command(source: Path, robot: str | None, out: Path | None, break_at_s: float | None) -> int:
+def replay_command(source: Path, robot: str | None, out: Path | None, force: bool, break_at_s: float | None) -> int:
     """Record the steps of a robot if there is no record yet, replay them with its software, and print the result.
 
     Args:
         source: the run folder, or a file of steps.
         robot: name of the robot; optional if ``source`` is a file.
         out: file for the steps.
+        force: replace that file.
         break_at_s: when to enter the debugger [s].
     """
-    path = source if source.is_file() else _recorded(source, robot, out)
+    path = source if source.is_file() else _recorded(source, robot, out, force)
     log = Log(path)
     if robot not in (None, log.robot):
         raise InvalidValueError(f"{path} holds the steps of {log.robot}, not of {robot}")
@@ -41,7 +42,7 @@ def replay_command(source: Path, robot: str | None, out: Path | None, break_at_s
     return REACHED if first is None else NOT_REACHED
 
 
-def _recorded(folder: Path, robot: str | None, out: Path | None) -> Path:
+def _recorded(folder: Path, robot: str | None, out: Path | None, force: bool) -> Path:
     """Return the file with the steps of a robot of a run; record them if there is none."""
     if robot is None:
         raise InvalidValueError(f"name the robot too, for example: covey replay-robot {folder} scout0")
@@ -49,6 +50,8 @@ def _recorded(folder: Path, robot: str | None, out: Path | None) -> Path:
     if path.is_file() and out is None:
         print(f"steps of {robot}: {path}")
         return path
+    if path.exists() and not force:
+        raise InvalidValueError(f"{str(path)!r} exists; choose another file, or add --force")
     print(f"simulating {folder} again to record the steps of {robot} …", flush=True)
     steps = record_steps(folder, robot, path)
     forget_files()  # the replayed controller starts with fresh globals

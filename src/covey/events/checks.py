@@ -23,6 +23,7 @@ from covey.events.records import (
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.onboard.controller import Program
 from covey.planning.orders import Order
+from covey.records import text_of
 from covey.robots.model import RobotModel
 from covey.world.state import AnyWorld
 
@@ -44,8 +45,7 @@ def as_input(value: Any) -> When:
     try:
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
-        what = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False))
-        raise InvalidValueError(f"{value!r} is neither an event nor a fault: {what}") from None
+        raise InvalidValueError(f"{value!r} is neither an event nor a fault: {text_of(error, None, '')}") from None
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:

@@ -64,6 +64,8 @@ class History(Sequence[tuple[float, dict[str, Any], Twist]]):
         return len(self.steps)
 
     def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return list(self)[k]
         time_s, places, seen, twist = self.steps[k]
         return time_s, _by_name(places, seen), twist
 

@@ -37,6 +37,13 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
+class Metrics(dict[str, Any]):
+    """Metrics by name; for an unknown name it raises `UnknownNameError` with the nearest one."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnknownNameError("metric", name, self)
+
+
 class Run:
     """One run: its tables, poses, maps and metrics, each read at first access.
 
@@ -158,13 +165,13 @@ class Run:
 
     @cached_property
     def steps(self) -> np.ndarray:
-        """Recorded control steps, int64 (steps,)."""
-        return self.column("team", "step").astype(np.int64)
+        """Recorded control steps, int64 (steps,); read-only."""
+        return _fixed(self.column("team", "step").astype(np.int64))
 
     @cached_property
     def times(self) -> np.ndarray:
-        """Simulated time [s] of each recorded step, shape (steps,)."""
-        return self.column("team", "time_s")
+        """Simulated time [s] of each recorded step, shape (steps,); read-only."""
+        return _fixed(self.column("team", "time_s"))
 
     def series(self, name: str) -> np.ndarray:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
@@ -175,15 +182,13 @@ class Run:
 
     @cached_property
     def poses(self) -> np.ndarray:
-        """True x, y [m], heading [rad] in the world frame at `pose_times`, shape (samples, robots, 3)."""
-        poses = np.stack([self.series(c) for c in ("x_m", "y_m", "heading_rad")], axis=-1)
-        return poses[self._has_pose]
+        """True x, y [m], heading [rad] in the world frame at `pose_times`, shape (samples, robots, 3); read-only."""
+        return self._at_poses("x_m", "y_m", "heading_rad")
 
     @cached_property
     def estimates(self) -> np.ndarray:
-        """Each robot's own estimate of its pose at `pose_times`, shape (samples, robots, 3)."""
-        names = ("estimate_x_m", "estimate_y_m", "estimate_heading_rad")
-        return np.stack([self.series(c) for c in names], axis=-1)[self._has_pose]
+        """Each robot's own estimate of its pose at `pose_times`, shape (samples, robots, 3); read-only."""
+        return self._at_poses("estimate_x_m", "estimate_y_m", "estimate_heading_rad")
 
     @cached_property
     def pose_times(self) -> np.ndarray:
@@ -209,9 +214,9 @@ class Run:
             return Landscape.load(path)
 
     @cached_property
-    def metrics(self) -> dict[str, Any]:
+    def metrics(self) -> Metrics:
         """All metrics by name, as in ``metrics.json``; None if a goal was not reached."""
-        return read_json(self._file("metrics.json"), Shape)
+        return Metrics(read_json(self._file("metrics.json"), Shape))
 
     def plot(self) -> "Picture":
         """Return a picture of the run: the world with the robots' paths, and the explored share over time.
@@ -291,6 +296,9 @@ class Run:
     def _has_pose(self) -> np.ndarray:
         return np.isfinite(self.series("x_m")[:, 0])
 
+    def _at_poses(self, *names: str) -> np.ndarray:
+        return _fixed(np.stack([self.series(c) for c in names], axis=-1)[self._has_pose])
+
     def _file(self, name: str) -> Path:
         path = self.folder / name
         if not path.is_file():
@@ -317,6 +325,12 @@ class Run:
             if name not in known:
                 raise UnknownNameError(f"column of {table}", name, known)
             return file.read(columns=[name], use_threads=False)[name].to_numpy().astype(np.float64)
+
+
+def _fixed(values: np.ndarray) -> np.ndarray:
+    """Make an array that every caller gets read-only."""
+    values.flags.writeable = False
+    return values
 
 
 def _text(value: Any) -> str:

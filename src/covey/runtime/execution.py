@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
 from covey.comms.traffic import Log
-from covey.errors import InvalidValueError, did_you_mean
-from covey.records import Record, in_words, located
+from covey.errors import InvalidValueError
+from covey.records import Record, located, text_of
 from covey.robots.computer import Costs
 
 MOST_SUBSTEPS = 10_000
@@ -126,15 +125,4 @@ def as_execution(value: Execution | Mapping[str, Any]) -> Execution:
     try:
         return Execution.model_validate(value, strict=True)
     except ValidationError as error:
-        raise InvalidValueError("; ".join(map(_wrong, error.errors(include_url=False)))) from None
-
-
-def _wrong(found: ErrorDetails) -> str:
-    """Return the message of an error in plain data, with the path of its key."""
-    *path, key = ("execution", *found["loc"])
-    if found["type"] != "extra_forbidden":
-        return f"{'.'.join(map(str, (*path, key)))}: {in_words(found)}"
-    record: Any = Execution
-    for name in path[1:]:
-        record = record.model_fields[name].annotation
-    return f"{'.'.join(map(str, path))}: unknown key {key!r}{did_you_mean(str(key), record.model_fields)}"
+        raise InvalidValueError(text_of(error, Execution, "execution")) from None

@@ -226,6 +226,10 @@ class Simulation:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         return recorder
 
+    def __repr__(self) -> str:
+        n = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"
+        return f"<Simulation {self.world_state.name}: {n}, {self.time:.1f} s, {self.status or 'not ended'}>"
+
     # -- queries ----------------------------------------------------------------------------------------------------
 
     @property
@@ -521,7 +525,7 @@ class Simulation:
 
 def _misplaced(given: Mapping[str, Any]) -> CoveyError:
     """Return the error for unknown arguments of `Simulation`; it names the record that has them."""
-    for argument, record in (("execution", Execution), ("recording", Recording)):
+    for argument, record in (("execution", Execution), ("recording", Recording), ("stop", Stop)):
         if fields := [f"{name}={value!r:.60}" for name, value in given.items() if name in record.model_fields]:
             names = " and ".join(name for name in given if name in record.model_fields)
             write = f"{argument}=covey.{record.__name__}({', '.join(fields)})"

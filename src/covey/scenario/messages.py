@@ -8,6 +8,7 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
+from covey.records import wanted
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -144,9 +145,9 @@ def _best_branch(branches: dict[Any, list[Any]]) -> list[Any]:
     ]
     if fitting:
         return min(fitting, key=lambda errors: (sum(_names_a_key(d) for d in errors), len(errors)))
-    wanted = dict.fromkeys(_wanted(errors[0]) for errors in branches.values())
+    fits = dict.fromkeys(wanted(errors[0]) for errors in branches.values())
     first = next(iter(branches.values()))[0]
-    return [first | {"type": "union", "msg": " or ".join(wanted)}]
+    return [first | {"type": "union", "msg": " or ".join(fits)}]
 
 
 def _problem(details: Any, document: Document, model: type[BaseModel]) -> Problem:
@@ -171,20 +172,9 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
     if kind == "union":
         return document.problem(f"{_dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
     if details["msg"].startswith("Input should be"):
-        message = f"must be {_wanted(details)}; given: {_shown(details['input'])}"
+        message = f"must be {wanted(details)}; given: {_shown(details['input'])}"
         return document.problem(_dotted(path) + message, path)
     return document.problem(_dotted(path) + details["msg"], path)
-
-
-def _wanted(details: Any) -> str:
-    if details["type"] in ("model_type", "dict_type", "model_attributes_type"):
-        return "a mapping (key: value)"
-    text = details["msg"].removeprefix("Input should be").partition(", unable to parse")[0].strip()
-    return (
-        text.replace("a valid number", "a number")
-        .replace("a valid integer", "a whole number")
-        .replace("a valid tuple", "a list")
-    )
 
 
 def _dotted(path: Path) -> str:

@@ -276,8 +276,8 @@ def check_size(rows: int, columns: int, resolution_m: float) -> None:
     """Raise `InvalidValueError` if a world would have too many cells."""
     if rows * columns > MAX_CELLS:
         raise InvalidValueError(
-            f"the world would have {columns} x {rows} cells of {resolution_m} m; at most {MAX_CELLS:,} are allowed: "
-            "use a coarser resolution_m or a smaller size"
+            f"the world would have {columns:.9g} x {rows:.9g} cells of {resolution_m} m; at most {MAX_CELLS:,} are "
+            "allowed: use a coarser resolution_m or a smaller size"
         )
 
 

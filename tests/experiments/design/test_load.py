@@ -185,6 +185,11 @@ def test_an_unknown_scenario_is_said_at_its_place():
     assert problems("design: d\nscenario: mase\n")[0].startswith("d.yaml:2:11: ")
 
 
+def test_a_missing_file_of_the_scenario_is_named_at_its_place():
+    with pytest.raises(ScenarioError, match=r"^d.yaml:2:11: scenario: gone.yaml: there is no such file$"):
+        parse_design("design: d\nscenario: gone.yaml\nparameters: {robots.count: [1, 2]}\n", file="d.yaml")
+
+
 def test_code_of_a_file_can_be_refused(write):
     write(vectors_py="def make(design): return [{}]\n")
     text = "design: d\nscenario: room.yaml\nvectors: ./vectors.py:make\n"

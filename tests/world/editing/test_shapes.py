@@ -102,3 +102,12 @@ def test_beyond_an_open_border_cells_are_open():
 def test_what_is_no_workspace_is_refused(arguments, message):
     with pytest.raises(InvalidValueError, match=message):
         World.polygons(**arguments)
+
+
+@pytest.mark.parametrize("far_m", [1e13, 1e200, 1e308, math.inf])
+def test_a_shape_too_large_for_numbers_is_refused(far_m):
+    room = [(0, 0), (10, 0), (10, 10), (0, 10)]
+    with pytest.raises(InvalidValueError, match=r"obstacle 1 has a vertex .* beyond 1e\+12 m"):
+        World.polygons(room, obstacles_m=[[(0, 0), (far_m, 0), (far_m, far_m)]])
+    with pytest.raises(InvalidValueError, match=r"wall 1 .* beyond 1e\+12 m"):
+        World.polygons(room, walls_m=[[(0, 0), (far_m, 0)]])

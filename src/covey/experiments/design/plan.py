@@ -155,7 +155,7 @@ def base_scenario(design: Design) -> Scenario:
             if any(problem.line for problem in error.problems):
                 raise
             raise ScenarioError(
-                [design.document.problem(f"scenario: {p.message}", ("scenario",)) for p in error.problems]
+                [design.document.problem(f"scenario: {p}", ("scenario",)) for p in error.problems]
             ) from None
         if not inputs(scenario):  # so paths in the parameters can be relative to the design
             scenario = scenario.model_copy()

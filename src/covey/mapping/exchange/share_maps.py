@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from covey.errors import InvalidValueError
 from covey.mapping.exchange.merge_rules import Rule
 from covey.records import Record
 
@@ -55,7 +56,16 @@ class ShareMaps(Record):
 
 
 def as_share_maps(value: ShareMaps | float | None) -> ShareMaps:
-    """Return the record for a ``share_maps`` argument: a record, a period [s], or None for sharing on request."""
+    """Return the record for a ``share_maps`` argument: a record, a period [s], or None for sharing on request.
+
+    Raises:
+        InvalidValueError: it is none of these.
+    """
     if value is None:
         return ShareMaps(policy="on_request")
-    return value if isinstance(value, ShareMaps) else ShareMaps(every_s=value)
+    if isinstance(value, ShareMaps):
+        return value
+    if not (isinstance(value, (int, float)) and value > 0):
+        hint = "give a period above 0 [s], a covey.ShareMaps, or None"
+        raise InvalidValueError(f"share_maps is {value!r:.60}; {hint}")
+    return ShareMaps(every_s=value)

@@ -41,6 +41,12 @@ def text_of(error: BaseException) -> str:
     return printable(f"{where}{said}\n{trace}")
 
 
+def line_of_user(error: BaseException) -> str:
+    """Return the line for an error in a user's file, as in `text_of`; empty if no frame is in one."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return text_of(error).partition("\n")[0] if any(not _is_library(f.f_code.co_filename) for f, _ in frames) else ""
+
+
 def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
     """Return one line per error that stopped robots, with the time of the first.
 

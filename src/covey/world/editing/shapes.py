@@ -14,6 +14,7 @@ from shapely.validation import explain_validity
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.lazy import ndimage
+from covey.records import MOST
 from covey.world.materials import made_of, material_index
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, check_size
 
@@ -28,8 +29,8 @@ def polygon(vertices: Points, what: str = "polygon") -> Polygon:
     """Return the simple polygon with these vertices [m], or raise `InvalidValueError` with the reason."""
     if len(vertices) < 3:
         raise InvalidValueError(f"{what} has {len(vertices)} vertices; it needs at least 3")
-    if not np.all(np.isfinite(np.asarray(vertices, float))):
-        raise InvalidValueError(f"{what} has a vertex that is not finite; write numbers of metres")
+    if not np.all(np.abs(np.asarray(vertices, float)) <= MOST):
+        raise InvalidValueError(f"{what} has a vertex that is not finite, or beyond {MOST:g} m")
     shape = Polygon(vertices)
     if not shape.is_valid or shape.area <= 0:
         reason = explain_validity(shape) if not shape.is_valid else "it has no area"
@@ -43,8 +44,9 @@ def wall(points: Points, thickness_m: float, what: str = "wall") -> Polygon:
     Because of these ends, walls that meet at a point close the corner.
     """
     line = np.asarray(points, float)
-    if len(line) < 2 or not np.all(np.isfinite(line)) or np.all(line == line[0]):
-        raise InvalidValueError(f"{what} is {points!r}; it needs at least two different points [x, y] in metres")
+    if len(line) < 2 or not np.all(np.abs(line) <= MOST) or np.all(line == line[0]):
+        need = f"it needs at least two different points [x, y] in metres, none beyond {MOST:g} m"
+        raise InvalidValueError(f"{what} is {points!r}; {need}")
     if not (math.isfinite(thickness_m) and thickness_m > 0):
         raise InvalidValueError(f"the thickness of {what} is {thickness_m!r}; it must be a positive number of metres")
     return LineString(line).buffer(thickness_m / 2, cap_style="square", join_style="mitre")  # pyright: ignore
