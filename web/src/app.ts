@@ -4,6 +4,7 @@ import { Color } from "three";
 import { Connection } from "./connection";
 import type { FrameHeader, Hello, Place } from "./messages";
 import { Model } from "./model";
+import { LivePlayer, type Player } from "./player";
 import { CellMesh, type Style } from "./scene/cells";
 import { pointer } from "./scene/pointer";
 import { Robots } from "./scene/robots";
@@ -16,6 +17,7 @@ export class App {
   readonly model = new Model();
   readonly view: View;
   connection: Connection | null = null;
+  player: Player | null = null;
   theme: Theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   private meshes = new Map<string, CellMesh>();
   private robots: Robots | null = null;
@@ -51,6 +53,7 @@ export class App {
       },
       (state) => this.say({ connecting: "Connecting …", open: "", lost: "The connection is lost. Trying again …", refused: "The server refuses this page. Open the address that covey printed." }[state]),
     );
+    this.player = new LivePlayer(this.model, this.connection, (text) => this.say(text));
   }
 
   say(text: string): void {
