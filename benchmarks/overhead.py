@@ -26,6 +26,8 @@ from covey.robots.model import RobotModel
 from covey.sensors import Proximity
 from covey.world.world import World
 
+ROOMS = ("runtime", "physics", "events", "sensors", "world", "mapping")
+"""Packages whose kernels the step calls."""
 _clock = time.thread_time
 spent = 0.0
 
@@ -75,7 +77,7 @@ def time_kernels() -> None:
     from numba.core.dispatcher import Dispatcher
 
     for name, module in list(sys.modules.items()):
-        if name.startswith(("covey.runtime", "covey.sensors", "covey.world", "covey.mapping")):
+        if name.startswith(tuple(f"covey.{room}" for room in ROOMS)):
             for key, value in list(vars(module).items()):
                 if isinstance(value, Dispatcher):
                     setattr(module, key, timed(value))
