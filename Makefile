@@ -46,6 +46,8 @@ check: $(VENV)/.developing
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check; \
+		else echo "no npm: the page is not built and compared"; fi
 
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock

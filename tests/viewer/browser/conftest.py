@@ -1,0 +1,119 @@
+"""A real browser for tests of the page. They act by role and label, and compare with the simulation.
+
+Without Chromium or Playwright these tests are skipped; with COVEY_BROWSER=required, as in `.ci/run`, they fail.
+"""
+
+import os
+import shutil
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import covey
+from covey.viewer import Live, Server
+
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+@pytest.fixture(scope="module")  # Playwright holds an event loop in this thread: no test of another module may meet it
+def browser():
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None or sync_playwright is None:
+        reason = "needs Chromium (Debian: chromium)" if chromium is None else "needs Playwright"
+        if os.environ.get("COVEY_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Shown:
+    """A simulation, and a page that shows it."""
+
+    page: Any
+    live: Live
+    sim: covey.Simulation
+    server: Server
+
+    def until(self, expression: str, timeout_s: float = 60.0) -> Any:
+        """Wait until JavaScript gives something true, and return it; `covey` is the App of the page."""
+        return until(lambda: self.page.evaluate(expression), expression, timeout_s, self.page)
+
+    def steps(self, count: int) -> None:
+        """Take steps, and wait until the page shows the last one."""
+        wanted = self.sim.clock.step + count
+        self.live.gate.step(count)
+        self.until(f"covey.model.newestStep() >= {wanted}")
+
+
+def until(wanted, name="it", timeout_s=60.0, page=None):
+    """Call a function until it gives something true, and return that."""
+    end = time.monotonic() + timeout_s
+    while True:
+        if value := wanted():
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{name} did not become true in {timeout_s} s")
+        if page is None:
+            time.sleep(0.02)
+        else:
+            page.wait_for_timeout(20)
+
+
+@pytest.fixture
+def page_of(browser):
+    """Return a function that runs a simulation in a thread and opens its page, which has drawn the first frame.
+
+    ``page_of(sim)``: the simulation, paused. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
+    (False: the address that only lets watch), ``until_s``, and those of Playwright's ``browser.new_context``, such as
+    ``viewport={"width": 400, "height": 800}``. An error in the page fails the test.
+    """
+    errors: list[str] = []
+    with ExitStack() as stack:
+
+        def open_page(sim, *, playing=False, factor=None, edits=True, until_s=600.0, **context):
+            live = Live(factor, playing)
+            sim.observers.append(live.observe)
+            server = stack.enter_context(_running(live, sim, until_s))
+            options = {"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context
+            pages = browser.new_context(**options)
+            stack.callback(pages.close)
+            pages.set_default_timeout(10_000)
+            page = pages.new_page()
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+            page.goto(server.url if edits else server.view_url)
+            shown = Shown(page, live, sim, server)
+            shown.until("!!(window.covey && covey.model.frame && covey.model.layers.size)")
+            return shown
+
+        yield open_page
+        assert not errors, errors
+
+
+@contextmanager
+def _running(live, sim, until_s):
+    with Server(live) as server:
+        thread = threading.Thread(target=lambda: sim.run(until_s=until_s, before_step=live.before_step), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            live.gate.end()
+            thread.join(60)  # the first step may have to be compiled
+            assert not thread.is_alive()
