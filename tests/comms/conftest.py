@@ -30,7 +30,7 @@ class Net(Network):
             self.step += 1
 
     def said(self, robot):
-        return [m.payload for m in self.mailboxes[robot].take(None)]
+        return [m.payload for m in self.mailboxes[robot].pop(None)]
 
 
 @pytest.fixture

@@ -52,6 +52,6 @@ def test_a_full_inbox_loses_the_oldest():
     for k in range(INBOX_MESSAGES + 3):
         box.put(Message("b", None, "even" if k % 2 == 0 else "odd", k, 8, 0.0, 0.0, 1, k))
     assert box.overflowed == 3
-    assert [m.payload for m in box.take("odd")][:2] == [3, 5]
-    assert [m.payload for m in box.take(None)][:2] == [4, 6]
-    assert box.take(None) == []
+    assert [m.payload for m in box.pop("odd")][:2] == [3, 5]
+    assert [m.payload for m in box.pop(None)][:2] == [4, 6]
+    assert box.pop(None) == []

@@ -41,7 +41,7 @@ def test_many_messages_at_once_go_to_whom_they_are_for():
     claim = net.claim("map")
     net.send_many([0, 2, 1], [3, 1, -1], [100, 200, 300], "map", ["a", "b", "c"])
     run(net, 0.1)
-    receiver, origin, payload, sent = claim.take()
+    receiver, origin, payload, sent = claim.pop()
     assert sorted(zip(receiver.tolist(), origin.tolist(), payload, strict=True)) == [
         (0, 1, "c"),
         (1, 2, "b"),
@@ -52,7 +52,7 @@ def test_many_messages_at_once_go_to_whom_they_are_for():
     assert sent.tolist() == [0.0] * 5
     assert net.sent_bytes.tolist() == [100, 300, 200, 0]
     assert net.received_bytes.tolist() == [300, 200, 300, 400]
-    assert claim.take()[2] == []
+    assert claim.pop()[2] == []
 
 
 def test_a_transmitter_sends_one_packet_after_another():
@@ -63,7 +63,7 @@ def test_a_transmitter_sends_one_packet_after_another():
     run(
         net,
         2.0,
-        each=lambda t: got.extend((m.kind, round(m.received_s, 6), round(t, 6)) for m in net.mailboxes[1].take(None)),
+        each=lambda t: got.extend((m.kind, round(m.received_s, 6), round(t, 6)) for m in net.mailboxes[1].pop(None)),
     )
     assert got == [("0", 0.55, 0.6), ("1", 1.05, 1.1), ("2", 1.55, 1.6)]
 
@@ -73,7 +73,7 @@ def test_what_does_not_fit_into_the_queue_is_dropped():
     for _ in range(4):
         net.mailboxes[0].send(bytes(470), "r1", "", None)  # one on the air, one waits
     run(net, 3.0)
-    assert len(net.mailboxes[1].take(None)) == 2
+    assert len(net.mailboxes[1].pop(None)) == 2
     assert drops(net, "queue_full") == [2, 0]
 
 
@@ -82,7 +82,7 @@ def test_a_message_that_waits_too_long_is_dropped():
     for _ in range(3):
         net.mailboxes[0].send(bytes(470), "r1", "", 0.7)
     run(net, 3.0)
-    assert len(net.mailboxes[1].take(None)) == 1
+    assert len(net.mailboxes[1].pop(None)) == 1
     assert drops(net, "ttl") == [2, 0]
 
 
@@ -107,7 +107,7 @@ def test_a_broadcast_payload_is_a_copy_for_each():
     net = network(3)
     net.mailboxes[0].send([1], None, "", None)
     run(net, 0.1)
-    first, second = (net.mailboxes[i].take(None)[0].payload for i in (1, 2))
+    first, second = (net.mailboxes[i].pop(None)[0].payload for i in (1, 2))
     first.append(2)
     assert second == [1]
 
@@ -117,9 +117,9 @@ def test_messages_go_by_the_radio_that_they_name():
     net.mailboxes[0].send("near", None, "", None)
     net.mailboxes[0].send("far", None, "", None, "lora")
     run(net, 0.5)
-    assert [[m.payload for m in box.take(None)] for box in net.mailboxes] == [[], ["near"], []]
+    assert [[m.payload for m in box.pop(None)] for box in net.mailboxes] == [[], ["near"], []]
     run(net, 1.1)
-    assert [[m.payload for m in box.take(None)] for box in net.mailboxes] == [[], ["far"], ["far"]]
+    assert [[m.payload for m in box.pop(None)] for box in net.mailboxes] == [[], ["far"], ["far"]]
     with pytest.raises(ValueError, match="did you mean 'lora'"):
         net.mailboxes[0].send("?", None, "", None, "lorra")
 

@@ -35,7 +35,7 @@ def test_messages_go_over_several_hops_and_arrive_once(net):
     team.mailboxes[0].send("far", "r4", "", None)
     team.mailboxes[2].send("all", None, "", None)
     team.run(5.0)
-    box = team.mailboxes[4].take(None)
+    box = team.mailboxes[4].pop(None)
     assert [(m.payload, m.sender, m.hops) for m in box] == [("all", "r2", 2), ("far", "r0", 4)]
     assert [team.said(i) for i in range(4)] == [["all"], ["all"], [], ["all"]]
 
@@ -106,7 +106,7 @@ def test_listening_first_saves_long_packets(net):
         for _ in range(40):
             team.send_many(np.arange(1, 9), np.zeros(8), np.full(8, 500), "x", [None] * 8)
         team.run(200.0)
-        delivered[type(protocol).__name__] = len(claim.take()[2])
+        delivered[type(protocol).__name__] = len(claim.pop()[2])
     assert delivered["Csma"] > 2 * delivered["SlottedAloha"]
 
 

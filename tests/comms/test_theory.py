@@ -29,7 +29,7 @@ def test_share_and_delay_of_bernoulli_loss_and_uniform_jitter(net):
     team.send_many(np.zeros(m), np.ones(m), np.full(m, 100), "x", [None] * m)
     claim = team.claim("x")
     team.run(0.5)
-    assert len(claim.take()[2]) / m == pytest.approx(0.9, rel=0.02)
+    assert len(claim.pop()[2]) / m == pytest.approx(0.9, rel=0.02)
     delay = team.traffic.total("delay_s")[1] / team.traffic.total("messages_received")[1]
     assert delay == pytest.approx(0.05, rel=0.02)
 
@@ -42,7 +42,7 @@ def test_share_of_gilbert_elliott_loss(net):
     claim = team.claim("x")
     team.run(100.0, each=lambda t: team.send_many(a, b, np.full(len(a), 50), "x", [None] * len(a)))
     wanted = 1.0 - (5 / 7 * 0.05 + 2 / 7 * 0.8)
-    assert len(claim.take()[2]) / (999 * len(a)) == pytest.approx(wanted, rel=0.02)
+    assert len(claim.pop()[2]) / (999 * len(a)) == pytest.approx(wanted, rel=0.02)
 
 
 def test_share_under_log_normal_shadowing(net):
@@ -56,7 +56,7 @@ def test_share_under_log_normal_shadowing(net):
         team.run(0.2)
         mean = 15.0 - 40.0 - 30.0 * math.log10(distance)
         coverage = 0.5 * erfc((-82.0 - mean) / 8.0 / math.sqrt(2.0))
-        assert len(claim.take()[2]) / m == pytest.approx(coverage, rel=0.02)
+        assert len(claim.pop()[2]) / m == pytest.approx(coverage, rel=0.02)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.7])
@@ -97,7 +97,7 @@ def test_throughput_of_slotted_aloha(net, offered):
 
     team.run(0.1 * slots, each=write)
     wanted = offered * (1.0 - offered / n) ** (n - 1)
-    assert len(claim.take()[2]) / (cells * slots) == pytest.approx(wanted, rel=0.02)
+    assert len(claim.pop()[2]) / (cells * slots) == pytest.approx(wanted, rel=0.02)
 
 
 def test_transmissions_of_stop_and_wait(net):
@@ -109,6 +109,6 @@ def test_transmissions_of_stop_and_wait(net):
     for _ in range(messages):
         team.send_many(np.arange(pairs), pairs + np.arange(pairs), np.full(pairs, 50), "x", [None] * pairs)
     team.run(60.0)
-    assert len(claim.take()[2]) == pairs * messages
+    assert len(claim.pop()[2]) == pairs * messages
     sent = team.traffic.total("packets_sent")[:pairs].sum()
     assert sent / (pairs * messages) == pytest.approx(1.0 / (1.0 - loss) ** 2, rel=0.02)

@@ -45,13 +45,13 @@ def test_a_crater_and_an_order():
     port, called = a_port(clock)
     declared = {"crater": {"centre_m": [0, 0], "depth_m": 2, "radius_m": 4}, "at_step": 1}
     inputs = Inputs(port, [declared], [])
-    inputs.take()
+    inputs.apply_due()
     assert called.events == []
     assert port.world.version == port.world.ground.version == 0
     clock.now += 10
     inputs.call({"order": {"objective_m": [3, 4]}})
     inputs.call({"crater": {"centre_m": [0, 0], "depth_m": 9, "radius_m": 4}})
-    inputs.take()
+    inputs.apply_due()
     # radius 4 around vertex [15, 15]: vertices 11 to 19, the outermost of which the bowl just touches
     assert called.edits == [(2, 11, 11)]
     assert port.world.ground.altitude_at((2.0, 0.0)) == pytest.approx(-2 * (1 - (2 / 4) ** 2))
@@ -69,7 +69,7 @@ def test_faults_change_the_state_and_never_the_model():
     worse = {"kind": "sensor", "robot": "r1", "range_factor": 0.5, "at_step": 2}
     inputs, discs = Inputs(port, [], [jump, died, mute, worse]), port.model.disc_count.copy()
     for _ in range(3):
-        inputs.take()
+        inputs.apply_due()
         clock.now += 10
     np.testing.assert_array_equal(port.model.disc_count, discs)
     assert port.state.vanished.tolist() == [True, False]

@@ -24,8 +24,8 @@ def meet(meeting, now_s, *robots):
         robot.settle(meeting, offers, now_s)
     for a in robots:
         for b in robots:
-            a.owners.take(b.owners.rows)
-            a.times.take(b.times.rows)
+            a.owners.merge(b.owners.rows)
+            a.times.merge(b.times.rows)
 
 
 def test_first_times_come_from_the_colours():
@@ -38,8 +38,8 @@ def test_newer_news_wins_and_equal_news_goes_to_the_first_name():
     a.put(2, "r0")
     b.put(2, "r1")
     b.put(1, "r2")
-    a.take(b.rows)
-    b.take(a.rows)
+    a.merge(b.rows)
+    b.merge(a.rows)
     assert a.rows == b.rows == [("r0", 0), ("r2", 1), ("r0", 1)]
 
 
@@ -66,7 +66,7 @@ def test_a_part_changes_hands_when_its_owner_is_absent_twice_at_the_same_meeting
 def test_who_comes_back_keeps_his_part():
     r0, r1 = agreements("r0"), agreements("r1")
     meet(0, 110.0, r0)
-    r1.times.take(r0.times.rows)
+    r1.times.merge(r0.times.rows)
     meet(0, 200.0, r0, r1)
     assert r0.owners.rows == [(name, 0) for name in TEAM]
     assert r0.takes == set()

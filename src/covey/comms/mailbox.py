@@ -33,7 +33,7 @@ class Mailbox:
         team: names of all robots.
         radios: names of its radios.
         outbox: messages to be sent, oldest first; the network empties it.
-        inbox: received messages that were not taken yet, oldest first.
+        inbox: received messages that were not read yet, oldest first.
         overflowed: number of messages that a full inbox has lost.
         writers: mailboxes of the team with a non-empty outbox; one list shared by all.
     """
@@ -77,7 +77,7 @@ class Mailbox:
         self.inbox.append(message)
         return lost
 
-    def take(self, kind: str | None) -> list[Message]:
+    def pop(self, kind: str | None) -> list[Message]:
         """Remove and return the messages of a kind (None: all), oldest first."""
         if kind is None:
             taken = list(self.inbox)
@@ -88,7 +88,7 @@ class Mailbox:
             self.inbox = deque(m for m in self.inbox if m.kind != kind)
         return taken
 
-    def take_one(self, kind: str | None) -> Message | None:
+    def pop_one(self, kind: str | None) -> Message | None:
         """Remove and return the oldest message of a kind (None: any), or None if there is none."""
         for message in self.inbox:
             if kind is None or message.kind == kind:

@@ -14,7 +14,7 @@ from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
 from covey.comms.radio import Radio
 from covey.comms.radio_channel import RadioChannel, Receptions
-from covey.comms.samples import Sample, look
+from covey.comms.samples import Sample, sample_links
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
 from covey.world.state import AnyWorld
@@ -25,12 +25,12 @@ class Claim:
     """Messages of a kind that go to software of the simulation instead of the mailboxes.
 
     Attributes:
-        receptions: received messages that were not taken yet.
+        receptions: received messages that were not read yet.
     """
 
     receptions: list[Receptions] = field(default_factory=list)
 
-    def take(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
+    def pop(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
         """Remove and return messages: receivers and origins, int64 (m,), payloads, and times of writing [s], (m,)."""
         taken, self.receptions = self.receptions, []
         if not taken:
@@ -124,15 +124,15 @@ class Network:
         """Return the links of a radio, bool (n, n); row i: the robots that robot i hears, never itself."""
         return self.radio_channels[self._radio_channel(radio)].propagation.hears(world, pose, alive)
 
-    def look(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
+    def sample(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
         """Return the record of links and traffic at a time [s], since the last call."""
         hears = np.zeros((len(pose), len(pose)), bool)
         for radio_channel in self.radio_channels:
             hears |= radio_channel.propagation.hears(world, pose, alive)
-        sample = look(hears, self._heard, alive, self.news_s, time_s)
+        sample = sample_links(hears, self._heard, alive, self.news_s, time_s)
         self._heard = hears
-        noted, self.traffic.noted = self.traffic.noted, []
-        return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=noted)
+        logged, self.traffic.logged = self.traffic.logged, []
+        return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=logged)
 
     def deliver(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
         """Advance to a time [s], and put arriving messages into the mailboxes.
@@ -181,25 +181,25 @@ class Network:
         batches, self._batches = self._batches, []
         written: dict[int, list[tuple[int, Outgoing]]] = {}
         for i, box in sorted(((self.index[box.owner], box) for box in self._writers), key=itemgetter(0)):
-            for note in box.outbox:
-                written.setdefault(self._radio_channel(note.radio), []).append((i, note))
+            for outgoing in box.outbox:
+                written.setdefault(self._radio_channel(outgoing.radio), []).append((i, outgoing))
             box.outbox.clear()
         self._writers.clear()
-        for radio_channel, notes in written.items():
-            m = len(notes)
+        for radio_channel, messages in written.items():
+            m = len(messages)
             numbers = self._number + 1 + np.arange(m)
             self._number += m
-            final = [-1 if note.to is None else self.index[note.to] for _, note in notes]
+            final = [-1 if outgoing.to is None else self.index[outgoing.to] for _, outgoing in messages]
             sent = np.full(m, self.now_s)
             packets = Packets.written(
                 numbers,
-                np.array([i for i, _ in notes], np.int64),
+                np.array([i for i, _ in messages], np.int64),
                 np.array(final, np.int64),
-                np.array([self.traffic.kind(note.kind) for _, note in notes], np.int64),
-                np.array([note.size_bytes for _, note in notes], np.int64),
+                np.array([self.traffic.kind(outgoing.kind) for _, outgoing in messages], np.int64),
+                np.array([outgoing.size_bytes for _, outgoing in messages], np.int64),
                 sent,
-                sent + np.array([note.ttl_s for _, note in notes]),
-                objects([note.payload for _, note in notes]),
+                sent + np.array([outgoing.ttl_s for _, outgoing in messages]),
+                objects([outgoing.payload for _, outgoing in messages]),
             )
             batches.append((radio_channel, packets))
         return batches

@@ -153,7 +153,7 @@ class RadioChannel:
             self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
             come = come.take(~missed)
         come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
-        self.traffic.note(come, come.receiver, 0, come.arrived_s)
+        self.traffic.log_packets(come, come.receiver, 0, come.arrived_s)
         self.traffic.add("packets_received", come.receiver, come.kind)
         self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
         return come
@@ -188,7 +188,7 @@ class RadioChannel:
         if not got.all():
             lost = packets.take(row[~got])
             self.traffic.drop(lost.source, lost.kind, cause[~got])
-            self.traffic.note(lost, receiver[~got], cause[~got], np.nan)
+            self.traffic.log_packets(lost, receiver[~got], cause[~got], np.nan)
         delay = self.radio.latency_s + self.radio.jitter_s * draws[got, 1]
         arrived_s = packets.end_s[row[got]] + delay
         come = Receptions(packets.replace(hops=packets.hops + 1), row[got], receiver[got], arrived_s)
@@ -202,7 +202,7 @@ class RadioChannel:
     def _drop(self, packets: Packets, cause: int, receiver: np.ndarray | None = None) -> None:
         if len(packets):
             self.traffic.drop(packets.source, packets.kind, cause)
-            self.traffic.note(packets, packets.to if receiver is None else receiver, cause, np.nan)
+            self.traffic.log_packets(packets, packets.to if receiver is None else receiver, cause, np.nan)
 
 
 def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ class Sample:
     packets: list[tuple[Any, ...]]
 
 
-def look(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float) -> Sample:
+def sample_links(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float) -> Sample:
     """Return the sample of the link graph and the age of information, without traffic.
 
     Args:

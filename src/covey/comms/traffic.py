@@ -46,7 +46,7 @@ class Traffic:
         log: which single packets are recorded: ``none``, ``drops`` or ``all``.
 
     Attributes:
-        noted: single packets, see `LOG_COLUMNS`; the recorder empties it.
+        logged: single packets, see `LOG_COLUMNS`; the recorder empties it.
         kinds: kinds of messages, in the order of their first appearance.
         counts: float64 (robots, kinds, counters), see `COUNTERS`.
         dropped: int64 (robots, kinds, causes): packets of each sender, by cause; a packet counts once for each robot
@@ -55,7 +55,7 @@ class Traffic:
 
     def __init__(self, robots: int, log: Log = "none"):
         self.log: Log = log
-        self.noted: list[tuple[Any, ...]] = []
+        self.logged: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
         self._index: dict[str, int] = {}
         self.counts = np.zeros((robots, 0, len(COUNTERS)))
@@ -80,7 +80,7 @@ class Traffic:
         """Count drops of packets of these senders."""
         np.add.at(self.dropped, (robots, kinds, np.broadcast_to(causes, robots.shape)), 1)
 
-    def note(
+    def log_packets(
         self,
         packets: "Packets | Receptions",
         receiver: np.ndarray,
@@ -103,7 +103,7 @@ class Traffic:
             [CAUSES[c] for c in causes.tolist()],
             strict=True,
         )
-        self.noted += rows
+        self.logged += rows
 
     def total(self, counter: str) -> np.ndarray:
         """Return a counter of each robot over all kinds, (robots,)."""

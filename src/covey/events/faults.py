@@ -31,15 +31,15 @@ class Faults:
 
     Args:
         port: access to the simulation.
-        note: records an event.
+        record_event: records an event.
         random: returns the generator of a stream.
 
     Attributes:
         active: the present faults.
     """
 
-    def __init__(self, port: Port, note: Callable[..., Any], random: Callable[[str], np.random.Generator]):
-        self._port, self._note, self._random = port, note, random
+    def __init__(self, port: Port, record_event: Callable[..., Any], random: Callable[[str], np.random.Generator]):
+        self._port, self._record_event, self._random = port, record_event, random
         self._names = [name for group in port.groups for name in group.names]
         self._sensors = [group.robot.sensors for group in port.groups for _ in group.names]
         self.active: list[Struck] = []
@@ -116,7 +116,7 @@ class Faults:
         return fault, after @ before.inverse()
 
     def _say(self, kind: str, robot: int, fault: Any, text: str) -> None:
-        self._note(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], text)
+        self._record_event(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], text)
 
     def _carried(self, sensor: str, robot: int) -> list[Any]:
         """Return the records of a robot's sensors with a name, or of a kind."""

@@ -68,7 +68,7 @@ class Inputs:
     """
 
     def __init__(self, port: Port, events: Sequence[Any], faults: Sequence[Any]):
-        self._port, self.faults = port, Faults(port, self.note, self.random)
+        self._port, self.faults = port, Faults(port, self.record_event, self.random)
         self._names = [name for group in port.groups for name in group.names]
         declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
         declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
@@ -96,7 +96,7 @@ class Inputs:
         check(record, self._port.world, self._port.groups, None, "event")
         self._calls.append(record)
 
-    def take(self) -> None:
+    def apply_due(self) -> None:
         """Apply the events that are due."""
         port, step = self._port, self._port.clock.step
         port.world.step = step + 1
@@ -115,9 +115,11 @@ class Inputs:
         for k, record in enumerate(calls):
             happened = self._apply(record, f"calls/{step}/{k}")
             for data in happened if isinstance(happened, list) else [happened or record.plain()]:
-                self.note("input", text=json.dumps({"at_step": step, **data}))
+                self.record_event("input", text=json.dumps({"at_step": step, **data}))
 
-    def note(self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = "") -> None:
+    def record_event(
+        self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = ""
+    ) -> None:
         """Record an event of the present step."""
         x, y = (float(v) for v in place)
         clock = self._port.clock
@@ -171,7 +173,7 @@ class Inputs:
             del self._waiting[name]
         elif to == "open" and not self._is_open(name):
             self.standing.open_door(name)
-            self.note("door_opened", other=name, place=self._middle(self.standing.doors[name]))
+            self.record_event("door_opened", other=name, place=self._middle(self.standing.doors[name]))
         else:
             return None
         return {"door": name, "to": to}
@@ -184,7 +186,7 @@ class Inputs:
         if self._refused(name, patch):
             return None
         self.standing.put(name, patch, event.wall.material or "")
-        self.note("wall_added", other=name, place=self._middle(patch))
+        self.record_event("wall_added", other=name, place=self._middle(patch))
         return {**event.plain(), "name": name}
 
     def _put_obstacle(self, event: ObstacleEvent) -> Any:
@@ -198,7 +200,7 @@ class Inputs:
             return None
         self.standing.put(name, patch)
         self._obstacles[name] = Moving(track, way, 0.0, patch)
-        self.note("obstacle_added", other=name, place=way.place(0.0)[:2])
+        self.record_event("obstacle_added", other=name, place=way.place(0.0)[:2])
         return {**event.plain(), "name": name}
 
     def _remove(self, event: RemoveEvent) -> Any:
@@ -206,18 +208,18 @@ class Inputs:
         if isinstance(event.remove, str):
             name = event.remove
             if not self.standing.stands(name):
-                self.note("refused", other=name, text="nothing has this name")
+                self.record_event("refused", other=name, text="nothing has this name")
                 return None
             kind = "obstacle" if self._obstacles.pop(name, None) is not None else "wall"
-            self.standing.take(name)
-            self.note(f"{kind}_removed", other=name)
+            self.standing.remove(name)
+            self.record_event(f"{kind}_removed", other=name)
             return event.plain()
         from covey.world.editing.shapes import polygon
 
         patch = shape_patch(self._port.world.grid, polygon(event.remove.polygon_m))
         assert patch is not None, "checked before"
         cells = self.standing.clear(patch)
-        self.note("wall_removed", place=self._middle(patch), text=f"{cells} cells")
+        self.record_event("wall_removed", place=self._middle(patch), text=f"{cells} cells")
         return event.plain()
 
     def _edit_ground(self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = "") -> bool:
@@ -229,7 +231,7 @@ class Inputs:
             edit = edit_of(ground)
             ground.apply(edit)
         except InvalidValueError as error:
-            self.note("refused", robot, what, text=str(error))
+            self.record_event("refused", robot, what, text=str(error))
             return False
         self._port.ground_edited(self._port.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)
@@ -240,7 +242,7 @@ class Inputs:
             place = x0 + (edit.column + columns.mean()) * spacing, y0 + (edit.row + rows.mean()) * spacing
             low, high = (float(end) for end in ((edit.after - edit.before).min(), (edit.after - edit.before).max()))
             text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
-        self.note("ground_changed", robot, what, place, text)
+        self.record_event("ground_changed", robot, what, place, text)
         return True
 
     def _save_ground(self, event: SaveGroundEvent) -> Any:
@@ -254,7 +256,7 @@ class Inputs:
             ground.ground.save(folder / name)
         except OSError as error:
             raise unwritable(f"the ground into {str(folder)!r}", error) from error
-        self.note("ground_saved", other=name)
+        self.record_event("ground_saved", other=name)
         return event.plain()
 
     def _dig(self, robot: int, from_m: Point, to_m: Point, volume_m3: float) -> None:
@@ -268,7 +270,7 @@ class Inputs:
         """Give the team an order, with a new number."""
         self._orders += 1
         self._port.order(event.order, self._orders)
-        self.note("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        self.record_event("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
         return event.plain()
 
     @property
@@ -292,9 +294,9 @@ class Inputs:
         if robot < 0:
             del self._waiting[door]
             self.standing.close_door(door)
-            self.note("door_closed", other=door, place=self._middle(patch))
+            self.record_event("door_closed", other=door, place=self._middle(patch))
         elif first:
-            self.note("door_waits", self._names[robot], door, self._middle(patch))
+            self.record_event("door_waits", self._names[robot], door, self._middle(patch))
 
     def _move(self, name: str) -> None:
         """Move an obstacle by one step, unless a robot blocks it."""
@@ -306,7 +308,7 @@ class Inputs:
             if robot >= 0:
                 if not moving.waits:
                     x, y, _ = moving.way.place(moving.distance_m)
-                    self.note("obstacle_waits", self._names[robot], name, (x, y))
+                    self.record_event("obstacle_waits", self._names[robot], name, (x, y))
                 moving.waits = True
                 return
             self.standing.put(name, patch)
@@ -341,9 +343,9 @@ class Inputs:
         """Record and return whether something cannot be added."""
         robot = self._robot_in(patch)
         if self.standing.stands(name):
-            self.note("refused", other=name, text="this name is already in use")
+            self.record_event("refused", other=name, text="this name is already in use")
         elif robot >= 0:
-            self.note("refused", self._names[robot], name, self._middle(patch), "a robot stands there")
+            self.record_event("refused", self._names[robot], name, self._middle(patch), "a robot stands there")
         else:
             return False
         return True

@@ -123,7 +123,7 @@ class ExplorationTracker(Tracker):
         if sample.readings is not None:
             explored.mark(members, poses, sample.readings.truth, fan.angles, fan.mount, step)
         else:
-            explored.look(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
+            explored.cast_and_mark(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
 
     @property
     def share(self) -> np.ndarray:

@@ -249,7 +249,7 @@ class Robot:
 
     def messages(self, kind: str | None = None) -> list[Message]:
         """Return the new messages of a kind (None: all), oldest first; each message is returned once."""
-        return self._mailbox.take(kind)
+        return self._mailbox.pop(kind)
 
     def frame_of(self, robot: str) -> Pose | None:
         """Return the pose, in this robot's frame, of the frame in which another robot gives positions.
@@ -489,7 +489,7 @@ class Robot:
         motion, command = self._motion, STILL
         if motion is not None and motion.outcome is None:
             if motion.until is not None:
-                motion.look(self)
+                motion.poll(self)
             if motion.outcome is None:
                 twist = motion.twist(self)  # uses the previous command
                 if motion.outcome is None:

@@ -33,7 +33,7 @@ class Waiting:
     def __await__(self) -> Generator["Waiting", Any, Any]:
         return (yield self)
 
-    def look(self, robot: "Robot") -> None:
+    def poll(self, robot: "Robot") -> None:
         """End the wait if its ``until`` is true."""
         if self.outcome is None and self.until is not None and self.until(robot.controller_view):
             self.outcome = Outcome("cancelled", "its `until` became true")
@@ -50,8 +50,8 @@ class Sleep(Waiting):
         self.awaited = True
         return (yield self)
 
-    def look(self, robot: "Robot") -> None:
-        super().look(robot)
+    def poll(self, robot: "Robot") -> None:
+        super().poll(robot)
         if self.outcome is None and robot.time >= self.wake_s - 1e-9:
             self.outcome = REACHED
 
@@ -67,8 +67,8 @@ class Receive(Waiting):
         outcome = yield self
         return outcome.message
 
-    def look(self, robot: "Robot") -> None:
-        message = robot._mailbox.take_one(self.kind)
+    def poll(self, robot: "Robot") -> None:
+        message = robot._mailbox.pop_one(self.kind)
         if message is not None or robot.time >= self.end_s - 1e-9:
             self.outcome = Received(message)
 

@@ -36,7 +36,7 @@ class Sequential:
         waiting, motion, outcome = self._waiting, robot._motion, None
         if waiting is not None:
             if waiting is not motion:  # a motion has just been checked
-                waiting.look(robot)
+                waiting.poll(robot)
             outcome = waiting.outcome
             if outcome is None:
                 return
@@ -168,7 +168,7 @@ class Onboard:
             return _output((command, motion.label, None))  # without a call of `Robot.status`
         asked: dict[str, Any] = {name: tuple(values) for name, values in robot._asked.items()}
         robot._asked.clear()
-        work = {} if robot._work is None else {kind: n for kind, n in robot._work.take().items() if n}
+        work = {} if robot._work is None else {kind: n for kind, n in robot._work.pop().items() if n}
         return StepOutput(command, robot.status, Requests(**asked, work=work))
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Ledger:
         """Set a new value."""
         self.rows[index] = (value, self.rows[index][1] + 1)
 
-    def take(self, rows: list[Row]) -> None:
+    def merge(self, rows: list[Row]) -> None:
         """Merge the rows of another ledger: the newer row wins; of equally new rows, the smaller value."""
         self.rows = [
             min((mine, other), key=lambda r: (-r[1], r[0])) for mine, other in zip(self.rows, rows, strict=True)

@@ -50,7 +50,7 @@ class RadioTables:
         self.tables: dict[str, Table] = {}
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
 
-    def take(self, step: int, sample: Sample) -> None:
+    def add(self, step: int, sample: Sample) -> None:
         """Record one sample."""
         at, names, rows = (step, sample.time_s), self.names, self._rows
         if not self.tables:

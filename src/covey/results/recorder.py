@@ -148,7 +148,7 @@ class Recorder:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
         with self._disk():
-            self._radio.take(step, sample)
+            self._radio.add(step, sample)
 
     def observe_computers(self, step: int, samples: Sequence[computers.ComputerSample]) -> None:
         """Record the activity of the robots' computers until a step.

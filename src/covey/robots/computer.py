@@ -91,7 +91,7 @@ WORKS: tuple[str, ...] = ("scan_match", "map_update", "frontiers", "search", "vi
 
 
 class Work:
-    """The work of a robot's software since the last call of `take`, in units of each kind of work."""
+    """The work of a robot's software since the last call of `pop`, in units of each kind of work."""
 
     def __init__(self) -> None:
         self.amounts = dict.fromkeys(WORKS, 0.0)
@@ -100,7 +100,7 @@ class Work:
         """Add units of a kind of work, one of `WORKS`."""
         self.amounts[kind] += amount
 
-    def take(self) -> dict[str, float]:
+    def pop(self) -> dict[str, float]:
         """Return the amounts, and reset them."""
         amounts, self.amounts = self.amounts, dict.fromkeys(WORKS, 0.0)
         return amounts

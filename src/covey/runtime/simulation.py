@@ -275,9 +275,9 @@ class Simulation:
         """Advance by one control step."""
         lap = self.stopwatch.lap
         lap("outside")
-        self.inputs.take()
+        self.inputs.apply_due()
         lap("inputs")
-        self.sensing.take(self.state, self._trace, self._felt)
+        self.sensing.sample(self.state, self._trace, self._felt)
         lap("sense")
         self.localization.localize()
         lap("localize")
@@ -356,7 +356,7 @@ class Simulation:
             self.status = self.status or "stopped"
             if self.communication.network.used and self.clock.step:
                 speaks = self.state.radio_alive & ~self.state.halted
-                sample = self.communication.network.look(self.world_state, self.state.pose, speaks, self.time)
+                sample = self.communication.network.sample(self.world_state, self.state.pose, speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}

@@ -96,5 +96,5 @@ def _delivered(protocol: Protocol) -> list[tuple[int, Any]]:
     network.mailboxes[1].send("to all", None, "", None)
     for step in range(600):
         network.deliver(world, pose, np.ones(4, bool), 0.1 * step)
-        got += [(i, m.payload) for i, box in enumerate(network.mailboxes) for m in box.take(None)]
+        got += [(i, m.payload) for i, box in enumerate(network.mailboxes) for m in box.pop(None)]
     return got

@@ -91,9 +91,9 @@ def test_the_rule_by_its_numbers():
     model = TeamModel.of([skid_steer()])
     watch, level, halted = Incidents(model, np.full(1, np.nan), np.zeros(1, bool)), np.zeros((1, 3)), np.zeros(1, bool)
     drives = np.array([[0.5, 0.0, 0.0]])
-    first = [k for k in range(1, 60) if watch.look(_at(0.0), level, drives, halted, 0.1)]
+    first = [k for k in range(1, 60) if watch.detect(_at(0.0), level, drives, halted, 0.1)]
     assert first == [1 + round(STUCK_S / 0.1)]
-    assert not watch.look(_at(0.19), level, drives, halted, 0.1)
-    assert watch.look(_at(0.21), level, drives, halted, 0.1) == [Incident("freed", 0)]
-    slow = [watch.look(_at(0.02 * k), level, drives, halted, 0.1) for k in range(60)]
+    assert not watch.detect(_at(0.19), level, drives, halted, 0.1)
+    assert watch.detect(_at(0.21), level, drives, halted, 0.1) == [Incident("freed", 0)]
+    slow = [watch.detect(_at(0.02 * k), level, drives, halted, 0.1) for k in range(60)]
     assert not any(slow)

@@ -33,10 +33,10 @@ def look_at_memory():
     """What it takes of the machine while 40 MiB are held, and whether it is over its limit while 160 are."""
     wire = Counts()
     own = OwnUse(wire, Computer(ram_mib=100.0))  # pyright: ignore
-    too_soon = own.look()
+    too_soon = own.sample()
     held = np.ones(5 * 2**20)
     wire.sent = np.array([0, 2000, 0])
-    use, is_over = own.look(0.0), own.is_over
+    use, is_over = own.sample(0.0), own.is_over
     held = np.ones(20 * 2**20)
     return too_soon, use, is_over, own.is_over, held.size
 

@@ -45,13 +45,13 @@ def test_what_lies_below_comes_back_in_any_order():
         place.put(name, shape_patch(world.grid, shapely.box(x, 1.0, x + 0.7, 3.0)))
     place.close_door("d")
     filled = world.grid.cells.copy()
-    place.take("b")
-    place.take("a")
+    place.remove("b")
+    place.remove("a")
     place.put("a", shape_patch(world.grid, shapely.box(3.0, 1.0, 3.7, 3.0)))
     place.put("b", shape_patch(world.grid, shapely.box(3.2, 1.0, 3.9, 3.0)))
     assert np.array_equal(world.grid.cells, filled)
     for name in reversed(names):
-        place.take(name)
+        place.remove(name)
     place.open_door("d")
     assert np.array_equal(world.grid.cells, before)
     assert np.array_equal(world.skip, skip_field(before != FREE))
@@ -65,7 +65,7 @@ def test_own_walls_fall_and_put_up_ones_stay():
     assert fallen == 10 * 2
     row, column = world.grid.to_cells((4.05, 0.35))
     assert world.grid.cells[row, column] == WALL
-    place.take("w")
+    place.remove("w")
     assert world.grid.cells[row, column] == FREE
 
 

@@ -73,7 +73,7 @@ def test_beams_explore_every_cell_that_they_cross(seed, known):
         if known:
             truth.mark([k], np.array([body]), np.array([ranges]), angles, mount, 99)
         else:
-            truth.look([k], np.array([body]), skip_field(solid), reach, angles, mount, 99)
+            truth.cast_and_mark([k], np.array([body]), skip_field(solid), reach, angles, mount, 99)
         crossed = np.zeros(solid.shape, bool)
         in_grid = Pose(*grid.origin).inverse() @ sensor
         u, v = in_grid.x / 0.25, in_grid.y / 0.25
@@ -98,7 +98,7 @@ def test_beams_that_nobody_else_reads_explore_the_same():
             [[cast_ray_reference(solid, grid.frame, x, y, a + h, 5.0) for a in angles] for x, y, h in poses.tolist()]
         )
         known.mark(robots, poses, ranges, angles, mount, step)
-        cast.look(robots, poses, skip, 5.0, angles, mount, step)
+        cast.cast_and_mark(robots, poses, skip, 5.0, angles, mount, step)
         np.testing.assert_array_equal(cast.share_each, known.share_each)
     np.testing.assert_array_equal(cast.first_step, known.first_step)
 

@@ -48,11 +48,11 @@ async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Sec
     mason.cell = await _settle(robot, mason)
     in_vain = 0
     while in_vain < _PATIENCE:
-        around = mason.look(robot)
+        around = mason.observe(robot)
         mark(robot, mason, around)
         if around.is_trail(mason) and not any(around.unexplored(d) for d in range(4)):
             await _close_loop(robot, mason, claim_s)
-            around = mason.look(robot)
+            around = mason.observe(robot)
         enter = [o and not t for o, t in zip(around.open, around.taken, strict=True)]
         way = next_way(enter, around.new, around.blocked, mason.came, mason.rank, mason.shuffle)
         if way is None:
@@ -148,7 +148,7 @@ class _Mason:
     def centre(self, cell: Tile) -> tuple[float, float]:
         return (cell[1] + 0.5) * self.cell_m, (cell[0] + 0.5) * self.cell_m
 
-    def look(self, robot: Robot) -> "_Around":
+    def observe(self, robot: Robot) -> "_Around":
         """Return what the robot sees, and the tags that it reads, around its cell."""
         self.avoided = {c: t for c, t in self.avoided.items() if robot.time < t}
         hits, reach = _walls(robot)
@@ -273,7 +273,7 @@ async def _close_loop(robot: Robot, mason: _Mason, claim_s: float) -> None:
     start, loop = mason.cell, {mason.cell}
     for closing in (False, True):
         for _ in range(_LONGEST):
-            around = mason.look(robot)
+            around = mason.observe(robot)
             owner = around.claims.get(mason.cell)
             if around.exit is None or not around.open[around.exit]:
                 return

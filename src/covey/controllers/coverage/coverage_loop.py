@@ -62,10 +62,10 @@ class Sweep:
         self._trail: list[tuple[float, float, float]] = []
         self._told_s = 0.0
         self._version = -1
-        self.look(robot)
+        self.update(robot)
         self.done = np.zeros(self.grid.shape, bool)
 
-    def look(self, robot: Robot) -> None:
+    def update(self, robot: Robot) -> None:
         """Read the present map: occupied cells, where the body fits, and what it can cover."""
         assert robot.map is not None
         if robot.map.version == self._version:
@@ -255,7 +255,7 @@ class Sweep:
         yield_s = _YIELD_S * (1 + robot.team.index(robot.name))  # not all at once
         news_s, cells = robot.time, -1
         while True:
-            self.look(robot)
+            self.update(robot)
             left = self.left
             if np.count_nonzero(left) != cells:
                 news_s, cells = robot.time, np.count_nonzero(left)

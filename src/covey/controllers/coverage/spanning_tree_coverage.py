@@ -182,7 +182,7 @@ class Forest:
         """Build trees and drive around them until each free cell is in a tree and all robots are done."""
         robot, explored = self.robot, False
         while True:
-            self.sweep.look(robot)
+            self.sweep.update(robot)
             covered = {cell for cell in self.cells.all_free() if self.cells.covered(cell)}
             start = self.cells.nearest_free(robot.pose[0], robot.pose[1], self.own | self.taken() | covered)
             if start is not None:
@@ -221,7 +221,7 @@ class Forest:
         self.sweep.facts = {"walks": False}
 
     def _is_new(self, cell: Cell) -> bool:
-        self.sweep.look(self.robot)
+        self.sweep.update(self.robot)
         return cell not in self.own and cell not in self.taken() and self.cells.free(cell)
 
     async def help(self) -> None:

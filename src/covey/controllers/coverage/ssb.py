@@ -71,7 +71,7 @@ async def _spiral(robot: Robot, share: "_Share", reserve: int) -> None:
     claims, share.busy = share.claims, True
     direction, side = ssb_plan.align(claims.here, claims.free)
     while True:
-        claims.look(robot)
+        claims.update(robot)
         way = ssb_plan.next_direction(claims.here, direction, side, claims.free)
         share.direction, share.side = (direction if way is None else way), side
         share.note_points(claims.here)
@@ -124,7 +124,7 @@ class _Share:
 
         def changed(r: Robot) -> bool:
             nonlocal here
-            claims.look(r)
+            claims.update(r)
             if claims.here != here:
                 here, claims.news = claims.here, True
                 self.note_points(here)
@@ -190,7 +190,7 @@ class _Share:
     async def next_target(self, robot: Robot) -> Tile | None:
         """Return where the next spiral starts: by auction, else the nearest point, else the nearest uncovered tile."""
         claims = self.claims
-        claims.look(robot)
+        claims.update(robot)
         claims.mine = {claims.here}
         if self.auction.won is None and claims.company:
             await self.auction.hold(robot, self.step)

@@ -45,14 +45,14 @@ class Claims:
         self.tell_s, self.news = 0.0, True
         self._seen, self._look_s = -1, -math.inf
         self._tiles: Tiles | None = None
-        self.look(robot)
+        self.update(robot)
 
     @property
     def company(self) -> bool:
         """Whether another robot was heard recently."""
         return bool(self._held)
 
-    def look(self, robot: Robot) -> None:
+    def update(self, robot: Robot) -> None:
         """Update the tiles from the map."""
         belief = robot.map
         if belief is None or belief.version == self._seen or robot.time < self._look_s:

@@ -69,8 +69,8 @@ def hear(robot: Robot, agreed: Agreements) -> bool:
     before = agreed.parts_of(robot.name)
     for message in robot.messages(_AGREED):
         owners, times = message.payload
-        agreed.owners.take(owners)
-        agreed.times.take(times)
+        agreed.owners.merge(owners)
+        agreed.times.merge(times)
     return agreed.parts_of(robot.name) != before
 
 

@@ -69,7 +69,7 @@ class Driver:
         self._bearing: float | None = None
         self._stuck_at = (math.inf, math.inf)
 
-    def take(self, robot: Robot, way: np.ndarray) -> None:
+    def set_path(self, robot: Robot, way: np.ndarray) -> None:
         """Begin another path; a new path to the same goal does not reset the progress timer."""
         if not len(self.way) or math.dist(self.way[-1], way[-1]) > AHEAD_M:
             self._least_s = robot.time

@@ -41,7 +41,7 @@ class Formation:
         chosen = hungarian_assignment(costs)
         self.places = {name: (float(slots[k, 0]), float(slots[k, 1])) for name, k in zip(names, chosen, strict=True)}
 
-    def take(self, told: Mapping[str, Place]) -> None:
+    def set_places(self, told: Mapping[str, Place]) -> None:
         """Accept the places that the leader has assigned."""
         self.places = {name: (float(x), float(y)) for name, (x, y) in told.items()}
 

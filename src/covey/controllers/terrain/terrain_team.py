@@ -210,7 +210,7 @@ class TerrainTeam:
             if robot.time >= self._given_s + _GATHER_S - 1e-9 and self.formation.is_due(team, blocked_s):
                 self.formation.deal(self.order, team, robot.time)
         elif told := self._others[leader].facts.get("places"):
-            self.formation.take(told)
+            self.formation.set_places(told)
         if self.formation.places.get(robot.name) != before and self.goal.kind in _PLACED:
             self._set(robot, _Goal("", None, robot.text))
             self._next_s = robot.time
@@ -252,7 +252,7 @@ class TerrainTeam:
         if way is None:
             return False
         self._set(robot, _Goal("place", to, f"drives to its place ({to[0]:.1f}, {to[1]:.1f})"))
-        self.driver.take(robot, way)
+        self.driver.set_path(robot, way)
         self._next_s = robot.time + _LOOK_S
         return True
 
@@ -286,7 +286,7 @@ class TerrainTeam:
             self._next_s = robot.time
             return
         self._set(robot, _Goal("edge", (x, y), f"maps the edge at ({x:.1f}, {y:.1f})"))
-        self.driver.take(robot, way)
+        self.driver.set_path(robot, way)
         self._next_s = robot.time + _LOOK_S
         self._ask_scouts(robot, place)
 
@@ -312,7 +312,7 @@ class TerrainTeam:
         if robot.time >= self._again_s - 1e-9:
             grid = self._ground(robot).grid
             old = (grid.cells == 0) & (age_s(robot) > OLD_S)
-            turn = self.turning.look(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
+            turn = self.turning.begin(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
             self._again_s = robot.time + (_THINK_S if turn == 0.0 else OLD_S)
         if self.turning.left != 0.0:
             self.turning.step(robot)
@@ -344,7 +344,7 @@ class TerrainTeam:
                 if way is None:
                     self._think(robot)
                     return
-                self.driver.take(robot, way)
+                self.driver.set_path(robot, way)
         if self.order.mode == "look_before_leap":
             hidden = self.looker.sees_ahead(robot, self.driver)
             if hidden is not None:

@@ -22,7 +22,7 @@ class Turning:
         self.left, self._heading = 0.0, math.nan
         self._spun: list[tuple[float, float]] = []
 
-    def look(self, robot: Robot, grid: Grid) -> float:
+    def begin(self, robot: Robot, grid: Grid) -> float:
         """Turn as far as that reveals more of a map; return the angle [rad]."""
         self.left, self._heading = revealing_turn(robot, grid), robot.pose.heading
         return self.left
@@ -30,7 +30,7 @@ class Turning:
     def spin(self, robot: Robot, grid: Grid) -> bool:
         """Begin to turn as far as that reveals more, unless the robot has tried it here."""
         x, y, _ = robot.pose
-        if any(math.hypot(x - a, y - b) < _HERE_M for a, b in self._spun) or self.look(robot, grid) == 0.0:
+        if any(math.hypot(x - a, y - b) < _HERE_M for a, b in self._spun) or self.begin(robot, grid) == 0.0:
             return False
         if not self._spun:
             self.left = math.tau  # all around at the start, because nothing is known yet

@@ -47,7 +47,7 @@ class Incidents:
         """Account for robots that moved up or down with the ground, by ``by`` [m], shape (n,)."""
         self._high[:, 2] += by
 
-    def look(self, pose: np.ndarray, tilt: np.ndarray, commands: np.ndarray, halted: np.ndarray, dt: float):
+    def detect(self, pose: np.ndarray, tilt: np.ndarray, commands: np.ndarray, halted: np.ndarray, dt: float):
         """Return the incidents of a step.
 
         Args:

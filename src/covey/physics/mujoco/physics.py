@@ -144,7 +144,7 @@ class TerrainPhysics:
             advance(self._engine, data, self._per_substep)
             q[k] = data.qpos
             if near:
-                self._touching.look(data.contact, bodies.owner, data.qpos, bodies.position, k)
+                self._touching.update(data.contact, bodies.owner, data.qpos, bodies.position, k)
         if not np.isfinite(q[-1]).all():
             raise CoveyError("the physics engine found no finite solution; check the masses and sizes of the chassis")
         if wanted is None:
@@ -158,7 +158,7 @@ class TerrainPhysics:
         state.contact_bearing[:] = np.nan
         state.contact_bearing[contacts.felt[:, 1].astype(np.int64)] = contacts.felt[:, 2]
         tilt, halted = state.altitude_roll_pitch, state.halted
-        self.incidents = self._watch.look(state.pose, tilt, commands, halted, substeps * dt)
+        self.incidents = self._watch.detect(state.pose, tilt, commands, halted, substeps * dt)
         return contacts
 
     def _read(self, state: TeamState, q: Any, drives: Any, dt: float, wanted: Any = None, trace: Any = None) -> None:

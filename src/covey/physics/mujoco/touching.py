@@ -18,7 +18,7 @@ class Touching:
         self._begun: list[tuple[int, int, int, float, float, int]] = []
         self._felt: list[tuple[int, int, float]] = []
 
-    def look(self, contact: Any, owner: np.ndarray, q: np.ndarray, position: np.ndarray, substep: int) -> None:
+    def update(self, contact: Any, owner: np.ndarray, q: np.ndarray, position: np.ndarray, substep: int) -> None:
         """Record the engine's contacts after a substep; they include pairs with a gap of less than 2 mm.
 
         Args:

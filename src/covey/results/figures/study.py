@@ -17,13 +17,13 @@ from covey.results.figures.study_layout import (
     Scale,
     entry,
     facets,
+    footnote,
+    footnote_height_in,
     from_zero,
     label,
     legend,
     legend_height_in,
     marker,
-    note,
-    note_height_in,
     written,
 )
 from covey.results.statistics.intervals import FEWEST, bootstrap_interval
@@ -83,7 +83,7 @@ def _panels(
     handles = [] if facet is None else [entry(written(n), k, len(names)) for k, n in enumerate(names)]
     sizes = _sizes(most, _largest(scale))
     above = max(legend_height_in(style.PAGE_IN, handles, facet), legend_height_in(style.PAGE_IN, sizes, what))
-    below = note_height_in(style.PAGE_IN, text)
+    below = footnote_height_in(style.PAGE_IN, text)
     rows, extra = -(-len(metrics) // 2), scale.fit(2.8)
     high = _PANEL_IN + 0.45 + extra
     picture = style.Picture(style.PAGE_IN, above + rows * high + below)
@@ -103,7 +103,7 @@ def _panels(
         from_zero(axes)
     legend(picture, handles, title=None if facet is None else label(facet))
     legend(picture, sizes, title=f"runs of {most} that {what}", right=True)
-    note(picture, text)
+    footnote(picture, text)
     return picture
 
 

@@ -203,7 +203,7 @@ def from_zero(axes: Axes) -> None:
         axes.set_ylim(bottom=0.0)
 
 
-def note(picture: style.Picture, text: str) -> None:
+def footnote(picture: style.Picture, text: str) -> None:
     """Write a note along the bottom: the meaning of points, bars and bands, and the number of runs."""
     width, height = picture.get_size_inches()
     lines = textwrap.wrap(text, int((width - 0.2) / 0.0475))
@@ -212,6 +212,6 @@ def note(picture: style.Picture, text: str) -> None:
     )
 
 
-def note_height_in(width_in: float, text: str) -> float:
+def footnote_height_in(width_in: float, text: str) -> float:
     """Return the height of `note` [inch]."""
     return 0.1 + _LINE_IN * len(textwrap.wrap(text, int((width_in - 0.2) / 0.0475)))

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 from covey.errors import InvalidValueError
 from covey.lazy import pl
 from covey.results.figures import layout, style
-from covey.results.figures.study_layout import label, legend, legend_height_in, note, note_height_in, plain, written
+from covey.results.figures.study_layout import (
+    footnote,
+    footnote_height_in,
+    label,
+    legend,
+    legend_height_in,
+    plain,
+    written,
+)
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST, quantile
 from covey.results.statistics.sample import columns, groups, sample
@@ -115,12 +123,12 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
 
 def _axes(handles: list[Line2D], title: str | None, text: str) -> tuple[style.Picture, Axes]:
     """Return a picture of one column, with its legend above and a note below."""
-    above, below = legend_height_in(style.COLUMN_IN, handles, title), note_height_in(style.COLUMN_IN, text)
+    above, below = legend_height_in(style.COLUMN_IN, handles, title), footnote_height_in(style.COLUMN_IN, text)
     picture = style.Picture(style.COLUMN_IN, below + 0.36 + _HEIGHT_IN + above)
     axes = layout.place_axes(picture, 0.45, below + 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
     plain(axes)
     legend(picture, handles, title=title)
-    note(picture, text)
+    footnote(picture, text)
     return picture, axes
 
 

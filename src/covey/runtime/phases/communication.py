@@ -60,7 +60,7 @@ class Communication:
         self.sample = None
         if self.network.used and time_s >= self._next_s - 1e-9:
             self._next_s = time_s + self._every_s
-            self.sample = self.network.look(world, state.pose, alive, time_s)
+            self.sample = self.network.sample(world, state.pose, alive, time_s)
         self.blackboard.turn()
         self._leave(state, left, time_s)
         self.tags.expire(time_s)

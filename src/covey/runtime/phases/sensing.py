@@ -74,7 +74,7 @@ class SensorBank:
 
 
 class Sensing:
-    """The sensors of a team; `take` evaluates all samples due since the last control step.
+    """The sensors of a team; `sample` evaluates all samples due since the last control step.
 
     Raises:
         InvalidValueError: a sensor has more than one sample per substep.
@@ -108,7 +108,7 @@ class Sensing:
         self._before = -1  # the last substep with samples taken
         self._felt = np.empty((0, 3))
 
-    def take(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
+    def sample(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
         """Take all due samples of each bank, at the robots' poses at those times.
 
         Args:
@@ -170,7 +170,7 @@ class Sensing:
         )
 
     def wanted(self, substeps: int) -> np.ndarray:
-        """Return the coming substeps at which the next `take` needs the poses, uint8 (substeps,)."""
+        """Return the coming substeps at which the next `sample` needs the poses, uint8 (substeps,)."""
         now = self.clock.now
         wanted = np.zeros(substeps, np.uint8)
         for rate_hz in self._rates:

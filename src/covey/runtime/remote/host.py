@@ -19,8 +19,8 @@ from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.line import Line
 from covey.runtime.remote.mirror import Mirror
-from covey.runtime.remote.noting import Noting
 from covey.runtime.remote.pace import LockStep, RealTime
+from covey.runtime.remote.process_recorder import ProcessRecorder
 from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
 from covey.runtime.remote.use import Use
 from covey.runtime.transport.channel import Channel
@@ -95,7 +95,7 @@ class RemoteHost(Host):
         self.fleet = lines_of(record, [*channels.values(), *of_groups.values()])
         self._groups = {key: self.fleet.line(channel, ()) for key, channel in of_groups.items()}
         self._apart = {i: Apart(spec, self.fleet.line(channels[i], team.banks_of[i])) for i, spec in team.specs.items()}
-        self._noting = Noting()
+        self._process_recorder = ProcessRecorder()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
         for mapped in team.localization.teams:
             assert isinstance(mapped.beliefs, Mirror)
@@ -187,7 +187,7 @@ class RemoteHost(Host):
 
     def record_into(self, recorder: Recorder) -> None:
         """Set the recorder for the resources and the traffic of the processes."""
-        self._noting.recorder = recorder
+        self._process_recorder.recorder = recorder
 
     def close(self) -> None:
         """End every process."""
@@ -196,14 +196,14 @@ class RemoteHost(Host):
             if channel.last_words:
                 warnings.warn(failed_at_the_end(channel.name, channel.last_words), stacklevel=2)
         clock = self._team.computing.clock
-        self._noting.take(self.fleet.channels.values(), clock.step, clock.time_s, last=True)
+        self._process_recorder.record(self.fleet.channels.values(), clock.step, clock.time_s, last=True)
 
     # -- called by a mirror --------------------------------------------------------------------------------------------
 
     def ready(self) -> None:
         """Make sure that the processes have connected."""
         if self.fleet.open(self._birth):
-            self._noting.start(self.fleet.channels.values())
+            self._process_recorder.start(self.fleet.channels.values())
 
     def maps_until(self) -> float | None:
         """Return the deadline for answers to scans."""
@@ -285,7 +285,7 @@ class RemoteHost(Host):
             if channel.uses and self._measures:
                 for i in channel.robots:
                     self._team.computing.report_ram(i, Use(*channel.uses[-1]).software_mib)
-        self._noting.take(self.fleet.channels.values(), self._step, self._time_s)
+        self._process_recorder.record(self.fleet.channels.values(), self._step, self._time_s)
 
     # -- start ---------------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
         finally:
             lookout.stop()
             watchdog.close()
-        _tell(wire, use.look(0.0))
+        _tell(wire, use.sample(0.0))
         wire.send(END, (None, last_words, None))
     finally:
         wire.close()
@@ -180,7 +180,7 @@ class _Lookout(threading.Thread):
                 if self._watchdog.is_compiling:
                     self._wire.send(BUSY, NOTHING)
                 is_over = self._use.is_over
-                _tell(self._wire, self._use.look(0.0 if is_over and not was_over else EVERY_S))
+                _tell(self._wire, self._use.sample(0.0 if is_over and not was_over else EVERY_S))
                 was_over = is_over
             except TransportError:
                 _leave(1 if self._wire.is_open else CLOSED)

@@ -51,7 +51,7 @@ class OwnUse:
         self._bare_mib = self._process.memory_info().rss / _MIB
         self._last = self._now()
 
-    def look(self, least_s: float = EVERY_S) -> Use | None:
+    def sample(self, least_s: float = EVERY_S) -> Use | None:
         """Return the resources used since the last report; None if that is less than ``least_s`` ago."""
         if time.monotonic() - self._last[0] < least_s:
             return None

@@ -74,7 +74,7 @@ class Structures:
 
     def open_door(self, door: str) -> None:
         """Open a door."""
-        self._take(_door(door))
+        self._remove(_door(door))
 
     def close_door(self, door: str) -> None:
         """Shut a door."""
@@ -89,9 +89,9 @@ class Structures:
         index = self._material(material) if material else None
         self._put(name, patch, index)
 
-    def take(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Take a wall or an obstacle away."""
-        self._take(name)
+        self._remove(name)
 
     def clear(self, patch: Patch) -> int:
         """Tear down the world's own walls in some cells; return how many cells were walls."""
@@ -113,7 +113,7 @@ class Structures:
         else:
             self._repaint(_union(before[0], patch))
 
-    def _take(self, name: str) -> None:
+    def _remove(self, name: str) -> None:
         patch, _ = self._things.pop(name)
         self._repaint(patch)
 

@@ -69,7 +69,7 @@ class ExploredTruth:
         """Set the cells in which beams end now, bool (rows, columns)."""
         self._closed = closed_bits(solid)
 
-    def look(
+    def cast_and_mark(
         self,
         robots: np.ndarray,
         poses: np.ndarray,

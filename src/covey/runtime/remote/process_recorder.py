@@ -1,4 +1,4 @@
-"""`Noting`: records data about the processes of a run."""
+"""`ProcessRecorder`: records data about the processes of a run."""
 
 import time
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ TRAFFIC_S = 5.0
 """Period at which traffic is recorded [s of simulated time]."""
 
 
-class Noting:
+class ProcessRecorder:
     """Takes samples of the processes, and records them."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Noting:
         self._started = time.monotonic()
         self._wires = {channel.name: channel.wire for channel in channels if channel.wire is not None}
 
-    def take(self, channels: Iterable[Channel], step: int, time_s: float, last: bool = False) -> None:
+    def record(self, channels: Iterable[Channel], step: int, time_s: float, last: bool = False) -> None:
         """Record the data after a step."""
         if self.recorder is None:
             return
