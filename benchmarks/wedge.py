@@ -94,9 +94,9 @@ def beliefs():
     line("six robots publish, and take what the five others have published", best_us(share, 20))
     altitudes = true_altitude(truth.ground, team.grid)
     line("a belief of 260 x 260 vertices against the truth", best_us(lambda _: compare(team[0], altitudes), 20))
-    news = team.news(0, np.zeros(ROBOTS, np.int64))
-    marked = sum(int((item.evidence["mark"] > 0).sum()) for item in news.items)
-    print(f"{len(news.items)} tiles with {marked} vertices go over the air as {news.size_bytes} bytes")
+    update = team.update_since(0, np.zeros(ROBOTS, np.int64))
+    marked = sum(int((item.evidence["mark"] > 0).sum()) for item in update.items)
+    print(f"{len(update.items)} tiles with {marked} vertices go over the air as {update.size_bytes} bytes")
 
 
 def clouds():

@@ -77,8 +77,10 @@ def test_a_robot_answers_alone_what_it_answered_among_the_others(recorded, capsy
     lines = lines_of(log)
     assert {"step", "scan"} <= {next(iter(line)) for line in lines[1:]}
     shown = [line["step"]["fields"] for line in lines[1:] if "step" in line]
-    assert any(fields["news"] and fields["news"]["fields"]["tiles"] for fields in shown), "parts of others' maps"
-    assert any(fields["news"] and fields["news"]["fields"]["messages"]["tuple"] for fields in shown)
+    assert any(fields["received"] and fields["received"]["fields"]["tiles"] for fields in shown), (
+        "parts of others' maps"
+    )
+    assert any(fields["received"] and fields["received"]["fields"]["messages"]["tuple"] for fields in shown)
     assert any(fields["tags"] for fields in shown)
     assert main(["replay-robot", str(log)]) == 0
     assert f"scout0 gives the same answers in all {len(shown)} steps" in capsys.readouterr().out

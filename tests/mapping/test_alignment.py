@@ -237,7 +237,7 @@ MARKED += [(12, 60, 50, 53), (40, 43, 90, 147)]
 def test_a_place_that_the_maps_contradict_is_revised():
     marked, true, wrong = drawn(*MARKED), Pose(4.0, -3.0, 2.0), Pose(2.0, 3.0, 0.3)
     robot = holder(marked)
-    robot.take(heard(moved(marked, true)))
+    robot.store(heard(moved(marked, true)))
     robot.accepted["other"], robot.T_own_other["other"] = Alignment(wrong, 0.99, 1.0, 10.0), wrong
     assert robot.attempt("other") == "revised"
     assert robot.T_own_other["other"] == pytest.approx(true, abs=0.03)
@@ -248,13 +248,13 @@ def test_a_place_that_the_maps_contradict_is_withdrawn_when_there_is_no_better_o
     one, two, wrong = drawn(*MARKED), drawn((20, 23, 5, 140), (60, 63, 20, 120)), Pose(0.0, 0.0, 0.0)
     robot = holder(one)
     alone = robot.merged().cells
-    robot.take(heard(two))
+    robot.store(heard(two))
     robot.accepted["other"], robot.T_own_other["other"] = Alignment(wrong, 0.99, 1.0, 10.0), wrong
     assert not np.array_equal(robot.merged().cells, alone)
     assert robot.attempt("other") == "withdrawn"
     assert "other" not in robot.T_own_other
     assert np.array_equal(robot.merged().cells, alone)
-    robot.take(heard(two, version=2))
+    robot.store(heard(two, version=2))
     assert robot.attempt("other") is None  # nothing more is known than at the last attempt
 
 
@@ -262,7 +262,7 @@ def test_a_less_sure_place_does_not_replace_a_good_one():
     marked, true = drawn(*MARKED), Pose(4.0, -3.0, 2.0)
     held = Pose(4.02, -3.0, 2.001)
     robot = holder(marked)
-    robot.take(heard(moved(marked, true)))
+    robot.store(heard(moved(marked, true)))
     robot.accepted["other"], robot.T_own_other["other"] = Alignment(held, 0.99, 1.0, 10.0), held
     assert robot.attempt("other") is None
     assert robot.T_own_other["other"] == held
@@ -283,9 +283,9 @@ def test_a_robot_is_found_through_what_another_has_seen():
     near, between, far = part(0, 100), part(20, 245), part(150, 250)
     T_between, T_far = Pose(1.0, -2.0, 0.5), Pose(-3.0, 1.0, 2.0)
     robot = holder(near)
-    robot.take(heard(moved(far, T_far), "far"))
+    robot.store(heard(moved(far, T_far), "far"))
     assert robot.attempt("far") == "refused"
-    robot.take(heard(moved(between, T_between), "between"))
+    robot.store(heard(moved(between, T_between), "between"))
     assert robot.attempt("between") == "accepted"
     assert robot.attempt("far") == "accepted"
     assert robot.T_own_other["far"] == pytest.approx(T_far, abs=0.05)

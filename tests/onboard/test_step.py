@@ -13,7 +13,7 @@ from covey.comms.message import Message
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
 from covey.onboard.spec import RobotSpec
-from covey.onboard.step import Failed, Requests, StepInput, StepOutput, TeamNews
+from covey.onboard.step import Failed, Requests, StepInput, StepOutput, TeamUpdate
 from covey.robots.catalogue import disc
 from covey.runtime.transport.codec import RobotEnd, SimulatorEnd
 from covey.sensors.lidar import Lidar, LidarReading
@@ -94,21 +94,21 @@ def over(parts):
 def test_records_come_out_of_letters_as_they_went_in():
     simulator, robot = ends()
     message = Message("scout1", None, "word", {"n": 1}, 40, 0.1, 0.2, 1, 7)
-    news = TeamNews((message,), (("door", "open"),), {"scout1": Pose(1.0, 0.0, math.pi)})
-    first = StepInput(0.1, HOME, True, (scan(3.0),), ((0.05, 0.1),), ((scan(4.0),),), news=news)
+    received = TeamUpdate((message,), (("door", "open"),), {"scout1": Pose(1.0, 0.0, math.pi)})
+    first = StepInput(0.1, HOME, True, (scan(3.0),), ((0.05, 0.1),), ((scan(4.0),),), received=received)
     there = robot.decode(over(simulator.encode(first)))
     assert (there.time_s, there.pose, there.collided, there.times_s) == (0.1, HOME, True, ((0.05, 0.1),))
     assert [reading.ranges[0] for reading in there.come(0)] == [4.0, 3.0]
-    assert there.news is not None
-    assert [m.number for m in there.news.messages] == [7]
-    assert (there.news.entries, there.news.frames) == (news.entries, news.frames)
+    assert there.received is not None
+    assert [m.number for m in there.received.messages] == [7]
+    assert (there.received.entries, there.received.frames) == (received.entries, received.frames)
 
     letter = simulator.encode(StepInput(0.2, HOME, False, (scan(2.5),), ((0.2,),)))
     assert "angles" not in letter[0]["samples"][0][-1], "what never changes of a reading is sent once"
     later = robot.decode(over(letter))
     assert later.readings[0].ranges[0] == 2.5
     assert later.readings[0].angles[1] == 1.0
-    assert later.news is None
+    assert later.received is None
     none = robot.decode(over(simulator.encode(StepInput(0.3, HOME, False, (scan(2.5),), ((),)))))
     assert none.readings[0].ranges[0] == 2.5, "the newest reading stays when none has come"
     assert none.come(0) == ()

@@ -64,10 +64,10 @@ def group_sizes(hears: np.ndarray) -> np.ndarray:
     left, sizes = np.ones(len(hears), bool), []
     while left.any():
         group = np.zeros(len(hears), bool)
-        news = np.argmax(left, keepdims=True)
-        while len(news):
-            group[news] = True
-            news = np.flatnonzero(hears[news].any(axis=0) & ~group)
+        reached = np.argmax(left, keepdims=True)
+        while len(reached):
+            group[reached] = True
+            reached = np.flatnonzero(hears[reached].any(axis=0) & ~group)
         left &= ~group
         sizes.append(np.count_nonzero(group))
     return np.sort(np.array(sizes, np.int64))[::-1]

@@ -1,7 +1,7 @@
 """The step of a robot: its input and its output.
 
 A host gives each robot a `StepInput` and gets a `StepOutput`; hosts differ only in how these travel. If robots share
-mailboxes and beliefs with the simulation, the host leaves out ``news`` and gets no ``messages`` and ``entries``.
+mailboxes and beliefs with the simulation, the host leaves out ``received`` and gets no ``messages`` and ``entries``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from covey.onboard.motions import STILL, Twist
 from covey.robots.sample import Sample
 
 
-class TeamNews(NamedTuple):
+class TeamUpdate(NamedTuple):
     """What a robot that shares no memory with the simulation has received since its last step.
 
     Attributes:
@@ -45,7 +45,7 @@ class StepInput(NamedTuple):
         times_s: for each sensor, the times of the readings since its last step, oldest first [s].
         older: for each sensor these readings except the newest; empty if no sensor has any.
         tags: the environment tags in reach, nearest first.
-        news: what it has received; None for nothing.
+        received: what it has received; None for nothing.
     """
 
     time_s: float
@@ -55,7 +55,7 @@ class StepInput(NamedTuple):
     times_s: tuple[tuple[float, ...], ...] = ()
     older: tuple[tuple[Any, ...], ...] = ()
     tags: Sequence[TagReading] = ()
-    news: TeamNews | None = None
+    received: TeamUpdate | None = None
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""

@@ -66,14 +66,14 @@ def same(one, other):
 def test_the_order_in_which_news_arrive_and_how_often_do_not_matter(sights, order):
     first, second = told(sights), told(sights)
     for beliefs, sequence in ((first, range(4)), (second, [*order, *order])):
-        early = [beliefs.news(1, np.zeros(3, int)), beliefs.news(2, np.zeros(3, int))]
+        early = [beliefs.update_since(1, np.zeros(3, int)), beliefs.update_since(2, np.zeros(3, int))]
         see(beliefs, 1, np.full((4, 4), 0.02), 99, corner=(8, 8))
         beliefs.publish()
-        news = [*early, beliefs.news(1, np.zeros(3, int)), beliefs.news(2, np.zeros(3, int))]
+        updates = [*early, beliefs.update_since(1, np.zeros(3, int)), beliefs.update_since(2, np.zeros(3, int))]
         for k in sequence:
-            beliefs.take(np.arange(3)[:, None] == 0, [news[k]])
+            beliefs.merge_updates(np.arange(3)[:, None] == 0, [updates[k]])
     same(shown(first, 0), shown(second, 0))
-    assert (first[0].marks()[8:12, 8:12] > 0).all()  # and the news did arrive
+    assert (first[0].marks()[8:12, 8:12] > 0).all()  # and the updates did arrive
 
 
 @settings(max_examples=25)
@@ -150,13 +150,13 @@ def test_a_drop_guessed_by_one_is_what_another_has_measured():
 @given(st.lists(SIGHT, min_size=1, max_size=25))
 def test_news_survive_the_air_and_are_as_long_as_they_say(sights):
     beliefs, other = told(sights), told(sights)
-    news = beliefs.news(1, np.zeros(3, int))
-    code = beliefs.encode(news)
-    assert len(code) == news.size_bytes
+    update = beliefs.update_since(1, np.zeros(3, int))
+    code = beliefs.encode(update)
+    assert len(code) == update.size_bytes
     back = other.decode(code)
-    assert (back.giver, back.until.tolist(), back.since.tolist()) == (1, news.until.tolist(), news.since.tolist())
+    assert (back.giver, back.until.tolist(), back.since.tolist()) == (1, update.until.tolist(), update.since.tolist())
     received = np.arange(3)[:, None] == 0
-    np.testing.assert_array_equal(beliefs.take(received, [news]), other.take(received, [back]))
+    np.testing.assert_array_equal(beliefs.merge_updates(received, [update]), other.merge_updates(received, [back]))
     same(shown(beliefs, 0), shown(other, 0))
 
 

@@ -38,13 +38,13 @@ def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ver
             for beliefs in (whole, mirror):
                 beliefs.publish()
             givers = np.flatnonzero(hears.any(axis=0)).tolist()
-            news = [mirror.news(i, np.zeros(3, np.int64)) for i in givers]
+            updates = [mirror.update_since(i, np.zeros(3, np.int64)) for i in givers]
             for robot in range(3):
-                some = [one for one, i in zip(news, givers, strict=True) if hears[robot, i]]
+                some = [one for one, i in zip(updates, givers, strict=True) if hears[robot, i]]
                 if some:
                     apart[robot].take_tiles(mirror.lacking(robot, some))
-            mirror.take(hears[:, givers], news)
-            whole.take(hears[:, givers], [whole.news(i, np.zeros(3, np.int64)) for i in givers])
+            mirror.merge_updates(hears[:, givers], updates)
+            whole.merge_updates(hears[:, givers], [whole.update_since(i, np.zeros(3, np.int64)) for i in givers])
         np.testing.assert_array_equal(mirror.occupancy, whole.occupancy)
         np.testing.assert_array_equal(mirror.version, whole.version)
         np.testing.assert_array_equal(mirror.tile_changed, whole.tile_changed)

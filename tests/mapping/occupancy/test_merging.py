@@ -17,7 +17,7 @@ publish_ = st.tuples(st.just("publish"), robots, st.just(0))
 merge_ = st.tuples(st.just("merge"), robots, robots)
 tell_ = st.tuples(
     st.just("tell"), robots, robots
-)  # a makes news for b, which may arrive at any time, anywhere, or never
+)  # a makes an update for b, which may arrive at any time, anywhere, or never
 arrive_ = st.tuples(st.just("arrive"), robots, st.integers(0, 50))
 acts = st.one_of(see_, see_, publish_, merge_, tell_, arrive_)
 histories = st.lists(acts, max_size=30)
@@ -56,7 +56,7 @@ class Plain:
     def publish(self, a, _):
         own, known = tiles_of(self.beliefs[a].own.astype(int)), self.beliefs.clock[a].copy()
         moved = self.beliefs.publish(np.array([a]))
-        items = self.beliefs.news(a, known).items
+        items = self.beliefs.update_since(a, known).items
         assert moved == len(items)
         assert (items[:, 1] == a).all()
         fresh = np.isin(np.arange(TILES), items[:, 0])
@@ -69,14 +69,14 @@ class Plain:
         self._take(a, self.held[b], self.beliefs.merge(a, b))
 
     def tell(self, a, b):
-        news = self.beliefs.news(a, self.beliefs.clock[b])
-        self.told.append((news, self.held[a] * (self.held[a] > self.beliefs.clock[b][:, None])))
+        update = self.beliefs.update_since(a, self.beliefs.clock[b])
+        self.told.append((update, self.held[a] * (self.held[a] > self.beliefs.clock[b][:, None])))
 
     def arrive(self, a, k):
         if self.told:
-            news, held = self.told[k % len(self.told)]
+            update, held = self.told[k % len(self.told)]
             received = (np.arange(N) == a)[:, None]
-            self._take(a, held, self.beliefs.take(received, [news])[a])
+            self._take(a, held, self.beliefs.merge_updates(received, [update])[a])
 
     def _take(self, a, held, moved):
         before = self.held[a].copy()
@@ -161,7 +161,7 @@ def test_news_travels_over_several_hops_and_old_news_is_harmless():
     beliefs = team()
     see(beliefs, 0, 1)
     beliefs.publish()
-    old = beliefs.news(0, np.zeros(N, int))
+    old = beliefs.update_since(0, np.zeros(N, int))
     beliefs.merge(3, 0)
     see(beliefs, 0, 2)
     beliefs.publish()
@@ -169,7 +169,7 @@ def test_news_travels_over_several_hops_and_old_news_is_harmless():
         beliefs.merge(a, b)
     np.testing.assert_array_equal(beliefs[2].log_odds, beliefs[0].own)
     assert beliefs.merge(2, 3) == 0
-    assert beliefs.take(np.ones((N, 1), bool), [old]).tolist() == [0, 0, 0, 0]
+    assert beliefs.merge_updates(np.ones((N, 1), bool), [old]).tolist() == [0, 0, 0, 0]
     np.testing.assert_array_equal(beliefs[2].log_odds, beliefs[0].own)
 
 
@@ -179,10 +179,10 @@ def test_news_as_bytes_say_the_same_elsewhere(history, order):
     here, elsewhere = Plain(), team()
     here.play([*history, *(("publish", i, 0) for i in range(N))])
     for giver in (*order, *range(N)):
-        news = here.beliefs.news(giver, elsewhere.clock[0])
-        code = here.beliefs.encode(news)
-        assert len(code) == news.size_bytes
-        elsewhere.take(np.ones((N, 1), bool), [elsewhere.decode(code)])
+        update = here.beliefs.update_since(giver, elsewhere.clock[0])
+        code = here.beliefs.encode(update)
+        assert len(code) == update.size_bytes
+        elsewhere.merge_updates(np.ones((N, 1), bool), [elsewhere.decode(code)])
     total = sum(here.beliefs[i].own.astype(int) for i in range(1, N))
     np.testing.assert_array_equal(elsewhere[0].log_odds, total)
 
@@ -198,7 +198,7 @@ def test_only_tiles_that_the_other_lacks_move():
     assert beliefs[0].publish() == 0
     assert beliefs[1].merge(beliefs[0]) == 1
     assert beliefs[2].merge(beliefs[1]) == 2
-    assert len(beliefs.news(2, beliefs.clock[1]).items) == 0
+    assert len(beliefs.update_since(2, beliefs.clock[1]).items) == 0
 
 
 def test_what_was_published_does_not_change_when_its_robot_goes_on():

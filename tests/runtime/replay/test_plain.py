@@ -9,7 +9,7 @@ from covey.comms.blackboard import Blackboard, BlackboardView
 from covey.comms.message import Message
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
-from covey.onboard.step import StepInput, TeamNews
+from covey.onboard.step import StepInput, TeamUpdate
 from covey.robots.catalogue import pioneer3dx
 from covey.runtime.replay.plain import decode, encode
 
@@ -37,11 +37,11 @@ def test_numbers_come_back_to_the_last_bit():
 
 def test_records_and_containers_come_back():
     message = Message("a", None, "word", {(1, 2): {3}}, 40, 0.1, 0.2, 1, 7)
-    shown = StepInput(0.1, Pose(1.0, 2.0, 3.0), news=TeamNews((message,)))
+    shown = StepInput(0.1, Pose(1.0, 2.0, 3.0), received=TeamUpdate((message,)))
     back = there_and_back(shown)
     assert back.pose == shown.pose
     assert isinstance(back.pose, Pose)
-    assert back.news.messages[0].payload == {(1, 2): {3}}
+    assert back.received.messages[0].payload == {(1, 2): {3}}
     model = pioneer3dx()
     assert there_and_back(model) == model
 

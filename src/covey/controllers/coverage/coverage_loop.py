@@ -253,12 +253,12 @@ class Sweep:
         """
         robot.note("what is left")
         yield_s = _YIELD_S * (1 + robot.team.index(robot.name))  # not all at once
-        news_s, cells = robot.time, -1
+        changed_s, cells = robot.time, -1
         while True:
             self.update(robot)
             left = self.left
             if np.count_nonzero(left) != cells:
-                news_s, cells = robot.time, np.count_nonzero(left)
+                changed_s, cells = robot.time, np.count_nonzero(left)
             if not left.any():
                 if not len(robot.frontiers(min_cells=_FRONTIER_CELLS)):
                     return
@@ -268,7 +268,7 @@ class Sweep:
                     return
                 continue
             mask = self.mine(robot, left)
-            if not mask.any() and robot.time < news_s + yield_s:
+            if not mask.any() and robot.time < changed_s + yield_s:
                 await robot.sleep(0.5, until=self.mark)  # the others are working on it
                 continue
             await self.visit_nearest(robot, mask if mask.any() else left)

@@ -173,8 +173,8 @@ class Forest:
     def claim(self, cells: set[Cell]) -> None:
         """Add cells to the robot's trees and announce them; repeat all every few seconds, for robots that come near."""
         again = self.robot.time >= self._told_s + _TELL_ALL_S
-        if news := self.own | cells if again else cells - self.own:
-            self.robot.send(sorted(news), kind=_TREE)
+        if new_cells := self.own | cells if again else cells - self.own:
+            self.robot.send(sorted(new_cells), kind=_TREE)
         self._told_s = self.robot.time if again else self._told_s
         self.own |= cells
 

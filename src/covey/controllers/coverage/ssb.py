@@ -126,17 +126,17 @@ class _Share:
             nonlocal here
             claims.update(r)
             if claims.here != here:
-                here, claims.news = claims.here, True
+                here, claims.changed = claims.here, True
                 self.note_points(here)
-            if claims.news and claims.here != last:
-                claims.news = False
+            if claims.changed and claims.here != last:
+                claims.changed = False
                 ahead = self.straight_on()
                 if not ahead or ahead[-1] != last:
                     return True
                 self._reserve(r, ahead, reserve)
             return False
 
-        claims.news, self._run = False, run
+        claims.changed, self._run = False, run
         outcome = await self.driver.straight(robot, place, changed)
         self._run = None
         if outcome == "arrived":

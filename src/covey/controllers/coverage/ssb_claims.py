@@ -27,7 +27,7 @@ class Claims:
         mine: tiles that it has reserved.
         refused: tiles that it could not reach.
         room: where its body fits on the map, bool (rows, columns).
-        news: whether something has changed.
+        changed: whether something has changed.
         tell_s: when to tell the others again [s].
     """
 
@@ -42,7 +42,7 @@ class Claims:
         self._held: dict[str, tuple[AbstractSet[Tile], float]] = {}
         self._reserved: set[Tile] = set()
         self._untold: set[Tile] = set()
-        self.tell_s, self.news = 0.0, True
+        self.tell_s, self.changed = 0.0, True
         self._seen, self._look_s = -1, -math.inf
         self._tiles: Tiles | None = None
         self.update(robot)
@@ -60,7 +60,7 @@ class Claims:
         self._seen, self._look_s = belief.version, robot.time + _LOOK_S
         room = robot.model.outer_radius_m + _GAP_M
         wide = clearance(belief.occupancy(), belief.grid.resolution, 2.0 * room) >= room
-        self.news = True
+        self.changed = True
         self.room = wide & robot.reachable()
         self._tiles = coarse(belief.grid, self.room, self._tile_m, self._reach_m)
 
@@ -109,7 +109,7 @@ class Claims:
         self._held[sender] = held if robot.team.index(sender) > self._rank else held - self.mine, robot.time
         if robot.team.index(sender) > self._rank:
             self.mine -= held - {self.here}
-        self.news = True
+        self.changed = True
         self.covered |= covered
         self.points -= covered
 

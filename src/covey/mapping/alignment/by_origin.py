@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.occupancy.belief import Beliefs
 
 
@@ -34,8 +34,8 @@ class EvidenceByOrigin(Beliefs):
             self._team.own[robot, changed] = self._slots_with(now[changed], 0)
         return super().publish(robots)
 
-    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
-        """Let robots take the tiles that they received, as `Beliefs.take`."""
-        taken = super().take(received, news)
+    def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
+        """Let robots take the tiles that they received, as `Beliefs.merge_updates`."""
+        taken = super().merge_updates(received, updates)
         self.fresh |= taken > 0
         return taken

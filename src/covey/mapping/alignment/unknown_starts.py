@@ -92,11 +92,11 @@ class UnknownStarts:
             mine = self.heard[name] = Heard(name, version, self.grid.with_cells(self.belief.own.copy()))
         return mine
 
-    def take(self, news: Heard) -> None:
+    def store(self, heard: Heard) -> None:
         """Keep evidence of another robot if it is newer than the held one."""
-        held = self.heard.get(news.origin)
-        if held is None or held.version < news.version:
-            self.heard[news.origin] = news
+        held = self.heard.get(heard.origin)
+        if held is None or held.version < heard.version:
+            self.heard[heard.origin] = heard
 
     def hear(self, other: "UnknownStarts") -> Alignment:
         """Take another robot's evidence, look for its frame if an attempt is due, and return the alignment with it.
@@ -106,7 +106,7 @@ class UnknownStarts:
         """
         name = other.publish().origin
         for origin in sorted(other.heard):
-            self.take(other.heard[origin])
+            self.store(other.heard[origin])
         if name not in self.T_own_other or name in self.accepted:
             self.attempt(name)
         if name not in self.T_own_other:

@@ -25,7 +25,7 @@ from covey.mapping.elevation.footing import ground_points
 from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
 from covey.mapping.elevation.points import see_points
 from covey.mapping.elevation.versions import TileVersion
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory, read_only
 from covey.mapping.occupancy.tiles import TILE
 from covey.mapping.records import ElevationMapping
@@ -231,28 +231,28 @@ class Elevations(SharedMaps):
             self._team.dirty[robot] = 0
         return count
 
-    def news(self, giver: int, since: np.ndarray) -> News:
+    def update_since(self, giver: int, since: np.ndarray) -> MapUpdate:
         """Return what a robot holds that others do not know yet; see `covey.mapping.occupancy.belief.Beliefs`."""
         until = self.clock[giver].copy()
         wanted = np.flatnonzero(until > since).tolist()
         items = [v for o in wanted for v in self._held[giver][o].values() if v.version > since[o]]
         since = np.minimum(since, until)
-        return News(giver, items, since, until, versions.size_of(items, since, until))
+        return MapUpdate(giver, items, since, until, versions.size_of(items, since, until))
 
-    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+    def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
         """Let robots take the tiles that they received and that are newer than what they hold.
 
         Args:
-            received: bool (n, m), which of the news each robot received.
-            news: m of them.
+            received: bool (n, m), which of the updates each robot received.
+            updates: m of them.
 
         Returns:
             int64 (n,), number of tiles that each robot took.
         """
         taken = np.zeros(len(self), np.int64)
-        for robot in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
+        for robot in np.flatnonzero(received.any(axis=1)).tolist() if len(updates) else ():
             held, clock, touched = self._held[robot], self.clock[robot], {}
-            for one in (news[k] for k in np.flatnonzero(received[robot]).tolist()):
+            for one in (updates[k] for k in np.flatnonzero(received[robot]).tolist()):
                 for item in one.items:
                     mine = held[item.origin].get(item.tile)
                     if item.origin != robot and (mine is None or mine.version < item.version):
@@ -265,12 +265,12 @@ class Elevations(SharedMaps):
             self._join(robot, sorted(touched.items()))
         return taken
 
-    def encode(self, news: News) -> bytes:
-        """Return news as the ``news.size_bytes`` bytes that go over the air."""
-        return versions.encode(news)
+    def encode(self, update: MapUpdate) -> bytes:
+        """Return an update as the ``update.size_bytes`` bytes that go over the air."""
+        return versions.encode(update)
 
-    def decode(self, code: bytes) -> News:
-        """Return the news that `encode` of beliefs of the same robots about the same ground made bytes of."""
+    def decode(self, code: bytes) -> MapUpdate:
+        """Return the update that `encode` of beliefs of the same robots about the same ground made bytes of."""
         return versions.decode(code, len(self))
 
     def union(self) -> np.ndarray:

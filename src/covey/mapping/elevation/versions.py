@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from covey.mapping.elevation.kernels import EVIDENCE
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.occupancy.tiles import TILE, TILE_CELLS
 
 _HEAD = struct.Struct("<IHIHH")
-_NEWS = struct.Struct("<HHI")
+_UPDATE = struct.Struct("<HHI")
 _CLOCK = struct.Struct("<HII")
 _LEAST = (127 - 48) << 10  # exponent and ten bits of mantissa of 2^-48 m^2
 
@@ -70,12 +70,12 @@ def _widened(short: np.ndarray) -> np.ndarray:
     return ((short.astype(np.uint32) + np.uint32(_LEAST)) << np.uint32(13)).view(np.float32)
 
 
-def encode(news: News) -> bytes:
-    """Return news as the bytes that go over the air."""
-    wanted = np.flatnonzero(news.until > news.since)
-    out = [_NEWS.pack(news.giver, len(wanted), len(news.items))]
-    out += [_CLOCK.pack(int(o), int(news.since[o]), int(news.until[o])) for o in wanted]
-    for item in news.items:
+def encode(update: MapUpdate) -> bytes:
+    """Return an update as the bytes that go over the air."""
+    wanted = np.flatnonzero(update.until > update.since)
+    out = [_UPDATE.pack(update.giver, len(wanted), len(update.items))]
+    out += [_CLOCK.pack(int(o), int(update.since[o]), int(update.until[o])) for o in wanted]
+    for item in update.items:
         evidence = item.evidence.ravel()
         mark = evidence["mark"]
         known, changed = np.flatnonzero(mark), np.flatnonzero(evidence["changed"])
@@ -91,16 +91,16 @@ def encode(news: News) -> bytes:
 
 
 def size_of(items: Sequence[TileVersion], since: np.ndarray, until: np.ndarray) -> int:
-    """Return the encoded length of news [byte]."""
+    """Return the encoded length of an update [byte]."""
     wanted = int(np.count_nonzero(until > since))
-    return _NEWS.size + _CLOCK.size * wanted + sum(item.size_bytes for item in items)
+    return _UPDATE.size + _CLOCK.size * wanted + sum(item.size_bytes for item in items)
 
 
-def decode(code: bytes, robots: int) -> News:
-    """Return the news in the bytes of `encode`, sent by one of ``robots`` robots."""
+def decode(code: bytes, robots: int) -> MapUpdate:
+    """Return the update in the bytes of `encode`, sent by one of ``robots`` robots."""
     since, until = np.zeros(robots, np.int64), np.zeros(robots, np.int64)
-    giver, wanted, count = _NEWS.unpack_from(code)
-    at = _NEWS.size
+    giver, wanted, count = _UPDATE.unpack_from(code)
+    at = _UPDATE.size
     for _ in range(wanted):
         robot, since[robot], until[robot] = _CLOCK.unpack_from(code, at)
         at += _CLOCK.size
@@ -125,4 +125,4 @@ def decode(code: bytes, robots: int) -> News:
         changed = array("<u2", changed_count)
         evidence["changed"][changed] = array("<i4", changed_count)
         items.append(TileVersion(tile, origin, version, evidence.reshape(TILE, TILE)))
-    return News(giver, items, since, until, len(code))
+    return MapUpdate(giver, items, since, until, len(code))

@@ -7,8 +7,8 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class News:
-    """An update from one robot to others; made by `Beliefs.news`, merged by `Beliefs.take`.
+class MapUpdate:
+    """An update from one robot to others; made by `Beliefs.update_since`, merged by `Beliefs.merge_updates`.
 
     Attributes:
         giver: the sending robot.

@@ -11,7 +11,7 @@ import psutil
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 
 _CELL_BYTES = 9
 """What the truth that maps are set beside takes for each of their cells, however many maps there are."""
@@ -82,11 +82,11 @@ class SharedMaps(ABC):
         """Make the changed tiles of robots' own evidence available to others; return how many there are."""
 
     @abstractmethod
-    def news(self, giver: int, since: np.ndarray) -> News:
+    def update_since(self, giver: int, since: np.ndarray) -> MapUpdate:
         """Return the update with what a robot holds that was published after ``since``, int64 (n,), a `clock`."""
 
     @abstractmethod
-    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+    def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
         """Merge m updates into the robots that received them, bool (n, m); return the number of tiles of each robot."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ class SharedMaps(ABC):
         if not (self.clock[other] > self.clock[robot]).any():
             return 0
         received = np.arange(len(self))[:, None] == robot
-        return int(self.take(received, [self.news(other, self.clock[robot])])[robot])
+        return int(self.merge_updates(received, [self.update_since(other, self.clock[robot])])[robot])
 
     def share(self, hears: np.ndarray) -> np.ndarray:
         """Let every robot publish, then merge what the robots that it hears held before this round.
@@ -111,7 +111,9 @@ class SharedMaps(ABC):
         """
         givers = np.flatnonzero(np.any(hears, axis=0)).tolist()
         self.publish(np.array(givers, np.int64))
-        return self.take(hears[:, givers], [self.news(i, self.clock[hears[:, i]].min(axis=0)) for i in givers])
+        return self.merge_updates(
+            hears[:, givers], [self.update_since(i, self.clock[hears[:, i]].min(axis=0)) for i in givers]
+        )
 
 
 class SharedMap:

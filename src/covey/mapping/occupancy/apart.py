@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.merge_rules import RULES, Rule
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.evidence import copied
@@ -67,9 +67,9 @@ class OwnBelief(Beliefs):
         """Add tiles of other robots' evidence to the belief."""
         slots = self._slots_with(others.cells, others.items[:, 2])
         items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
-        news = News(self.robot, items, never, never, 0)
-        self._under_way.add(news)
-        self.take((np.arange(len(self)) == self.robot)[:, None], [news])
+        update = MapUpdate(self.robot, items, never, never, 0)
+        self._under_way.add(update)
+        self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [update])
 
 
 class MirroredBeliefs(Beliefs):
@@ -82,9 +82,9 @@ class MirroredBeliefs(Beliefs):
         self._team.mapped_pose[robot] = pose
         put_tiles(robot, own.tiles, own.cells, self._team, self._store, RULES.index(self.rule))
 
-    def lacking(self, robot: int, news: Sequence[News]) -> OthersTiles:
-        """Return the tiles of some news that are newer than those that a robot holds."""
-        items = np.concatenate([one.items for one in news])
+    def lacking(self, robot: int, updates: Sequence[MapUpdate]) -> OthersTiles:
+        """Return the tiles of some updates that are newer than those that a robot holds."""
+        items = np.concatenate([one.items for one in updates])
         store, node = self._store, self._team.node[robot]
         held = store.version[store.parts[node[items[:, 0]], items[:, 1]]]
         items = items[(items[:, 1] != robot) & (store.version[items[:, 2]] > held)]

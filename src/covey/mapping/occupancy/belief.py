@@ -20,7 +20,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.beams import beam_directions
 from covey.geometry.grid import Grid
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.merge_rules import RULES, Rule
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory
 from covey.mapping.occupancy import evidence, tile_code, tiles
@@ -94,7 +94,7 @@ class Beliefs(SharedMaps):
         self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
         self._steps_per_stamp = 1
-        self._under_way: weakref.WeakSet[News] = weakref.WeakSet()
+        self._under_way: weakref.WeakSet[MapUpdate] = weakref.WeakSet()
 
     @classmethod
     def covering(
@@ -205,7 +205,7 @@ class Beliefs(SharedMaps):
         team = self._team
         return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
 
-    def news(self, giver: int, since: np.ndarray) -> News:
+    def update_since(self, giver: int, since: np.ndarray) -> MapUpdate:
         """Return an update with what a robot holds that others do not know.
 
         Args:
@@ -217,57 +217,60 @@ class Beliefs(SharedMaps):
         wanted = np.flatnonzero(until > since)
         items = tiles.gather(giver, wanted, since, self._team, self._store)
         size = tile_code.size_of(items, until, len(wanted), self._store)
-        news = News(giver, items, np.minimum(since, until), until, size)
-        self._under_way.add(news)
-        return news
+        update = MapUpdate(giver, items, np.minimum(since, until), until, size)
+        self._under_way.add(update)
+        return update
 
-    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+    def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
         """Merge received tiles that are newer than those that the robots hold.
 
         Args:
             received: bool (n, m), which updates each robot received.
-            news: the m updates.
+            updates: the m updates.
 
         Returns:
             int64 (n,), the number of tiles that each robot merged.
         """
         taken = np.zeros(len(self), np.int64)
-        if not news:
+        if not updates:
             return taken
-        items, bounds = np.concatenate([one.items for one in news]), np.cumsum([0, *(len(one.items) for one in news)])
-        since, until = (np.array([getattr(one, name) for one in news]) for name in ("since", "until"))
+        items, bounds = (
+            np.concatenate([one.items for one in updates]),
+            np.cumsum([0, *(len(one.items) for one in updates)]),
+        )
+        since, until = (np.array([getattr(one, name) for one in updates]) for name in ("since", "until"))
         arguments = np.ascontiguousarray(received, np.bool_), items, bounds, since, until, self._team
-        done = tiles.take(*arguments, self._store, 0, taken, self._rule)
+        done = tiles.merge_updates(*arguments, self._store, 0, taken, self._rule)
         while done < len(self):
             self._make_room(nodes=self.tile_changed.shape[1])
-            done = tiles.take(*arguments, self._store, done, taken, self._rule)
+            done = tiles.merge_updates(*arguments, self._store, done, taken, self._rule)
         return taken
 
-    def encode(self, news: News) -> bytes:
-        """Return an update as the ``news.size_bytes`` bytes that are transmitted."""
-        return tile_code.encode(news.giver, news.items, news.since, news.until, self._store)
+    def encode(self, update: MapUpdate) -> bytes:
+        """Return an update as the ``update.size_bytes`` bytes that are transmitted."""
+        return tile_code.encode(update.giver, update.items, update.since, update.until, self._store)
 
-    def decode(self, code: bytes) -> News:
+    def decode(self, code: bytes) -> MapUpdate:
         """Return the update in bytes from `encode`, called on beliefs of the same robots on the same grid."""
         giver, found, since, until = tile_code.decode(code, len(self))
         slots = self._slots_with(
             np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
         )
         items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
-        news = News(giver, items.reshape(-1, 3), since, until, len(code))
-        self._under_way.add(news)
-        return news
+        update = MapUpdate(giver, items.reshape(-1, 3), since, until, len(code))
+        self._under_way.add(update)
+        return update
 
-    def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> News:
+    def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> MapUpdate:
         """Return an update made outside this team: evidence of a robot, int8 (k, 1024), for tiles (k,).
 
         It replaces older versions of that robot's evidence in these tiles; no clock changes.
         """
         slots = self._slots_with(cells, version)
         items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
-        news = News(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
-        self._under_way.add(news)
-        return news
+        update = MapUpdate(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
+        self._under_way.add(update)
+        return update
 
     def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
         """Return another robot's evidence that a robot holds: int8 (tiles, 1024), and versions, int32 (tiles,)."""
@@ -296,7 +299,7 @@ class Beliefs(SharedMaps):
         return step // self._steps_per_stamp + 1
 
     def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
-        held = [news.items[:, 2] for news in self._under_way]
+        held = [update.items[:, 2] for update in self._under_way]
         self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
 
     def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:

@@ -26,11 +26,11 @@ _GAMMA_BITS = np.array([0, *(2 * (length.bit_length() - 1) + 1 for length in ran
 
 @kernel
 def size_of(items, until, origins, store):
-    """Return the bytes of news when encoded; the sizes of tiles that were not known are kept in the store.
+    """Return the bytes of an update when encoded; the sizes of tiles that were not known are kept in the store.
 
     Args:
         items: int32 (k, 3) of `covey.mapping.occupancy.tiles.gather`. until: int64 (n,): the publications that ages of
-            versions are counted back from. origins: of how many robots there are news.
+            versions are counted back from. origins: of how many robots it holds publications.
     """
     total = _HEAD_BYTES + origins * _ORIGIN_BYTES
     for i in range(items.shape[0]):
@@ -81,10 +81,10 @@ def _index_bits(count):
 
 
 def encode(giver: int, items: np.ndarray, since: np.ndarray, until: np.ndarray, store: Store) -> bytes:
-    """Return news as bytes: the head, and for each robot that it is about its publications and tiles.
+    """Return an update as bytes: the head, and for each robot that it is about its publications and tiles.
 
     A tile is its number, its age in publications (7 bits in a byte, the lowest first, the top bit set on all but the
-    last), and its code. Arguments as in `covey.mapping.exchange.map_updates.News`.
+    last), and its code. Arguments as in `covey.mapping.exchange.map_updates.MapUpdate`.
     """
     origins = np.flatnonzero(until > since)
     out = [_HEAD.pack(giver, len(origins))]
@@ -104,7 +104,7 @@ def encode(giver: int, items: np.ndarray, since: np.ndarray, until: np.ndarray, 
 def decode(code: bytes, robots: int) -> tuple[int, list[tuple[int, int, int, np.ndarray]], np.ndarray, np.ndarray]:
     """Return who tells, tiles as (tile, robot it comes from, version, cells), and since and until when, int64 (n,).
 
-    What the news are not about has since = until = 0.
+    What the update is not about has since = until = 0.
     """
     giver, origins = _HEAD.unpack_from(code)
     at, found = _HEAD.size, []

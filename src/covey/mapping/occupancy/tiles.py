@@ -20,7 +20,7 @@ TILE_CELLS = TILE * TILE
 
 _GREEDY, _MAXIMUM = RULES.index("greedy_fill"), RULES.index("maximum")
 MOST_ROBOTS = 32767
-"""Largest number of robots that can share beliefs: sums have 32 bits, and `News` identify robots by 16."""
+"""Largest number of robots that can share beliefs: sums have 32 bits, and a `MapUpdate` identifies robots by 16."""
 # Under the rule "maximum", an occupied cell adds this to a node, and a free cell 1: more than all robots together.
 _OCCUPIED = 65536
 
@@ -347,7 +347,7 @@ def gather(giver, wanted, since, team, store):
 
 
 @kernel
-def take(received, items, bounds, since, until, team, store, first, taken, rule):
+def merge_updates(received, items, bounds, since, until, team, store, first, taken, rule):
     """Add the evidence that each robot received to its belief, starting at robot ``first``.
 
     Args:
@@ -363,7 +363,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
     """
     n, tiles = team.node.shape
     per_row = team.occupancy.shape[2] // TILE
-    parts, is_new, news = np.empty((tiles, n), np.int32), np.zeros(tiles, np.bool_), np.empty(tiles, np.int64)
+    parts, is_new, new_tiles = np.empty((tiles, n), np.int32), np.zeros(tiles, np.bool_), np.empty(tiles, np.int64)
     for robot in range(first, n):
         taken[robot] = 0
         if store.free_nodes.size - store.used[1] < tiles:
@@ -378,7 +378,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
                 if origin == robot or store.version[slot] <= store.version[held]:
                     continue
                 if not is_new[tile]:
-                    is_new[tile], news[count] = True, tile
+                    is_new[tile], new_tiles[count] = True, tile
                     count += 1
                     for o in range(n):
                         parts[tile, o] = store.parts[team.node[robot, tile], o]
@@ -390,7 +390,7 @@ def take(received, items, bounds, since, until, team, store, first, taken, rule)
                     team.clock[robot, o] = max(team.clock[robot, o], until[p, o])
         turned = False
         for i in range(count):
-            tile = news[i]
+            tile = new_tiles[i]
             is_new[tile] = False
             last, mine, known = team.node[robot, tile], team.own[robot, tile], team.published[robot, tile]
             node, at = find_node(parts[tile], store)

@@ -239,7 +239,7 @@ class Computing:
             machine.add(self.clock.time_s - self._since_s, seconds, seconds * self._swaps(machine))
 
     def charge_work(self, robot: int, amounts: Mapping[str, float]) -> None:
-        """Charge work to a robot at its declared costs: units by kind, as `Work.take` returns them."""
+        """Charge work to a robot at its declared costs: units by kind, as `Work.merge_updates` returns them."""
         machine = self.machines.get(robot)
         if machine is None:
             return

@@ -102,7 +102,7 @@ class MapAlignment:
                 heard.append(origin)
                 if name not in holder.heard or holder.heard[name].version < version:
                     cells = self.maps.grid.with_cells(self.maps._rows(evidence))
-                    holder.take(Heard(name, version, cells))
+                    holder.store(Heard(name, version, cells))
         for origin in heard:
             name = self.maps.names[origin]
             verdict = holder.attempt(name)
@@ -132,7 +132,7 @@ class MapAlignment:
         if changed.any():
             self._turned += 1
             received = np.arange(len(self.robots))[:, None] == robot
-            self.maps.take(received, [self.maps.tell(origin, tiles[changed], now[changed], self._turned)])
+            self.maps.merge_updates(received, [self.maps.tell(origin, tiles[changed], now[changed], self._turned)])
 
     def _centres(self, tiles: np.ndarray) -> np.ndarray:
         """Return the centres of the cells of tiles, float64 (k, 1024, 2) [m]."""

@@ -14,7 +14,7 @@ import numpy as np
 from covey.comms.message import HEADER_BYTES
 from covey.comms.network import Network
 from covey.geometry.se2 import Pose
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.providers import providers
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
@@ -193,10 +193,10 @@ class Exchange:
         """Merge the tiles that have arrived."""
         receiver, sender, payloads, _ = self._arrived(1, able)
         if len(payloads):
-            which, news = _distinct(payloads)
-            received = np.zeros((len(self.members), len(news)), bool)
+            which, updates = _distinct(payloads)
+            received = np.zeros((len(self.members), len(updates)), bool)
             received[receiver, which] = True
-            self.beliefs.take(received, news)
+            self.beliefs.merge_updates(received, updates)
             for row in np.unique(receiver).tolist():
                 known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
                 self.network.hears_of(int(self.members[row]), self.members, np.array([times[k] for times, k in known]))
@@ -225,8 +225,8 @@ class Exchange:
         heard[receiver, sender] = which
         since, to = providers(heard, clocks, reach, beliefs.clock)
         givers = np.flatnonzero(to > -2)
-        news = [beliefs.news(i, since[i]) for i in givers.tolist()]
-        self._send(givers, to[givers], 1, news, [one.size_bytes + HEADER_BYTES for one in news])
+        updates = [beliefs.update_since(i, since[i]) for i in givers.tolist()]
+        self._send(givers, to[givers], 1, updates, [one.size_bytes + HEADER_BYTES for one in updates])
         tells = np.isin(receiver, givers)
         self._answered_s[receiver[tells], sender[tells]] = now
         return lacks
@@ -246,7 +246,7 @@ class Exchange:
         return receiver[ours], sender[ours], [payloads[k] for k in ours.tolist()], sent_s[ours]
 
     def _send(
-        self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Digest] | list[News], sizes: list[int]
+        self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Digest] | list[MapUpdate], sizes: list[int]
     ) -> None:
         tos = np.where(to < 0, -1, self.members[to])
         self.network.send_many(self.members[rows], tos, np.array(sizes), self._kinds[kind], payloads)

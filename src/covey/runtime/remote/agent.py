@@ -23,7 +23,7 @@ from covey.onboard.step import (
     ScanInput,
     StepInput,
     StepOutput,
-    TeamNews,
+    TeamUpdate,
 )
 from covey.runtime.local.watchdog import Watchdog, failed
 from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
@@ -53,8 +53,8 @@ class RobotAgent:
 
     def step(self, shown: StepInput) -> StepOutput:
         """Let the controller act; return its output."""
-        if shown.news is not None:
-            self._hear(shown.news)
+        if shown.received is not None:
+            self._hear(shown.received)
         inbox, outbox, pending = self._mailbox.inbox, self._mailbox.outbox, self._blackboard.pending
         before = [message.number for message in inbox]
         try:
@@ -80,14 +80,14 @@ class RobotAgent:
         with self._watchdog:
             self.onboard.close()
 
-    def _hear(self, news: TeamNews) -> None:
-        if news.frames is not None and self._frames is not None:
+    def _hear(self, received: TeamUpdate) -> None:
+        if received.frames is not None and self._frames is not None:
             self._frames.clear()
-            self._frames.update(news.frames)
-        self._take_tiles(news.tiles)
-        for message in news.messages:
+            self._frames.update(received.frames)
+        self._take_tiles(received.tiles)
+        for message in received.messages:
             self._mailbox.put(message)
-        self._blackboard.pending += news.entries
+        self._blackboard.pending += received.entries
         self._blackboard.turn()
 
     def _take_tiles(self, tiles: OthersTiles | None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
 from covey.onboard.spec import RobotSpec
-from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamNews
+from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamUpdate
 from covey.results.recorder import Recorder
 from covey.runtime.execution import Processes
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
@@ -134,7 +134,7 @@ class RemoteHost(Host):
         """Send each robot its input."""
         for i, shown in zip(robots, inputs, strict=True):
             line = self._apart[i].line
-            if line.step(shown._replace(news=self._news(i)), partial(self._answered, i, self._step)):
+            if line.step(shown._replace(received=self._received(i)), partial(self._answered, i, self._step)):
                 self._asked.append(line.channel)
         return ()
 
@@ -217,8 +217,8 @@ class RemoteHost(Host):
 
     # -- sending and receiving -----------------------------------------------------------------------------------------
 
-    def _news(self, i: int) -> TeamNews | None:
-        """Return the news for a robot since its last input; None for nothing."""
+    def _received(self, i: int) -> TeamUpdate | None:
+        """Return what a robot has received since its last input; None for nothing."""
         apart, box = self._apart[i], self._team.communication.mailboxes[i]
         mirror, row = self._mirrors.get(i, (None, 0))
         tiles = None if mirror is None else mirror.waiting(row)
@@ -231,7 +231,7 @@ class RemoteHost(Host):
             frames = apart.frames = dict(known)
         if tiles is None and not messages and not entries and frames is None:
             return None
-        return TeamNews(messages, entries, frames, tiles)
+        return TeamUpdate(messages, entries, frames, tiles)
 
     def _answered(self, i: int, step: int, answer: StepOutput, cpu_s: float) -> None:
         """Process the answer of a robot; its messages and new entries go to its mailbox and the blackboard."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from covey.mapping.exchange.map_updates import News
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.occupancy.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.onboard.step import ScanInput
 from covey.runtime.remote.line import Line
@@ -78,14 +78,14 @@ class Mirror(MirroredBeliefs):
             channel.settle(self._host.maps_until())
         return used + len(asked)
 
-    def take(self, received: np.ndarray, news: Sequence[News]) -> np.ndarray:
+    def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
         """Merge received tiles, and keep them for the robots' processes."""
-        for row in np.flatnonzero(received.any(axis=1)).tolist() if len(news) else ():
+        for row in np.flatnonzero(received.any(axis=1)).tolist() if len(updates) else ():
             if row in self._lines:
-                others = self.lacking(row, [news[k] for k in np.flatnonzero(received[row]).tolist()])
+                others = self.lacking(row, [updates[k] for k in np.flatnonzero(received[row]).tolist()])
                 if len(others.items):
                     self._keep(row, others)
-        return super().take(received, news)
+        return super().merge_updates(received, updates)
 
     def waiting(self, row: int) -> OthersTiles | None:
         """Return, once, the tiles that a robot's process has not received yet."""

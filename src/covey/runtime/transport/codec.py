@@ -18,7 +18,7 @@ from covey.onboard.step import (
     ScanInput,
     StepInput,
     StepOutput,
-    TeamNews,
+    TeamUpdate,
 )
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport.transport import Parts
@@ -83,7 +83,7 @@ class SimulatorEnd:
 
     def encode(self, shown: StepInput) -> Parts:
         """Return the letter that holds a robot's input."""
-        fields = changed(shown._replace(readings=(), times_s=(), older=(), news=None, pose=tuple(shown.pose)))
+        fields = changed(shown._replace(readings=(), times_s=(), older=(), received=None, pose=tuple(shown.pose)))
         come = [
             (name, taken_s, *self._reading(name, reading))
             for k, name in enumerate(self._banks)
@@ -91,7 +91,7 @@ class SimulatorEnd:
         ]
         if come:
             fields["samples"] = come
-        return fields, None, None if shown.news is None else _plain(changed(shown.news))
+        return fields, None, None if shown.received is None else _plain(changed(shown.received))
 
     def decode(self, parts: Parts) -> StepOutput:
         """Return the robot's output."""
@@ -140,7 +140,7 @@ class RobotEnd:
             readings=tuple(self._newest),
             times_s=tuple(map(tuple, times)),
             older=tuple(tuple(own[:-1]) for own in come),
-            news=None if parts[2] is None else _news(parts[2]),
+            received=None if parts[2] is None else _received(parts[2]),
             **fields,
         )
 
@@ -185,16 +185,16 @@ def decoded_twists(parts: Parts) -> GroupOutput:
     return GroupOutput(parts[0] or {}, None if parts[1] is None else Failed(*parts[1]))
 
 
-def _plain(news: dict[str, Any]) -> dict[str, Any]:
-    if "tiles" in news:
-        news["tiles"] = tuple(news["tiles"])
-    return news
+def _plain(received: dict[str, Any]) -> dict[str, Any]:
+    if "tiles" in received:
+        received["tiles"] = tuple(received["tiles"])
+    return received
 
 
-def _news(fields: dict[str, Any]) -> TeamNews:
+def _received(fields: dict[str, Any]) -> TeamUpdate:
     if "tiles" in fields:
         fields["tiles"] = OthersTiles(*fields["tiles"])
-    return TeamNews(**fields)
+    return TeamUpdate(**fields)
 
 
 @lru_cache
