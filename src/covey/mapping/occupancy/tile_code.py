@@ -1,9 +1,13 @@
-"""How tiles of evidence are written down to be sent, and how long that is.
+"""Encoding of tiles of evidence for transmission, and the size of the code.
 
-A tile holds few different values in long runs. Its code is: how many values, less 1 (a byte); the values, ascending;
-then bits: whether the cells follow by columns (1) or by rows (0), every other one backwards; the index of the first
-value; and the runs, each as its length in Elias' gamma code, and before each but the first the index of its value
-among the values other than that of the run before. Of rows and columns the shorter is taken.
+A tile has few different values, in long runs. A uniform tile has a code of 5 bytes, for example. The code consists of:
+
+- the number of values less 1, as a byte, and the values in ascending order, a byte each;
+- then bits: 1 if the cells follow by columns, 0 if by rows; every second column or row runs backwards;
+- the index of the first value, and the length of its run in Elias' gamma code;
+- for each further run: the index of its value among the values other than that of the previous run, and its length.
+
+The shorter code of columns and rows is used.
 
 References:
     P. Elias: Universal codeword sets and representations of the integers. IEEE Trans. Inf. Theory 21(2), 1975.
@@ -47,7 +51,7 @@ def size_of(items, until, origins, store):
 
 @kernel
 def tile_size(cells):
-    """Return the bytes of the code of a tile, int8 (1024,)."""
+    """Return the size of the code of a tile, int8 (1024,), in bytes."""
     values = np.zeros(256, np.uint8)
     count, least = 0, 1 << 30
     for by_columns in range(2):
@@ -73,7 +77,7 @@ def tile_size(cells):
 
 @kernel
 def _index_bits(count):
-    """Return the bits of a number from 0 to count - 1."""
+    """Return the number of bits of a number from 0 to count - 1."""
     bits = 0
     while (1 << bits) < count:
         bits += 1
@@ -139,7 +143,7 @@ def encode_tile(cells: np.ndarray) -> bytes:
 
 
 def decode_tile(code: bytes) -> tuple[np.ndarray, int]:
-    """Return the cells of the tile that a code begins with, int8 (1024,), and how many bytes it takes."""
+    """Return the cells of the first tile in a code, int8 (1024,), and the size of its code in bytes."""
     count = code[0] + 1
     values = np.frombuffer(code[1 : 1 + count], np.int8)
     bits = "".join(f"{byte:08b}" for byte in code[1 + count : 1 + count + 4 * TILE_CELLS])
@@ -166,7 +170,7 @@ def decode_tile(code: bytes) -> tuple[np.ndarray, int]:
 
 
 def _bits(cells: np.ndarray, values: np.ndarray, by_columns: int) -> str:
-    """Return the code after the values, as text of 0 and 1."""
+    """Return the part of the code after the values, as text of 0 and 1."""
     line = np.searchsorted(values, _serpentine(cells.reshape(TILE, TILE), bool(by_columns)))
     begins = np.concatenate(([0], np.flatnonzero(np.diff(line)) + 1))
     lengths = np.diff(np.concatenate((begins, [line.size])))
@@ -181,7 +185,7 @@ def _bits(cells: np.ndarray, values: np.ndarray, by_columns: int) -> str:
 
 
 def _serpentine(cells: np.ndarray, by_columns: bool, back: bool = False) -> np.ndarray:
-    """Return cells (32, 32) in the order of the code; ``back`` undoes it."""
+    """Return cells, (32, 32), in the order of the code, (1024,); with ``back`` the reverse."""
     out = cells.T.copy() if by_columns and not back else cells.copy()
     out[1::2] = out[1::2, ::-1]
     return (out.T if by_columns and back else out).ravel()
