@@ -13,7 +13,6 @@ from rich.console import Console
 from covey.cli.bar import TextBar
 from covey.cli.commands import Commands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
-from covey.cli.live import run_live
 from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
@@ -71,7 +70,12 @@ def run_command(
             with bar as progress, _failures_last(not quiet):
                 observers = () if progress is None else (progress,)
                 how = {"speed": factor, "overwrite": force, "observers": observers, "before_step": typed}
-                run = run_scenario(scenario, folder, **how) if page is None else run_live(scenario, folder, page, **how)
+                if page is None:
+                    run = run_scenario(scenario, folder, **how)
+                else:
+                    from covey.cli.live import run_live  # loads the server
+
+                    run = run_live(scenario, folder, page, **how)
         except KeyboardInterrupt:
             if (folder / "manifest.json").is_file():
                 print(f"interrupted; the record up to now is in {folder}", file=sys.stderr)
