@@ -202,11 +202,11 @@ def test_a_tracker_that_measures_nothing_is_refused_before_the_first_step():
         covey.Simulation(covey.World.empty(4, 4), mission=Blind())
 
 
-def test_a_frame_says_where_the_shares_are():
+def test_a_snapshot_says_where_the_shares_are():
     frames = []
     covey.Simulation(covey.World.empty(4, 4), observers=[frames.append]).step()
     assert 0 < frames[0].mission["covered_share"] < 1
-    with pytest.raises(AttributeError, match=r"frame.mission\['explored_share_union'\]"):
+    with pytest.raises(AttributeError, match=r"snapshot.mission\['explored_share_union'\]"):
         _ = frames[0].explored_share_union
 
 

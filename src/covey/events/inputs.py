@@ -34,8 +34,8 @@ from covey.events.records import (
 from covey.events.schedule import Schedule
 from covey.random import generator
 from covey.results.folder import unwritable
-from covey.results.frame import Event
 from covey.results.run import Run
+from covey.results.snapshot import Event
 from covey.world.editing.changing import Structures, robot_in
 from covey.world.editing.ground_edits import dig
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
