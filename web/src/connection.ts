@@ -6,7 +6,13 @@ import { unpack, type Arrays, type Header } from "./wire";
 export type Receiver = (header: Header, arrays: Arrays) => void;
 export type ConnectionState = "connecting" | "open" | "lost" | "refused";
 
-export class Connection {
+/** Where messages of the page go. */
+export interface Channel {
+  send(message: ToServer): void;
+  ask(message: ToServer): Promise<void>;
+}
+
+export class Connection implements Channel {
   state: ConnectionState = "connecting";
   private socket: WebSocket | null = null;
   private requests = new Map<number, { done: () => void; refused: (error: Error) => void }>();

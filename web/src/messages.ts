@@ -22,9 +22,6 @@ export interface RobotInfo {
   name: string;
   kind: string;
   discs: [number, number, number][];
-  group?: string;
-  /** x, y [m], heading [rad] at the start. */
-  start?: [number, number, number];
 }
 
 export interface Place {

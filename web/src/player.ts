@@ -1,6 +1,6 @@
 /** `Player`: who moves the time. The server does for a run that lasts, the page itself for a recorded one. */
 
-import type { Connection } from "./connection";
+import type { Channel } from "./connection";
 import type { ToServer } from "./messages";
 import type { Model } from "./model";
 
@@ -28,7 +28,7 @@ export class LivePlayer implements Player {
 
   constructor(
     private model: Model,
-    private connection: Connection,
+    private connection: Channel,
     private say: (text: string) => void,
   ) {}
 

@@ -24,11 +24,11 @@ from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
 from covey.planning.orders import ORDER_KEY, Order
 from covey.results.folder import GROUNDS
+from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
 from covey.results.run import Run
-from covey.results.snapshot import Event, Snapshot
 from covey.robots.team import TeamModel, TeamState
 from covey.runtime.execution import Execution, as_execution
 from covey.runtime.hosting import Hosting, hosting_of
@@ -76,7 +76,7 @@ class Simulation:
             terrain in a world with ground, else planar.
         execution: settings of the computation, such as ``Execution(step_s=0.2)``; or plain data as in a scenario.
         recording: a folder for the run, or a `Recording`; None: a temporary folder.
-        observers: functions that are called with each `Snapshot`; they must not change the simulation.
+        observers: functions that are called with each `Frame`; they must not change the simulation.
         hosting: host of the controllers, for tools that record their steps; None: the host set in ``execution``.
 
     Attributes:
@@ -114,7 +114,7 @@ class Simulation:
         physics: Literal["planar", "terrain"] | None = "planar",
         execution: Execution | Mapping[str, Any] = Execution(),
         recording: Recording | Path | str | None = None,
-        observers: Iterable[Callable[[Snapshot], Any]] = (),
+        observers: Iterable[Callable[[Frame], Any]] = (),
         hosting: Hosting | None = None,
         **unknown: Never,
     ):
@@ -221,10 +221,30 @@ class Simulation:
         task = {"kind": mission.kind, **self.tracker.facts}
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)
-        recorder.open(build_manifest(self.names, self.seed, recorder.recording, self.stop.goal, task))
+        facts = build_manifest(self.names, self.seed, recorder.recording, self.stop.goal, task)
+        recorder.open(facts | {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()})
         if spatial:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         return recorder
+
+    def _bodies(self) -> list[dict[str, Any]]:
+        """Return each group's robot for the manifest: its kind, start poses, and discs of x, y, radius [m]."""
+        ends = np.cumsum([len(group.start) for group in self.groups]).tolist()
+        model = self.model
+        return [
+            {
+                "group": group.name,
+                "kind": group.robot.name,
+                "start": np.round(group.start, 4).tolist(),
+                "discs_m": np.round(model.discs[end - 1, : model.disc_count[end - 1]], 4).tolist(),
+            }
+            for group, end in zip(self.groups, ends, strict=True)
+        ]
+
+    def _place(self) -> dict[str, Any]:
+        """Return the facts of the world that its cells do not tell, for the manifest."""
+        world = self.world_state
+        return {"name": world.name, "wall_height_m": world.wall_height_m, "doors": list(world.doors)}
 
     def __repr__(self) -> str:
         n = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"
@@ -497,21 +517,21 @@ class Simulation:
         for i, note in self.deciding.requested.notes:
             self._event("note", i, text=note)
         self.deciding.requested.notes.clear()
-        snapshot = self.observing.snapshot(self._pose_before)
-        self._end(snapshot)
-        self._recorder.observe(snapshot)
-        self._recorder.observe_computers(snapshot.step, self.computing.sample())
+        frame = self.observing.frame(self._pose_before)
+        self._end(frame)
+        self._recorder.observe(frame)
+        self._recorder.observe_computers(frame.step, self.computing.sample())
         for observer in self.observers:
-            observer(snapshot)
+            observer(frame)
         self.events = []
 
-    def _end(self, snapshot: Snapshot) -> None:
+    def _end(self, frame: Frame) -> None:
         if self.status is not None:
             return
         over, failed = self.deciding.all_done, self.deciding.all_failed
         over &= failed or not self.inputs.awaits_orders
         done = over and not failed and self.tracker.accomplished
-        if self.tracker.reached or self.stop.reached(snapshot, done) or (self._goal is not None and self._goal(self)):
+        if self.tracker.reached or self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"

@@ -34,7 +34,7 @@ class Client:
     def __init__(self, edits: bool):
         self.edits, self.watch = edits, Watch(type="watch")
         self.wanted = asyncio.Event()
-        self.texts: list[str] = []
+        self.texts: list[str | bytes] = []
         self.dirty: dict[str, np.ndarray] = {}
         self.whole: set[str] = set()  # layers of which it has nothing yet
         self.events = self.links = 0  # how many of all it has got
@@ -86,7 +86,7 @@ class Hub:
 
     def _greet(self, client: Client) -> None:
         waiting = {"type": "waiting", "text": "The simulation is being prepared."}
-        client.texts.append(dumps({**self.hello, "edits": client.edits} if self.hello else waiting))
+        client.texts.append(dumps({"edits": client.edits, **self.hello} if self.hello else waiting))
 
     def leave(self, client: Client) -> None:
         """Remove a viewer."""

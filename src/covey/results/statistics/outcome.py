@@ -1,10 +1,10 @@
-"""`SignificanceResult`: the result of a test."""
+"""`Outcome`: the result of a test."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class SignificanceResult:
+class Outcome:
     """The outcome of a test of "no difference".
 
     Attributes:

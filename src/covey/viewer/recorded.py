@@ -1,0 +1,220 @@
+"""`Recorded`: lets viewers play a run that has ended, from its folder.
+
+The page gets the whole recording in one message and plays it by itself. Layers of cells come when the page asks for
+them. A file that plays offline holds the same messages, one after the other.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from covey import __version__
+from covey.errors import CoveyError
+from covey.geometry.grid import Grid
+from covey.kernel import kernel
+from covey.results.run import Run
+from covey.viewer.hub import Client, Hub
+from covey.viewer.messages import Message, Watch
+from covey.viewer.wire import dumps, pack
+from covey.world.visibility.explored import cover
+
+_RADIUS_M = 0.2
+"""Radius of robots in runs that did not record their bodies."""
+_EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
+
+
+class Recorded:
+    """Shows a recorded run to viewers.
+
+    Args:
+        run: the run.
+
+    Attributes:
+        hub: the viewers.
+    """
+
+    def __init__(self, run: Run):
+        self.hub = Hub()
+        self._layers, self._made = layers_of(run), dict[str, bytes]()
+        self.hub.describe(description_of(run, list(self._layers)), {})
+        self._recording = recording_of(run)
+        self._sent: dict[Client, set[str]] = {}
+
+    def take(self, client: Client, message: Message) -> None:
+        """Send a viewer the recording, and the layers that it watches; called in the server's thread."""
+        if not isinstance(message, Watch):
+            self.hub.say(
+                {"type": "refused", "id": message.id, "text": "this run has ended: it can only be watched"}, client
+            )
+            return
+        if client not in self._sent:
+            self._sent = {one: sent for one, sent in self._sent.items() if one in self.hub.clients}
+            self._sent[client] = set()
+            client.texts.append(self._recording)
+        for name in message.layers:
+            if name in self._layers and name not in self._sent[client]:
+                if name not in self._made:
+                    self._made[name] = layer_message(name, *self._layers[name]())
+                client.texts.append(self._made[name])
+        self._sent[client] = set(message.layers)  # a layer that is watched again is sent again
+        client.wanted.set()
+
+
+def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:
+    """Yield all messages of a recording: its description, the recording, and its layers.
+
+    Args:
+        run: the run.
+        layers: names of layers; None: all.
+    """
+    made = layers_of(run)
+    if layers is not None:
+        made = {name: make for name, make in made.items() if name in layers}
+    yield dumps({**description_of(run, list(made)), "edits": False}).encode()
+    yield recording_of(run)
+    for name, make in made.items():
+        yield layer_message(name, *make())
+
+
+def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
+    """Return robots, world, mission and layers of a run: what never changes."""
+    manifest, maps = run.manifest, run.maps
+    world = {"name": run.manifest["name"], "wall_height_m": 2.0, "doors": []} | manifest.get("world", {})
+    return {
+        "type": "hello",
+        "mode": "replay",
+        "edits": False,
+        "covey": __version__,
+        "name": manifest["name"],
+        "seed": manifest["seed"],
+        "step_s": step_s_of(run),
+        "goal": run.goal,
+        "mission": run.mission,
+        "robots": robots_of(run),
+        "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
+        "layers": layers,
+    }
+
+
+def step_s_of(run: Run) -> float:
+    """Return the length of a control step [s]."""
+    if "step_s" in run.manifest:
+        return float(run.manifest["step_s"])
+    return float(run.times[-1] / run.steps[-1]) if len(run.times) else 0.1
+
+
+def robots_of(run: Run) -> list[dict[str, Any]]:
+    """Return name, kind, group, start and discs of each robot; of old runs, which have no bodies, a disc of 0.2 m."""
+    bodies = [
+        {"kind": body["kind"], "group": body["group"], "discs": body["discs_m"], "start": start}
+        for body in run.manifest.get("bodies", [])
+        for start in body["start"]
+    ]
+    if len(bodies) != len(run.names):
+        bodies = [{"kind": "robot", "discs": [[0.0, 0.0, _RADIUS_M]]} for _ in run.names]
+    return [{"name": name, **body} for name, body in zip(run.names, bodies, strict=True)]
+
+
+def place_of(grid: Grid) -> dict[str, Any]:
+    """Return where the cells of a grid are."""
+    rows, columns = grid.shape
+    return {"rows": rows, "columns": columns, "resolution_m": grid.resolution, "origin": list(grid.origin)}
+
+
+def recording_of(run: Run) -> bytes:
+    """Return the message with all that changed during the run.
+
+    Its arrays: ``step`` int32 (k,) and ``pose`` float32 (k, n, 3), the recorded poses; ``estimate``, the same, if a
+    robot's estimate ever differs from its pose; ``links`` int32 (m, 4), changes of links: step, robot, other, 1 or 0;
+    ``changed`` int32 (c, 4), changes of the truth: step, cell, value before and after; ``time_s`` float64 (t,) and
+    ``team:NAME`` float64 (t,), measurements of the team.
+    """
+    rows = np.searchsorted(run.times, run.pose_times)
+    arrays = {"step": run.steps[rows].astype(np.int32), "pose": run.poses.astype(np.float32)}
+    estimate = run.estimates.astype(np.float32)
+    if not np.allclose(estimate, arrays["pose"], atol=1e-4):
+        arrays["estimate"] = estimate
+    arrays["links"] = _links(run)
+    if run.maps is not None and len(run.maps.changed):
+        arrays["changed"] = run.maps.changed
+    arrays["time_s"] = run.times
+    for name in run.team.columns:
+        if name not in ("step", "time_s"):
+            arrays[f"team:{name}"] = run.series(name)
+    events = [
+        {name.removesuffix("_m"): value for name, value in zip(_EVENTS, row, strict=True) if value != ""}
+        for row in run.events.select(_EVENTS).iter_rows()
+    ]
+    return pack({"type": "recording", "status": run.status, "events": events}, arrays)
+
+
+def layers_of(run: Run) -> dict[str, Callable[[], tuple[Grid, np.ndarray]]]:
+    """Return the layers of cells by name; each returns its place and its cells, as they are at the end."""
+    maps = run.maps
+    if maps is None:
+        return {}
+    truth = maps.truth
+    made: dict[str, Callable[[], tuple[Grid, np.ndarray]]] = {"truth": lambda: (truth, truth.cells)}
+    if maps.explorable.any():
+        made["first_explored"] = lambda: (truth, maps.first_explored)
+        made["last_explored"] = lambda: (truth, maps.last_explored)
+    made["first_covered"] = lambda: (truth, first_covered(run))
+    made["last_covered"] = lambda: (truth, maps.last_covered)
+    if (union := maps.union) is not None:
+        made["map:union"] = lambda: (union, union.cells)
+    for name, grid in zip(run.names, maps.robots, strict=False):
+        if grid is not None:
+            made[f"map:{name}"] = lambda grid=grid: (grid, grid.cells)
+    return made
+
+
+def layer_message(name: str, place: Grid, cells: np.ndarray) -> bytes:
+    """Return the message with a layer's cells."""
+    return pack({"type": "layer", "name": name, **place_of(place)}, {"cells": cells})
+
+
+def first_covered(run: Run) -> np.ndarray:
+    """Return the step in which a body was first over each cell, int32 (rows, columns); -1: never.
+
+    It is as exact as the recorded poses: with a pose of every step it has the cells of ``last_covered``.
+    """
+    assert run.maps is not None
+    truth, robots = run.maps.truth, robots_of(run)
+    discs = np.zeros((len(robots), max(len(robot["discs"]) for robot in robots), 3))
+    for i, robot in enumerate(robots):
+        discs[i, : len(robot["discs"])] = robot["discs"]
+    start = np.array([robot.get("start", pose) for robot, pose in zip(robots, run.poses[0], strict=True)], float)
+    steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    first = np.full(truth.shape, -1, np.int32)
+    poses = np.concatenate((start[None], run.poses))
+    goal = np.zeros(truth.shape, np.bool_)
+    each = np.zeros((len(robots), truth.shape[0], -(-truth.shape[1] // 32)), np.uint32)
+    _cover_backwards(poses, steps, discs, np.array(truth.frame), goal, first, each)
+    return first
+
+
+@kernel
+def _cover_backwards(poses, steps, discs, frame, goal, first, each):
+    """Cover cells from the last step to the first: what is written last is the first step."""
+    for k in range(len(steps) - 1, -1, -1):
+        cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each)
+
+
+def _links(run: Run) -> np.ndarray:
+    """Return the changes of links, int32 (m, 4): step, robot, other, 1 (up) or 0."""
+    if run.links is None:
+        return np.empty((0, 4), np.int32)
+    index = {name: i for i, name in enumerate(run.names)}
+    columns = [run.links[name].to_list() for name in ("step", "robot", "other", "up")]
+    rows = [(step, index[robot], index[other], up) for step, robot, other, up in zip(*columns, strict=True)]
+    return np.array(rows, np.int32).reshape(-1, 4)
+
+
+def _box(run: Run) -> Grid:
+    """Return a grid of 1 m around the poses of a run without maps."""
+    if not run.poses.size:
+        raise CoveyError(f"the run in {str(run.folder)!r} has neither maps nor poses: there is nothing to see")
+    low = np.floor(run.poses[..., :2].min(axis=(0, 1)) - 1.0)
+    columns, rows = (np.ceil(run.poses[..., :2].max(axis=(0, 1)) + 1.0) - low).astype(int).tolist()
+    return Grid(np.zeros((rows, columns), np.uint8), 1.0, (float(low[0]), float(low[1]), 0.0))

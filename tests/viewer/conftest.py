@@ -1,0 +1,36 @@
+"""A recorded run for tests of what shows recordings."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.results.frame import Frame
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """Return a run of 8 s in which a wall appears, and a copy of what could be seen at each step."""
+    seen: dict[int, dict] = {}
+
+    def observe(frame: Frame) -> None:
+        seen[frame.step] = {
+            "pose": frame.pose.copy(),
+            "truth": sim.world.grid.cells.copy(),
+            "explored": sim.scoring.exploration.cells.first_step >= 0,
+            "covered": sim.scoring.coverage.cells.last_step >= 0,
+        }
+
+    folder = tmp_path_factory.mktemp("recorded") / "run"
+    sim = covey.Simulation(
+        covey.World.maze(size_m=(20, 14), seed=1),
+        robots=3,
+        controller="nearest_frontier",
+        seed=3,
+        observers=[observe],
+        share_maps=1.0,
+        events=[{"wall": {"polygon_m": [[1, 1], [2, 1], [2, 2], [1, 2]]}, "at_s": 4.0}],
+        recording=folder,
+    )
+    run = sim.run(until_s=8.0)
+    assert any(not np.array_equal(one["truth"], seen[1]["truth"]) for one in seen.values())
+    return run, seen

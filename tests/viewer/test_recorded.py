@@ -1,0 +1,85 @@
+"""A recorded run in the messages of a page, compared with what could be seen while it ran."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.viewer.test_live import Viewer
+
+from covey.cli import main
+from covey.viewer import Server
+from covey.viewer.recorded import Recorded, first_covered, messages_of
+from covey.viewer.wire import unpack
+
+
+def test_the_recording_has_what_could_be_seen(recorded):
+    run, seen = recorded
+    hello, recording, *layers = messages_of(run)
+    hello = json.loads(hello)
+    assert hello["mode"] == "replay"
+    assert [robot["name"] for robot in hello["robots"]] == list(run.names)
+    header, arrays = unpack(recording)
+    assert header["status"] == run.status
+    np.testing.assert_array_equal(arrays["step"], list(seen))
+    for k, one in enumerate(seen.values()):
+        np.testing.assert_allclose(arrays["pose"][k], one["pose"], atol=1e-5)
+    assert [event["kind"] for event in header["events"]] == run.events["kind"].to_list()
+    cells = {header["name"]: arrays["cells"] for header, arrays in map(unpack, layers)}
+    assert list(cells) == hello["layers"]
+    explored = cells["first_explored"]
+    for step in (1, 30, len(seen)):
+        np.testing.assert_array_equal((explored >= 0) & (explored <= step), seen[step]["explored"])
+    np.testing.assert_array_equal(cells["truth"], seen[len(seen)]["truth"])
+
+
+def test_changes_of_the_truth_lead_back_to_each_step(recorded):
+    run, seen = recorded
+    _, arrays = unpack(list(messages_of(run, []))[1])
+    cells = run.maps.truth.cells.copy()
+    for step, cell, before, _ in arrays["changed"][::-1]:
+        if step <= 20:
+            break
+        cells.reshape(-1)[cell] = before
+    np.testing.assert_array_equal(cells, seen[20]["truth"])
+    assert not np.array_equal(cells, seen[60]["truth"])
+
+
+def test_bodies_cover_from_the_recorded_poses_what_they_covered(recorded):
+    run, seen = recorded
+    first = first_covered(run)
+    for step in (10, 40, len(seen)):
+        there = (first >= 0) & (first <= step)
+        both = (there & seen[step]["covered"]).sum()
+        assert both >= 0.98 * max(there.sum(), seen[step]["covered"].sum())  # between two poses a body moves on a curve
+
+
+def test_the_bodies_are_those_of_the_robots(recorded):
+    run, _ = recorded
+    (body,) = run.manifest["bodies"]
+    hello = json.loads(next(messages_of(run)))
+    assert hello["robots"][1]["discs"] == body["discs_m"]
+    assert hello["robots"][1]["start"] == body["start"][1]
+    np.testing.assert_allclose(np.array(body["start"])[:, :2], run.poses[0, :, :2], atol=0.2)
+
+
+def test_a_viewer_gets_the_recording_and_the_layers_that_it_watches(recorded):
+    run, _ = recorded
+    with Server(Recorded(run)) as server:
+        viewer = Viewer(server)
+        assert not viewer.until(lambda header: header["type"] == "hello")["edits"]
+        viewer.send(type="watch", layers=["truth"], rate_hz=10)
+        assert unpack(viewer.socket.recv(timeout=10))[0]["type"] == "recording"
+        header, arrays = unpack(viewer.socket.recv(timeout=10))
+        assert header["name"] == "truth"
+        np.testing.assert_array_equal(arrays["cells"], run.maps.truth.cells)
+        viewer.send(type="watch", layers=["truth", "last_covered"], rate_hz=10)
+        header, arrays = unpack(viewer.socket.recv(timeout=10))
+        assert header["name"] == "last_covered"
+        np.testing.assert_array_equal(arrays["cells"], run.maps.last_covered)
+        assert "ended" in viewer.ask(type="play")["text"]
+
+
+@pytest.mark.parametrize("command", ["view"])
+def test_a_folder_without_a_run_is_refused_in_words(command, tmp_path, capsys):
+    assert main([command, str(tmp_path)]) == 2
+    assert "not a run folder" in capsys.readouterr().err

@@ -1,0 +1,175 @@
+/** A recorded run: the page has all of it, plays it and goes to any step by itself. */
+
+import type { EventInfo } from "./messages";
+import { TILE, type CellLayer, type Model } from "./model";
+import type { Player } from "./player";
+import type { Arrays, Header, NumberArray, Numbers } from "./wire";
+
+/** Speed that "as fast as possible" means here. */
+const FASTEST = 1000;
+
+export class Replay implements Player {
+  readonly ends = false;
+  playing = false;
+  factor: number | null = 1;
+  private steps: Numbers = new Int32Array();
+  private links: Numbers = new Int32Array();
+  private changed: Numbers = new Int32Array();
+  /** Changes of links and of the truth that are in the model. */
+  private linksTaken = 0;
+  private changesTaken = 0;
+  private truth: CellLayer | undefined;
+  private pose: NumberArray | null = null;
+  private estimate: NumberArray | null = null;
+  private at = -1;
+  /** Step between steps, while it plays. */
+  private exact = 0;
+  private before_ms = 0;
+
+  constructor(private model: Model) {
+    model.prepare = () => this.follow();
+  }
+
+  get locked(): boolean {
+    return !this.pose;
+  }
+
+  /** Takes in the recording, which stands still at its beginning. */
+  begin(header: Header, arrays: Arrays): void {
+    const { model } = this;
+    const data = (name: string) => arrays.get(name)?.data ?? new Int32Array();
+    [this.steps, this.links, this.changed] = [data("step"), data("links"), data("changed")];
+    this.pose = arrays.get("pose")!;
+    this.estimate = arrays.get("estimate") ?? null;
+    this.linksTaken = 0;
+    this.truth = undefined;
+    const size = this.pose.shape[1] * 3;
+    const poses = this.pose.data as Float32Array;
+    model.history = Array.from(this.steps, (step, k) => ({ step, pose: poses.subarray(k * size, (k + 1) * size) }));
+    model.events = header.events as EventInfo[];
+    model.linkChanges = Array.from({ length: this.links.length / 4 }, (_, k) => [...this.links.subarray(4 * k, 4 * k + 4)] as never);
+    model.times = [...data("time_s")];
+    model.series = new Map(
+      [...arrays].filter(([name]) => name.startsWith("team:")).map(([name, { data }]) => [
+        name.slice(5),
+        Array.from(data, (value) => (Number.isNaN(value) ? null : value)),
+      ]),
+    );
+    const step = Math.max(this.steps.at(-1) ?? 0, Math.round((model.times.at(-1) ?? 0) / model.hello!.step_s));
+    const [status, frame] = [header.status as string | null, 1];
+    const time_s = step * model.hello!.step_s;
+    model.frame = { type: "frame", frame, step, time_s, status, playing: false, factor: 1, events: [], links: [] };
+    this.at = -1;
+    const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("t") ?? 0);
+    this.seek(Math.round(wanted / model.hello!.step_s));
+  }
+
+  play(): void {
+    if (this.playing || this.locked) return;
+    if (this.model.step() >= this.model.newestStep()) this.seek(0);
+    this.playing = true;
+    this.exact = this.model.step();
+    this.before_ms = performance.now();
+    requestAnimationFrame((now) => this.tick(now));
+    this.model.changed();
+  }
+
+  pause(): void {
+    this.playing = false;
+    this.model.changed();
+  }
+
+  step(count: number): void {
+    this.playing = false;
+    const k = this.row(this.model.step()) + count;
+    this.seek(this.steps[Math.min(Math.max(k, 0), this.steps.length - 1)]);
+  }
+
+  speed(factor: number | null): void {
+    this.factor = factor;
+    this.model.changed();
+  }
+
+  end(): void {}
+
+  seek(step: number | null): void {
+    const newest = this.model.newestStep();
+    this.model.shown = Math.min(Math.max(step ?? newest, this.steps[0] ?? 0), newest);
+    this.exact = this.model.shown;
+    this.model.changed();
+  }
+
+  private tick(now: number): void {
+    if (!this.playing) return;
+    const passed_s = Math.min(now - this.before_ms, 250) / 1000; // a page that was hidden goes on where it was
+    this.before_ms = now;
+    if (Math.floor(this.exact) !== this.model.shown) this.exact = this.model.step(); // somebody has moved the time
+    const newest = this.model.newestStep();
+    this.exact = Math.min(this.exact + (passed_s * (this.factor ?? FASTEST)) / this.model.hello!.step_s, newest);
+    this.playing = this.exact < newest;
+    if (Math.floor(this.exact) !== this.model.shown || !this.playing) {
+      this.model.shown = Math.floor(this.exact);
+      this.model.changed();
+    }
+    if (this.playing) requestAnimationFrame((next) => this.tick(next));
+  }
+
+  /** Row of the newest recorded poses at or before a step. */
+  private row(step: number): number {
+    let [low, high] = [0, this.steps.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.steps[middle] <= step) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  /** Brings what the model says of now to the step that is shown. */
+  private follow(): void {
+    const { model } = this;
+    if (!this.pose || model.shown === null) return;
+    if (model.shown === this.at && model.layers.get("truth") === this.truth) return;
+    this.at = model.shown;
+    const k = this.row(this.at);
+    for (const [name, array] of [["pose", this.pose], ["estimate", this.estimate]] as const) {
+      if (!array) continue;
+      const size = array.shape[1] * 3;
+      model.arrays.set(name, { data: array.data.subarray(k * size, (k + 1) * size), shape: array.shape.slice(1) });
+    }
+    this.followLinks();
+    this.followTruth();
+  }
+
+  private followLinks(): void {
+    const { model, links, at } = this;
+    if (this.linksTaken && links[4 * this.linksTaken - 4] > at) {
+      model.links.clear();
+      this.linksTaken = 0;
+    }
+    for (; 4 * this.linksTaken < links.length && links[4 * this.linksTaken] <= at; this.linksTaken++) {
+      const [, i, j, up] = links.subarray(4 * this.linksTaken, 4 * this.linksTaken + 4);
+      if (up) model.links.add(`${i} ${j}`);
+      else model.links.delete(`${i} ${j}`);
+    }
+  }
+
+  private followTruth(): void {
+    const { changed, at } = this;
+    const layer = this.model.layers.get("truth");
+    if (layer !== this.truth) this.changesTaken = changed.length / 4; // layers come as they are at the end
+    this.truth = layer;
+    if (!layer || !changed.length) return;
+    const before = this.changesTaken;
+    const set = (k: number, value: number) => {
+      const cell = changed[4 * k + 1];
+      layer.cells[cell] = value;
+      const { columns } = layer.place;
+      layer.dirty?.push(Math.floor(cell / columns / TILE) * Math.ceil(columns / TILE) + Math.floor((cell % columns) / TILE));
+    };
+    while (this.changesTaken && changed[4 * this.changesTaken - 4] > at) set(--this.changesTaken, changed[4 * this.changesTaken + 2]);
+    for (; 4 * this.changesTaken < changed.length && changed[4 * this.changesTaken] <= at; this.changesTaken++)
+      set(this.changesTaken, changed[4 * this.changesTaken + 3]);
+    if (before !== this.changesTaken) layer.version++;
+  }
+}
