@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import covey
 from covey.scenario.load import parse_scenario
 
 ROOT = Path(__file__).parents[1]
@@ -40,3 +41,14 @@ def test_the_first_scenario_on_the_page_needs_no_other_file():
     page = (ROOT / "docs" / "first_scenario.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert len(parse_scenario(example).build().names) == 3
+
+
+def test_the_bouncing_controller_on_the_page_touches_a_wall_and_gets_away():
+    page = (ROOT / "docs" / "first_controller.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(class Bounce.*?)```", page, re.DOTALL)
+    found = {}
+    exec(code, found)
+    sim = covey.Simulation(covey.World.empty(4, 4), controller=found["Bounce"], stop=covey.Stop(timeout_s=30))
+    run = sim.run()
+    assert run.status == "timeout"
+    assert run.metrics["collisions_wall"] > 1, "it leaves a wall, or it would touch only once"

@@ -67,6 +67,9 @@ class Program:
 
     def __post_init__(self) -> None:
         if isinstance(self.factory, str):
+            if ".py" in self.factory:
+                hint = "in Python give the function or class itself; only scenario files name a file"
+                raise InvalidValueError(f"controller is {self.factory!r}; {hint}")
             object.__setattr__(self, "factory", controllers.get(self.factory))
         refuse_misfit(getattr(self.factory, "__name__", repr(self.factory)), self.factory)
         factory: Any = self.factory

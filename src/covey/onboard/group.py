@@ -29,8 +29,9 @@ class Group:
         known_map: whether their beliefs start as the true map of the world, see `Beliefs.know`.
 
     Raises:
-        InvalidValueError: the start is not one or more rows of three finite numbers, ``program`` is not a controller,
-            the robot has no odometry to localize by, or it keeps no map for ``known_map``.
+        InvalidValueError: ``robot`` is not a model, the start is not one or more rows of three finite numbers,
+            ``program`` is not a controller, the robot has no odometry to localize by, or it keeps no map for
+            ``known_map``.
     """
 
     name: str
@@ -43,6 +44,9 @@ class Group:
     known_map: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.robot, RobotModel):
+            hint = "give a covey.RobotModel, such as covey.robots.pioneer3dx()"
+            raise InvalidValueError(f"robot is {self.robot!r:.60}; {hint}")
         start = np.array(self.start, float)
         if start.ndim != 2 or start.shape[1] != 3 or not len(start) or not np.isfinite(start).all():
             raise InvalidValueError(f"start is {self.start!r}; give a pose (x, y [m], heading [rad]) for each robot")

@@ -127,6 +127,11 @@ class Simulation:
         if len(set(self.names)) < len(self.names):
             raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
         self.clock = Clock(execution.substep_s, execution.step_s)
+        if not (stop is None or isinstance(stop, Stop) or callable(stop)):
+            hint = "give a covey.Stop, such as covey.Stop(timeout_s=60), or a function of the simulation"
+            raise InvalidValueError(f"stop is {stop!r:.60}; {hint}")
+        if not isinstance(tags, Tags):
+            raise InvalidValueError(f"tags is {tags!r:.60}; give a covey.Tags, such as covey.Tags(range_m=2)")
         self.stop = stop if isinstance(stop, Stop) else Stop()
         self._goal = stop if callable(stop) else None
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
