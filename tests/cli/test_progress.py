@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.cli.progress import ProgressBar
-from covey.results.frame import Frame
+from covey.results.snapshot import Snapshot
 from covey.runtime.stop import Stop
 
 
@@ -14,7 +14,7 @@ def frame(step, share, robots=(0.1, 0.3)):
     n, zeros = len(robots), np.zeros((len(robots), 3))
     counts = np.zeros(n, np.int64)
     measured = {"explored_share": np.array(robots), "explored_share_union": share, "known_share": np.zeros(n)}
-    made = Frame(step, step / 10, zeros, zeros, zeros, zeros, np.zeros(n), counts, counts, np.zeros(n))
+    made = Snapshot(step, step / 10, zeros, zeros, zeros, zeros, np.zeros(n), counts, counts, np.zeros(n))
     made.mission = measured | {"covered_share": np.nan}
     return made
 

@@ -1,6 +1,7 @@
 """Missions from outside the package: columns, end and orders of their own, from Python and from a scenario file."""
 
 import re
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -202,11 +203,11 @@ def test_a_tracker_that_measures_nothing_is_refused_before_the_first_step():
         covey.Simulation(covey.World.empty(4, 4), mission=Blind())
 
 
-def test_a_frame_says_where_the_shares_are():
+def test_a_snapshot_says_where_the_shares_are():
     frames = []
     covey.Simulation(covey.World.empty(4, 4), observers=[frames.append]).step()
     assert 0 < frames[0].mission["covered_share"] < 1
-    with pytest.raises(AttributeError, match=r"frame.mission\['explored_share_union'\]"):
+    with pytest.raises(AttributeError, match=r"snapshot.mission\['explored_share_union'\]"):
         _ = frames[0].explored_share_union
 
 
@@ -244,12 +245,29 @@ class Forgets(Gather):
         return tracker
 
 
+class Secretive(Gather):
+    def begin(self, context):
+        tracker = super().begin(context)
+        tracker.facts = {"secret": object()}
+        return tracker
+
+
 @pytest.mark.parametrize(
-    ("mission", "wrong"), [(Pushes(), "changes what the robots do"), (Forgets(), "announces columns")]
+    ("mission", "wrong"),
+    [
+        (Pushes(), "changes what the robots do"),
+        (Forgets(), "announces columns"),
+        (Secretive(), "facts that the manifest cannot hold: .* give plain data"),
+    ],
 )
 def test_the_check_finds_what_is_wrong(mission, wrong):
-    with pytest.raises((AssertionError, KeyError), match=wrong):
+    before = set(threading.enumerate())
+    with pytest.raises((AssertionError, KeyError), match=wrong) as raised:
         check_mission(mission, seconds=1.0)
+    watchdogs = [t for t in set(threading.enumerate()) - before if t.name == "covey-watchdog"]
+    for thread in watchdogs:
+        thread.join(2.0)
+    assert not any(thread.is_alive() for thread in watchdogs), raised
 
 
 RAISES = """

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from covey.geometry.grid import Grid
-from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
+from covey.results.snapshot import Event, Snapshot
 
 SPEEDS = np.array([1.0, 0.5])  # m/s
 OWN = np.array([0.8, 0.4])  # share of what the union has explored that each robot has seen itself
@@ -28,7 +28,7 @@ def circle_frame(step, n=2):
     events = [Event(step, time, "collision", "a0", "a1", 1.0, 2.0)] if step == 50 else []
     if step == 1 or step % 50 == 0:
         events += [Event(step, time, "note", f"a{i}", text=f"lap {step // 50}") for i in range(n)]
-    return Frame(
+    return Snapshot(
         step=step,
         time_s=time,
         pose=pose,

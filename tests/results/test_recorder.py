@@ -126,7 +126,7 @@ CHILD = """
 import sys
 import numpy as np
 from covey.results import recorder as module
-from covey.results.frame import Frame
+from covey.results.snapshot import Snapshot
 from covey.results.manifest import build_manifest
 module._ROWS = 200
 recorder = module.Recorder(sys.argv[1], ["a0", "a1"])
@@ -136,7 +136,7 @@ step = 0
 while True:
     step += 1
     p, v, k = draw.random((2, 3)), draw.random(2), np.zeros(2, int)
-    recorder.observe(Frame(step, 0.1 * step, p, p, p, p, v, k, k, v))
+    recorder.observe(Snapshot(step, 0.1 * step, p, p, p, p, v, k, k, v))
     if step == 2000:
         print("ready", flush=True)
 """

@@ -108,3 +108,19 @@ def test_a_controller_made_in_python_keeps_its_object_and_takes_parameters():
     assert changed.robots[0].controller.parameters == {"rate": 2.0}
     with pytest.raises(ScenarioError, match="has no parameter 'rat', did you mean 'rate'"):
         scenario.replace("robots.a.controller.rat", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("robots.count=8", "-s robots.count: there is no 'count' here, did you mean robots.scout.count?"),
+        ("count=8", "-s count: unknown key 'count', did you mean robots.scout.count?"),
+        ("robots.sensors=8", "-s robots.sensors: there is no 'sensors' here; known: scout"),
+        ("world.generate=office", "another kind of world replaces all of it: world={generate: …}"),
+    ],
+)
+def test_who_leaves_the_group_out_is_told_the_whole_path(typed, says):
+    path, value = parse_override(typed)
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario("maze", {path: value})
+    assert says in str(caught.value)

@@ -1,40 +1,46 @@
 /** The page: connection, model, scene and panels. */
 
-import { Color } from "three";
 import { Connection, type Channel } from "./connection";
-import type { FrameHeader, Hello, Place } from "./messages";
+import type { FrameHeader, Hello, Place, ToServer } from "./messages";
 import { Model } from "./model";
 import { LivePlayer, type Player } from "./player";
 import { Replay } from "./replay";
-import { CellMesh, type Style } from "./scene/cells";
-import { pointer } from "./scene/pointer";
-import { Robots } from "./scene/robots";
-import { View } from "./scene/view";
-import { THEMES, type Theme } from "./theme";
+import { Stage } from "./scene/stage";
+import type { View } from "./scene/view";
+import type { Theme } from "./theme";
 import { h } from "./ui/dom";
+import { layersPanel } from "./ui/layers";
 import { playback } from "./ui/playback";
 import type { Arrays, Header } from "./wire";
 
+/** What a panel needs of the server. */
+export interface Wish {
+  layers?: string[];
+  details?: string[];
+}
+
 export class App {
   readonly model = new Model();
+  readonly stage: Stage;
   readonly view: View;
   connection: Channel | null = null;
   player: Player | null = null;
   theme: Theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  private meshes = new Map<string, CellMesh>();
-  private robots: Robots | null = null;
+  /** What the panels need; `watch` asks the server for it. */
+  readonly wishes: (() => Wish)[] = [];
+  private asked = "";
   private notice = h("p", { role: "status", class: "notice", "aria-live": "polite" });
 
   constructor(root: HTMLElement) {
-    const canvas = h("canvas", { tabindex: "0", "aria-label": "The world and its robots", role: "img" });
-    const stage = h("main", { class: "stage" }, canvas);
-    root.append(h("header", {}, h("h1", {}, "Covey"), playback(this), this.notice), stage);
-    this.view = new View(canvas);
-    this.view.onDraw.push(() => this.prepare());
-    pointer(this.view);
     document.documentElement.dataset.theme = this.theme;
-    this.view.background(THEMES[this.theme].sky);
-    this.model.onChange(() => this.view.draw());
+    this.stage = new Stage(this, (stage) => root.append(h("header", {}, h("h1", {}, "Covey"), playback(this), this.notice), stage));
+    this.view = this.stage.view;
+    this.wishes.push(() => this.stage.wish());
+    root.append(layersPanel(this));
+    this.model.onChange(() => {
+      this.watch();
+      this.view.draw();
+    });
   }
 
   connect(address: string, token: string): void {
@@ -65,19 +71,23 @@ export class App {
     this.notice.textContent = text;
   }
 
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    document.documentElement.dataset.theme = theme;
+    this.stage.restyle();
+    this.model.changed();
+  }
+
   private begin(hello: Hello): void {
+    this.asked = "";
     this.model.prepare = null;
     const live = () => new LivePlayer(this.model, this.connection!, (text) => this.say(text));
     this.player = hello.mode === "replay" ? new Replay(this.model) : live();
     this.model.begin(hello);
-    for (const mesh of this.meshes.values()) this.view.scene.remove(mesh.mesh);
-    this.meshes.clear();
-    if (this.robots) this.view.scene.remove(this.robots.group);
-    this.robots = new Robots(this.model);
-    this.view.scene.add(this.robots.group);
+    this.stage.begin();
     document.title = `${hello.name || hello.world.name || "run"} – Covey`;
     this.fit();
-    this.watch();
+    this.model.changed();
   }
 
   fit(): void {
@@ -86,41 +96,16 @@ export class App {
     this.view.fit({ left: origin[0], bottom: origin[1], right: origin[0] + width, top: origin[1] + height });
   }
 
-  private watch(): void {
-    const layers = ["truth", "first_explored"].filter((name) => this.model.hello!.layers.includes(name));
-    this.connection?.send({ type: "watch", layers, details: [], robots: [], rate_hz: 10 });
-  }
-
-  /** Brings the scene up to date; called before each drawing. */
-  private prepare(): void {
-    for (const layer of this.model.layers.values()) {
-      let mesh = this.meshes.get(layer.name);
-      if (mesh && mesh.layer !== layer) {
-        this.view.scene.remove(mesh.mesh);
-        mesh.dispose();
-        mesh = undefined;
-      }
-      if (!mesh) {
-        mesh = new CellMesh(layer, this.style(layer.name), layer.name === "truth" ? 0 : 1);
-        this.meshes.set(layer.name, mesh);
-        this.view.scene.add(mesh.mesh);
-      }
-      mesh.update(this.view.renderer, this.model.step());
-    }
-    this.robots?.update();
-  }
-
-  private style(name: string): Style {
-    const theme = THEMES[this.theme];
-    const uniforms = Object.fromEntries(Object.entries(theme).map(([key, value]) => [key, { value: new Color(value) }]));
-    if (name === "truth")
-      return {
-        uniforms,
-        glsl: `
-          color = vec4(value < 0.5 ? free : value < 1.5 ? wall : unknown, 1.0);
-          if (value > 2.5) color.a = 0.0;
-          color = linearToOutputTexel(color);`,
-      };
-    return { uniforms, glsl: "if (value >= 0.0 && value <= step) color = linearToOutputTexel(vec4(explored, 1.0));" };
+  /** Asks the server for what is shown, if that has changed. */
+  watch(): void {
+    if (!this.model.hello || !this.connection) return;
+    const wishes = this.wishes.map((wish) => wish());
+    const layers = [...new Set(wishes.flatMap((wish) => wish.layers ?? []))];
+    const details = [...new Set(wishes.flatMap((wish) => wish.details ?? []))];
+    const message: ToServer = { type: "watch", layers, details, robots: [...this.model.selected], rate_hz: 10 };
+    if (JSON.stringify(message) === this.asked) return;
+    this.asked = JSON.stringify(message);
+    for (const name of [...this.model.layers.keys()]) if (!layers.includes(name)) this.model.layers.delete(name);
+    this.connection.send(message);
   }
 }

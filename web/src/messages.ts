@@ -22,6 +22,9 @@ export interface RobotInfo {
   name: string;
   kind: string;
   discs: [number, number, number][];
+  group?: string;
+  /** x, y [m], heading [rad] at the start. */
+  start?: [number, number, number];
 }
 
 export interface Place {

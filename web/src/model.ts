@@ -37,6 +37,8 @@ export class Model {
   linkChanges: [number, number, number, number][] = [];
   /** Step that is shown; null: the newest. */
   shown: number | null = null;
+  /** Numbers of the selected robots, in the order in which they were selected. */
+  selected = new Set<number>();
   /** Called before the listeners; a recording then brings everything to the step that is shown. */
   prepare: (() => void) | null = null;
   private listeners = new Set<() => void>();
@@ -50,6 +52,12 @@ export class Model {
     for (const listener of this.listeners) listener();
   }
 
+  /** Selects robots instead of those that are selected. */
+  select(robots: Iterable<number>): void {
+    this.selected = new Set(robots);
+    this.changed();
+  }
+
   /** Begins anew: the server describes the run. */
   begin(hello: Hello): void {
     this.hello = hello;
@@ -58,6 +66,7 @@ export class Model {
     this.events = [];
     this.links.clear();
     this.linkChanges = [];
+    this.selected = new Set([...this.selected].filter((i) => i < hello.robots.length));
     if (this.history.length && this.history[0].pose.length !== 3 * hello.robots.length) this.history = [];
     this.changed();
   }

@@ -58,6 +58,7 @@ def run(
     pictures: Annotated[list[str], Parameter(name="--picture", negative=(), show_default=False)] = [],  # noqa: B006
     no_pictures: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     commands: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
+    inputs: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     live: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -96,6 +97,9 @@ def run(
     commands
         Scenario: a file or pipe with one event per line, or - to type them. Each event happens in the next step, for
         example  crater: {centre_m: [3, 4]}. Use it with --speed 1.
+    inputs
+        The source is a run folder: run its scenario again, with everything that was typed, called or done in its page
+        at the same steps. The tables and maps of the new run have the same bytes (host.parquet measures this machine).
     live
         Scenario: show the run in a web page while it runs, at --speed 1 if you give no speed.
     host
@@ -122,6 +126,7 @@ def run(
 
         given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
         given |= {"--picture": pictures != [], "--commands": commands is not None, "--live": live}
+        given |= {"--inputs": inputs}
         _refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
         return run_design_command(source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, **trusts)
@@ -133,7 +138,8 @@ def run(
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
     page = (host, port) if live else None
     speed = speed or ("1" if live else "max")
-    return run_command(source, _changes(overrides, seed), out, speed, force, quiet, drawn, trusted_only, commands, page)
+    changes = _changes(overrides, seed)
+    return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs)
 
 
 @app.command

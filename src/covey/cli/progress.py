@@ -4,8 +4,8 @@ import time
 from typing import IO, Self
 
 from covey.cli.bar import TextBar
-from covey.results.frame import Frame
 from covey.results.metrics.headlines import measured
+from covey.results.snapshot import Snapshot
 from covey.runtime.stop import Stop
 
 _REFRESH_S, _LINE_S = 0.1, 10.0
@@ -32,42 +32,42 @@ class ProgressBar(TextBar):
         self.show("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
         return self
 
-    def observe(self, frame: Frame) -> None:
-        """Take in one frame."""
+    def observe(self, snapshot: Snapshot) -> None:
+        """Take in one snapshot."""
         now = time.perf_counter()
         if self._next == 0.0:  # the first step may have compiled kernels: measure the speed from its end
-            self._first, self._first_time_s = now, frame.time_s
-        done = self.done(frame)
+            self._first, self._first_time_s = now, snapshot.time_s
+        done = self.done(snapshot)
         if now < self._next and (self.in_terminal or done < self._next_done):
             return
         self._next = now + (_REFRESH_S if self.in_terminal else _LINE_S)
         self._next_done = done + 0.1
-        self.show(self.line(frame, now), done)
+        self.show(self.line(snapshot, now), done)
 
     __call__ = observe
 
-    def done(self, frame: Frame) -> float:
+    def done(self, snapshot: Snapshot) -> float:
         """Return the progress towards the goal, or else towards the timeout (0 to 1)."""
-        done = self.share(frame) / self._goal if self._goal else frame.time_s / self.stop.timeout_s
+        done = self.share(snapshot) / self._goal if self._goal else snapshot.time_s / self.stop.timeout_s
         return min(1.0, done) if done > 0 else 0.0
 
-    def share(self, frame: Frame) -> float:
+    def share(self, snapshot: Snapshot) -> float:
         """Return the explored or covered share that counts for the goal."""
         if self._covering:
-            return frame.mission["covered_share"]
-        return self.stop.share(frame)
+            return snapshot.mission["covered_share"]
+        return self.stop.share(snapshot)
 
-    def line(self, frame: Frame, now: float) -> str:
-        """Return the line for a frame, at the time ``now`` of the performance counter."""
-        wall, simulated = now - self._first, frame.time_s - self._first_time_s
-        share, done = self.share(frame), self.done(frame)
+    def line(self, snapshot: Snapshot, now: float) -> str:
+        """Return the line for a snapshot, at the time ``now`` of the performance counter."""
+        wall, simulated = now - self._first, snapshot.time_s - self._first_time_s
+        share, done = self.share(snapshot), self.done(snapshot)
         parts = [f"{share:6.1%} {'covered' if self._covering else 'explored'}"] if share == share else []
         if self._goal is None:
-            parts = measured(frame.mission) or parts
-        parts.append(f"{frame.time_s:7.1f} s simulated")
+            parts = measured(snapshot.mission) or parts
+        parts.append(f"{snapshot.time_s:7.1f} s simulated")
         if wall > 0 and simulated > 0:
             factor = simulated / wall
-            to_timeout = (self.stop.timeout_s - frame.time_s) / factor
+            to_timeout = (self.stop.timeout_s - snapshot.time_s) / factor
             to_goal = wall * (1 - done) / done if self._goal and done > 0 else to_timeout
             parts.append(f"{factor:6.1f} x real time")
             parts.append(f"about {clock(max(0.0, min(to_goal, to_timeout)))} to go")

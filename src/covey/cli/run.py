@@ -17,12 +17,14 @@ from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.experiments.repeating import Repeated, recorded_scenario
 from covey.experiments.workers.again import scenario_of
 from covey.registry import looking
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
 from covey.runtime.local.failures import stopped
 from covey.scenario.folders import check_folder, fresh_folder
+from covey.scenario.overrides import override
 from covey.scenario.run import run_scenario
 
 PICTURE_NAMES = (
@@ -45,11 +47,13 @@ def run_command(
     trusted_only: bool,
     commands: Path | None = None,
     page: tuple[str, int] | None = None,
+    inputs: bool = False,
 ) -> int:
     """Run a scenario, print its main metrics and its paths, and return the exit code.
 
     Args:
         page: address and port of a page that shows the run; None: no page.
+        inputs: ``source`` is a run folder, and the run gets its inputs too.
         pictures: names of the pictures to draw; may be empty. The other arguments are those of `covey run`.
     """
     _check_names(pictures)
@@ -60,16 +64,21 @@ def run_command(
         raise InvalidValueError(
             "--speed 0 waits for Enter at each step, but there is no terminal; give a factor such as --speed 1, or max"
         )
-    scenario = scenario_of(source, changes, trusted_only=trusted_only)
+    recorded = Run(source) if inputs else None
+    if recorded is None:
+        scenario = scenario_of(source, changes, trusted_only=trusted_only)
+    else:
+        scenario = recorded_scenario(recorded, trusted_only=trusted_only)
+        scenario = override(scenario, changes, trusted_only=trusted_only) if changes else scenario
     if out is not None:
         check_folder(out, overwrite=force)
-    typed = None if commands is None else _commands(commands)
+    before = [*([] if recorded is None else [Repeated(recorded)]), *([] if commands is None else [_commands(commands)])]
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)
     with nullcontext(out) if out is not None else fresh_folder(scenario.name) as folder:
         try:
             with bar as progress, _failures_last(not quiet):
                 observers = () if progress is None else (progress,)
-                how = {"speed": factor, "overwrite": force, "observers": observers, "before_step": typed}
+                how = {"speed": factor, "overwrite": force, "observers": observers, "before_step": _each(before)}
                 if page is None:
                     run = run_scenario(scenario, folder, **how)
                 else:
@@ -134,6 +143,16 @@ def parse_speed(text: str) -> float | Literal["max"]:
             f"--speed {text}: write max, a factor of at least {SLOWEST:g} such as 1 or 10, or 0 to wait for Enter"
         )
     return factor
+
+
+def _each(calls: Sequence[Callable[[Any], Any]]) -> Callable[[Any], None] | None:
+    """Return a function that calls all; None if there are none."""
+
+    def call(sim: Any) -> None:
+        for one in calls:
+            one(sim)
+
+    return call if calls else None
 
 
 def _commands(source: Path) -> Commands:

@@ -14,7 +14,7 @@ from covey.comms.message import Message, again
 from covey.comms.packets import Packets, objects
 from covey.comms.radio import Radio
 from covey.comms.radio_channel import RadioChannel, Receptions
-from covey.comms.samples import Sample, sample_links
+from covey.comms.samples import RadioSample, sample_links
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
 from covey.world.state import AnyWorld
@@ -124,7 +124,7 @@ class Network:
         """Return the links of a radio, bool (n, n); row i: the robots that robot i hears, never itself."""
         return self.radio_channels[self._radio_channel(radio)].propagation.hears(world, pose, alive)
 
-    def sample(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> Sample:
+    def sample(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> RadioSample:
         """Return the record of links and traffic at a time [s], since the last call."""
         hears = np.zeros((len(pose), len(pose)), bool)
         for radio_channel in self.radio_channels:

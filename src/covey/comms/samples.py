@@ -7,7 +7,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class RadioSample:
     """Links and traffic at one time.
 
     Attributes:
@@ -33,7 +33,9 @@ class Sample:
     packets: list[tuple[Any, ...]]
 
 
-def sample_links(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float) -> Sample:
+def sample_links(
+    hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_s: np.ndarray, time_s: float
+) -> RadioSample:
     """Return the sample of the link graph and the age of information, without traffic.
 
     Args:
@@ -46,7 +48,7 @@ def sample_links(hears: np.ndarray, before: np.ndarray, alive: np.ndarray, news_
     sizes = group_sizes(hears[np.ix_(alive, alive)])
     robot, other = np.nonzero(np.triu(hears != before))
     ages = time_s - news_s[~np.eye(len(news_s), dtype=bool)]
-    return Sample(
+    return RadioSample(
         time_s=time_s,
         links=int(np.count_nonzero(hears)) // 2,
         groups=len(sizes),

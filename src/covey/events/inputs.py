@@ -34,8 +34,8 @@ from covey.events.records import (
 from covey.events.schedule import Schedule
 from covey.random import generator
 from covey.results.folder import unwritable
-from covey.results.frame import Event
 from covey.results.run import Run
+from covey.results.snapshot import Event
 from covey.world.editing.changing import Structures, robot_in
 from covey.world.editing.ground_edits import dig
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
@@ -112,7 +112,7 @@ class Inputs:
         for entry in self._schedule.due(step, port.explored()):
             entry.count += self._apply(entry.record, entry.stream) is not None
         calls, self._calls = self._calls, []
-        for k, record in enumerate(calls):
+        for k, record in enumerate(map(self._with_name, calls)):
             happened = self._apply(record, f"calls/{step}/{k}")
             for data in happened if isinstance(happened, list) else [happened or record.plain()]:
                 self.record_event("input", text=json.dumps({"at_step": step, **data}))
@@ -182,7 +182,7 @@ class Inputs:
         """Add a wall; refused if a robot stands there, or if its name is in use."""
         patch = shape_patch(self._port.world.grid, event.wall.shape())
         assert patch is not None, "checked before"
-        name = self._name(event.name, "wall")
+        name = self._name(event.name, event.thing)
         if self._refused(name, patch):
             return None
         self.standing.put(name, patch, event.wall.material or "")
@@ -195,7 +195,7 @@ class Inputs:
         way = Way(track.path_m, track.repeat)
         patch = self._patch(track, way, 0.0)
         assert patch is not None, "checked before"
-        name = self._name(event.name, "obstacle")
+        name = self._name(event.name, event.thing)
         if self._refused(name, patch):
             return None
         self.standing.put(name, patch)
@@ -333,8 +333,18 @@ class Inputs:
         """Return whether a door is open and stays open."""
         return self.standing.is_open(door) and door not in self._waiting
 
+    def _with_name(self, call: When) -> When:
+        """Return a call with the name that it gets, so that its repetition gets the same."""
+        if isinstance(call, WallEvent | ObstacleEvent):
+            return call.model_copy(update={"name": self._name(call.name, call.thing)})
+        return call
+
     def _name(self, given: str, kind: str) -> str:
+        """Return the given name, or the next number of a kind; a given one that looks so counts too."""
         if given:
+            number = given.removeprefix(f"{kind} ")
+            if number.isdecimal() and len(number) < 10:
+                self._named = max(self._named, int(number))
             return given
         self._named += 1
         return f"{kind} {self._named}"

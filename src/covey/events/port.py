@@ -11,7 +11,7 @@ from covey.geometry.se2 import Pose
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.planning.orders import Order
-from covey.results.frame import Event
+from covey.results.snapshot import Event
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.degradation import Degradation
 from covey.world.ground import GroundEdit

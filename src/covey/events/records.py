@@ -111,6 +111,11 @@ class WallEvent(When):
     ] = Field(description="Wall: {from, to, thickness_m} or {polygon_m}.")
     name: str = Field(default="", max_length=50, description="Name, for `remove`.")
 
+    @property
+    def thing(self) -> str:
+        """What it adds; a name that it gets begins so."""
+        return "wall"
+
 
 class Track(Record):
     """The motion of an obstacle along a path: it has a constant speed and waits for robots on its path."""
@@ -139,6 +144,11 @@ class ObstacleEvent(When):
 
     obstacle: Track = Field(description="Shape and motion of the obstacle.")
     name: str = Field(default="", max_length=50, description="Name, for `remove`.")
+
+    @property
+    def thing(self) -> str:
+        """What it adds; a name that it gets begins so."""
+        return "obstacle"
 
 
 class Region(Record):

@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from covey.errors import CoveyError, InvalidValueError, RunFolderError, UnknownNameError
-from covey.events.inputs import recorded_inputs
-from covey.experiments.workers.again import scenario_of
-from covey.experiments.workers.row import ROW
+from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.experiments.repeating import Repeated, recorded_scenario
 from covey.mapping.records import ElevationMapping
 from covey.results.folder import STEPS
 from covey.results.manifest import sha256, versions
 from covey.results.run import Run
 from covey.runtime.replay.recorded import RecordedRobot
-from covey.scenario.build import inputs
-from covey.scenario.load import parse_scenario
 from covey.scenario.records import Scenario
 from covey.scenario.run import run_scenario
 
@@ -44,23 +40,16 @@ def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] 
     """
     run = Run(folder)
     _check_files(run)
-    scenario = _scenario(run)
+    scenario = recorded_scenario(run)
     _check(run, scenario, robot)
-    typed = recorded_inputs(run)
     recorded = RecordedRobot(robot, path)
-
-    def before_step(sim: Any) -> None:
-        for event in typed:
-            if event["at_step"] == sim.clock.step:
-                sim.do({key: value for key, value in event.items() if key != "at_step"})
-
     try:
         with TemporaryDirectory() as scratch:
             again = run_scenario(
                 scenario,
                 Path(scratch) / "run",
                 observers=observers,
-                before_step=before_step,
+                before_step=Repeated(run),
                 until_s=float(run.times[-1]) if len(run.times) else 0.0,
                 hosting=recorded.hosting,
             )
@@ -83,29 +72,6 @@ def _check_files(run: Run) -> None:
                 f"{path} has changed since {run.folder} was run, so the run cannot be simulated again; run the "
                 "scenario again, or undo the change, record the steps with covey replay-robot, and then edit"
             )
-
-
-def _scenario(run: Run) -> Scenario:
-    """Return the scenario of a run, with the files that it named."""
-    if (run.folder / ROW).is_file():
-        return scenario_of(str(run.folder))
-    text = run.manifest.get("scenario")
-    if not text:
-        raise RunFolderError(
-            f"{run.folder} was not run from a scenario, so it cannot be simulated again; write the arguments of "
-            "covey.Simulation into a scenario file and run that"
-        )
-    paths = [Path(item["path"]) for item in run.manifest["inputs"]]
-    wrong: CoveyError | None = None
-    for folder in dict.fromkeys([parent for path in paths for parent in path.parents] or [Path.cwd()]):
-        try:
-            scenario = parse_scenario(text, file=str(run.folder), folder=folder)
-        except CoveyError as error:  # it is not the folder that its paths start from
-            wrong = wrong or error
-            continue
-        if {path.resolve() for path in inputs(scenario)} == {path.resolve() for path in paths}:
-            return scenario
-    raise wrong or RunFolderError(f"{run.folder}: its scenario names other files now than when it was run")
 
 
 def _check(run: Run, scenario: Scenario, robot: str) -> None:

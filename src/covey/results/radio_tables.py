@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from covey.comms.samples import Sample
+from covey.comms.samples import RadioSample
 from covey.comms.traffic import CAUSES, COUNTERS, LOG_COLUMNS
 from covey.results.table import Table
 
@@ -50,7 +50,7 @@ class RadioTables:
         self.tables: dict[str, Table] = {}
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
 
-    def add(self, step: int, sample: Sample) -> None:
+    def add(self, step: int, sample: RadioSample) -> None:
         """Record one sample."""
         at, names, rows = (step, sample.time_s), self.names, self._rows
         if not self.tables:

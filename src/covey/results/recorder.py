@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from covey.comms.samples import Sample
+from covey.comms.samples import RadioSample
 from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolderError
 from covey.results import computers
 from covey.results.folder import claim, part, write_json, write_whole
-from covey.results.frame import Event, Frame
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
 from covey.results.recording import Recording, as_recording
 from covey.results.run import Run, Scratch
+from covey.results.snapshot import Event, Snapshot
 from covey.results.table import Table
 
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
@@ -76,7 +76,7 @@ class Recorder:
         self._attitude = attitude
         self._pose_columns = POSE_COLUMNS + (ATTITUDE_COLUMNS if attitude else ())
         columns = ("step", "time_s", "robot", *self._team_columns, *self._step_columns, *self._pose_columns)
-        if twice := [name for name in columns if columns.count(name) > 1]:  # a frame has one value of each name
+        if twice := [name for name in columns if columns.count(name) > 1]:  # a snapshot has one value of each name
             raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
         self.recording = as_recording(recording)
         folder = self.recording.folder
@@ -111,37 +111,37 @@ class Recorder:
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
         self._is_open = True
 
-    def observe(self, frame: Frame) -> None:
-        """Record one frame; steps must be consecutive.
+    def observe(self, snapshot: Snapshot) -> None:
+        """Record one snapshot; steps must be consecutive.
 
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
         i = self._used
-        values = vars(frame) | frame.mission
+        values = vars(snapshot) | snapshot.mission
         for k, name in enumerate(self._step_columns):
             self._shares[k, i] = values.get(name, np.nan)
-        if frame.step % self.pose_every == 0:
-            for k, part in enumerate((frame.pose, frame.estimate, frame.twist, frame.command)):
+        if snapshot.step % self.pose_every == 0:
+            for k, part in enumerate((snapshot.pose, snapshot.estimate, snapshot.twist, snapshot.command)):
                 self._poses[3 * k : 3 * k + 3, i] = part.T
             if self._attitude:
-                self._poses[len(POSE_COLUMNS) :, i] = frame.altitude_roll_pitch.T
+                self._poses[len(POSE_COLUMNS) :, i] = snapshot.altitude_roll_pitch.T
         else:
             self._poses[:, i] = np.nan
-        self._team[i] = (frame.step, frame.time_s, *(values.get(name, np.nan) for name in self._team_columns))
+        self._team[i] = (snapshot.step, snapshot.time_s, *(values.get(name, np.nan) for name in self._team_columns))
         self._used = i + 1
-        if frame.events:
-            self._events += frame.events
-        if frame.radio is not None:
-            self.observe_radio(frame.step, frame.radio)
-        self._step, self._time_s = frame.step, frame.time_s
+        if snapshot.events:
+            self._events += snapshot.events
+        if snapshot.radio is not None:
+            self.observe_radio(snapshot.step, snapshot.radio)
+        self._step, self._time_s = snapshot.step, snapshot.time_s
         if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
         if time.perf_counter() - self._host_wall >= _HOST_S:
             self._sample_host()
 
-    def observe_radio(self, step: int, sample: Sample) -> None:
+    def observe_radio(self, step: int, sample: RadioSample) -> None:
         """Record a sample of links and messages.
 
         Raises:

@@ -24,11 +24,11 @@ from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
 from covey.planning.orders import ORDER_KEY, Order
 from covey.results.folder import GROUNDS
-from covey.results.frame import Event, Frame
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
 from covey.results.run import Run
+from covey.results.snapshot import Event, Snapshot
 from covey.robots.team import TeamModel, TeamState
 from covey.runtime.execution import Execution, as_execution
 from covey.runtime.hosting import Hosting, hosting_of
@@ -76,7 +76,7 @@ class Simulation:
             terrain in a world with ground, else planar.
         execution: settings of the computation, such as ``Execution(step_s=0.2)``; or plain data as in a scenario.
         recording: a folder for the run, or a `Recording`; None: a temporary folder.
-        observers: functions that are called with each `Frame`; they must not change the simulation.
+        observers: functions that are called with each `Snapshot`; they must not change the simulation.
         hosting: host of the controllers, for tools that record their steps; None: the host set in ``execution``.
 
     Attributes:
@@ -114,7 +114,7 @@ class Simulation:
         physics: Literal["planar", "terrain"] | None = "planar",
         execution: Execution | Mapping[str, Any] = Execution(),
         recording: Recording | Path | str | None = None,
-        observers: Iterable[Callable[[Frame], Any]] = (),
+        observers: Iterable[Callable[[Snapshot], Any]] = (),
         hosting: Hosting | None = None,
         **unknown: Never,
     ):
@@ -522,21 +522,21 @@ class Simulation:
         for i, note in self.deciding.requested.notes:
             self._event("note", i, text=note)
         self.deciding.requested.notes.clear()
-        frame = self.observing.frame(self._pose_before)
-        self._end(frame)
-        self._recorder.observe(frame)
-        self._recorder.observe_computers(frame.step, self.computing.sample())
+        snapshot = self.observing.snapshot(self._pose_before)
+        self._end(snapshot)
+        self._recorder.observe(snapshot)
+        self._recorder.observe_computers(snapshot.step, self.computing.sample())
         for observer in self.observers:
-            observer(frame)
+            observer(snapshot)
         self.events = []
 
-    def _end(self, frame: Frame) -> None:
+    def _end(self, snapshot: Snapshot) -> None:
         if self.status is not None:
             return
         over, failed = self.deciding.all_done, self.deciding.all_failed
         over &= failed or not self.inputs.awaits_orders
         done = over and not failed and self.tracker.accomplished
-        if self.tracker.reached or self.stop.reached(frame, done) or (self._goal is not None and self._goal(self)):
+        if self.tracker.reached or self.stop.reached(snapshot, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
         elif over:
             self.status = "failed" if failed else "exhausted"

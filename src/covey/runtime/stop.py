@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from covey.records import Record
-from covey.results.frame import Frame
+from covey.results.snapshot import Snapshot
 
 
 class Stop(Record):
@@ -33,17 +33,19 @@ class Stop(Record):
         of = {"explored_share": self.explored, "of": self.of, "timeout_s": self.timeout_s}
         return of if self.covered is None else of | {"covered_share": self.covered}
 
-    def reached(self, frame: Frame, all_done: bool) -> bool:
+    def reached(self, snapshot: Snapshot, all_done: bool) -> bool:
         """Return whether the goal is reached: a share or, without one, that all controllers are done."""
-        if self.covered is not None and frame.mission["covered_share"] >= self.covered:
+        if self.covered is not None and snapshot.mission["covered_share"] >= self.covered:
             return True
         if self.explored is None:
             return all_done and (self.covered is None or self.done)
-        return self.share(frame) >= self.explored or (self.done and all_done)
+        return self.share(snapshot) >= self.explored or (self.done and all_done)
 
-    def share(self, frame: Frame) -> float:
+    def share(self, snapshot: Snapshot) -> float:
         """Return the explored share that counts; for a robot without a map, the share that its beams have crossed."""
-        union, each, known = (frame.mission[name] for name in ("explored_share_union", "explored_share", "known_share"))
+        union, each, known = (
+            snapshot.mission[name] for name in ("explored_share_union", "explored_share", "known_share")
+        )
         if self.of == "union":
             return float(union)
         if self.of == "one_map":

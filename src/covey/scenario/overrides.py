@@ -89,7 +89,10 @@ class _Editor:
             if key in values:
                 values[key] = self.edit(values[key], below, (*path, key))
             else:
-                self._report((*path, key), f"unknown key {key!r}{did_you_mean(key, values)}")
+                hint = (() in below and _deeper(key, values, path)) or did_you_mean(key, values)
+                if path == ("world",) and hint.startswith(";"):
+                    hint += f"; another kind of world replaces all of it: world={{{key}: …}}"
+                self._report((*path, key), f"unknown key {key!r}{hint}")
         return self._validated(node, values, path)
 
     def _controller(self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
@@ -111,7 +114,8 @@ class _Editor:
                 items[index] = self.edit(items[index], below, (*path, key))
             else:
                 known = [name for name in names if name] or [str(i) for i in range(len(items))]
-                self._report((*path, key), f"there is no {key!r} here{did_you_mean(key, known)}")
+                hint = (() in below and _deeper(key, {"": items}, path)) or did_you_mean(key, known)
+                self._report((*path, key), f"there is no {key!r} here{hint}")
         return tuple(items)
 
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
@@ -143,3 +147,12 @@ class _Editor:
 
     def _report(self, path: tuple[str, ...], message: str) -> None:
         self.problems.append(Problem(message, self._label(path)))
+
+
+def _deeper(key: str, values: Mapping[str, Any], path: tuple[str, ...]) -> str:
+    """Return the hint for a key that records in one of the lists below have; empty if there are none."""
+    for name, items in values.items():
+        for item in items if isinstance(items, (list, tuple)) else ():
+            if key in getattr(type(item), "model_fields", ()) and getattr(item, "name", ""):
+                return f", did you mean {'.'.join(filter(None, (*path, name, item.name, key)))}?"
+    return ""

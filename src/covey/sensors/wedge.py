@@ -110,10 +110,10 @@ class WedgeReadings(Readings):
         x, y = frame[0] + column * frame[2], frame[1] + row * frame[2]
         lost = np.hypot(x - self.truth.pose[i, 0], y - self.truth.pose[i, 1]) > worse.range_m
         lost |= worse.lost(kind.size).reshape(kind.shape)
-        kind[lost], altitude[lost], again[lost] = 0, np.nan, np.nan
+        kind[lost], altitude[lost], again[lost] = NOTHING, np.nan, np.nan
         if worse.noise_m > 0.0:
             first, second = (draws.reshape(kind.shape) for draws in worse.normals(kind.size))
-            altitude[kind == 1] += worse.noise_m * first[kind == 1]
+            altitude[kind == SEEN] += worse.noise_m * first[kind == SEEN]
             again += 0.5 * worse.noise_m * second  # the mean of four measurements
 
     def seen(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import CoveyError
-from covey.results.frame import Event, Frame
+from covey.results.snapshot import Event, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.details import details_of
@@ -40,7 +40,7 @@ class Live:
         self.gate = Gate(factor, playing)
         self.hub = Hub()
         self._sim: Simulation | None = None
-        self._frame: Frame | None = None
+        self._snapshot: Snapshot | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._trail: list[tuple[int, np.ndarray]] = []
@@ -70,20 +70,20 @@ class Live:
         if what == "end":
             sim.end()
 
-    def observe(self, frame: Frame) -> None:
+    def observe(self, snapshot: Snapshot) -> None:
         """Take in a step."""
         sim, hub = self._sim, self.hub
         if sim is None:
             return
-        self._frame = frame
-        if frame.radio is not None:
-            self._links += [(frame.step, *map(int, row)) for row in frame.radio.changes]
-        self._events += map(_plain, frame.events)
+        self._snapshot = snapshot
+        if snapshot.radio is not None:
+            self._links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
+        self._events += map(_plain, snapshot.events)
         if not hub.clients:
             self._trail.clear()
             return
         if len(self._trail) < _TRAIL:
-            self._trail.append((frame.step, frame.pose.astype(np.float32)))
+            self._trail.append((snapshot.step, snapshot.pose.astype(np.float32)))
         self._late = True
         if time.perf_counter() >= self._next or sim.done:
             self._publish(sim)
@@ -104,10 +104,10 @@ class Live:
             arrays["trail_step"] = np.array([step for step, _ in trail], np.int32)
             arrays["trail_pose"] = np.array([pose for _, pose in trail])
         header: dict[str, Any] = {"step": sim.clock.step, "time_s": sim.time, "status": sim.status, **self.gate.state}
-        if self._frame is not None:
-            values = self._frame.mission
+        if self._snapshot is not None:
+            values = self._snapshot.mission
             header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
-        more, plain = details_of(sim, self._frame, details, robots)
+        more, plain = details_of(sim, self._snapshot, details, robots)
         hub.publish(header | plain, arrays | more, layers, self._events, self._links)
         self._events, self._links = [], []
 

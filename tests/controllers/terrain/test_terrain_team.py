@@ -237,9 +237,12 @@ def test_a_vertex_at_the_limit_stays_drivable_and_one_clearly_beyond_it_does_not
     sim.close()
 
 
-def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
-    # A corridor between banks, closed in the west: one robot maps its way east. The others wait for it back to back,
-    # from 11 s on, at x = -20 and -16; each has last seen the ground between them when it looked around at first.
+def in_a_corridor(timeout_s, events=()):
+    """Return a team in a corridor between banks, closed in the west: one robot maps its way east, the others wait.
+
+    They wait back to back, from 11 s on, at x = -20 and -16; each has last seen the ground between them when it looked
+    around at first.
+    """
     altitude = np.zeros((17, 61))
     altitude[:6], altitude[11:], altitude[:, :6] = 2.0, 2.0, 2.0
     model = covey.robots.disc().model_copy(
@@ -247,17 +250,34 @@ def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
     )
     poses = [(-18.0, 0.0, 0.0), (-16.0, 0.0, 0.0), (-14.0, 0.0, 0.0)]
     group = covey.Group("r", model, poses, Program(controllers.get("terrain_team")))
-    mound = {"centre_m": (-18.0, 0.0), "height_m": 0.8, "radius_m": 1.5}
-    sim = covey.Simulation(
-        Ground.of(altitude).world(), [group], seed=1, share_maps=1.0, events=[{"at_s": 20, "mound": mound}],
-        mission=Formation(objective_m=(26.0, 0.0), formation="rank", facing_deg=0.0), stop=covey.Stop(timeout_s=50),
+    return covey.Simulation(
+        Ground.of(altitude).world(), [group], seed=1, share_maps=1.0, events=events,
+        mission=Formation(objective_m=(26.0, 0.0), formation="rank", facing_deg=0.0), stop=covey.Stop(timeout_s=timeout_s),
     )  # fmt: skip
-    run = sim.run()
+
+
+def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
+    mound = {"centre_m": (-18.0, 0.0), "height_m": 0.8, "radius_m": 1.5}
+    run = in_a_corridor(50.0, [{"at_s": 20, "mound": mound}]).run()
     noticed = run.events.filter(run.events["kind"] == "change_noticed")
     assert set(noticed["robot"]) == {"r0", "r1", "r2"}
     assert 30 < noticed["time_s"][0] < 50  # ground is old after 30 s
     waits = run.events.filter((run.events["robot"] == "r0") & (run.events["kind"] == "note"))["text"].to_list()
     assert "waits: others map all edges" in waits
+
+
+def test_who_has_looked_again_stands_still():
+    sim, turned = in_a_corridor(40.0), 0
+    team = [onboard._runner for onboard in sim.deciding.host.onboard.values()]
+    while not sim.done:
+        sim.step()
+        for runner, (*_, turn) in zip(team, sim.commands, strict=True):
+            controller = runner._call.__self__
+            if controller.goal.kind == "waiting":
+                assert (turn != 0.0) == (controller.turning.left != 0.0), f"at {sim.time} s"
+                turned += turn != 0.0
+    sim.close()
+    assert turned > 20
 
 
 def test_the_demo_at_a_small_size_shows_its_point():

@@ -1,6 +1,7 @@
 """How long a design will take, and the commands that tell."""
 
 import json
+import threading
 
 import pytest
 
@@ -8,6 +9,7 @@ from covey.cli import main
 from covey.experiments.design.describe import family_of, stop_text, table, values_text
 from covey.experiments.design.estimate import Estimate, Probe, estimate
 from covey.experiments.design.load import parse_design
+from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
 
 TWO = "design: two\nscenario: room.yaml\niterations: 3\nparameters: {robots.scout.count: [2, 1, 4]}\n"
@@ -29,6 +31,26 @@ def test_a_probe_that_is_given_up_is_extrapolated_to_the_timeout(write):
     write()
     probe = estimate(parse_design(TWO), probe_s=0.0).probes[0]
     assert (probe.status, probe.simulated_s) == ("", 3.0)
+
+
+def test_a_probe_that_fails_leaves_no_simulation_open(write, monkeypatch):
+    write()
+    step, before = Simulation.step, set(threading.enumerate())
+
+    def fails(sim):
+        step(sim)
+        count[0] += 1
+        if count[0] == 40:  # 30 steps are for warming up
+            raise RuntimeError("the disk is gone")
+
+    count = [0]
+    monkeypatch.setattr(Simulation, "step", fails)
+    with pytest.raises(RuntimeError, match="the disk is gone") as raised:
+        estimate(parse_design(TWO))
+    watchdogs = [t for t in set(threading.enumerate()) - before if t.name == "covey-watchdog"]
+    for thread in watchdogs:
+        thread.join(2.0)
+    assert not any(thread.is_alive() for thread in watchdogs), raised
 
 
 def test_more_jobs_than_runs_do_not_help():

@@ -1,5 +1,7 @@
 """Bodies from files: what the engine cannot read to its end is refused, and a wheel turns on a hinge."""
 
+import math
+
 import pytest
 
 pytest.importorskip("mujoco")
@@ -27,7 +29,9 @@ def physics_of(tmp_path, text):
 
 
 def test_a_cart_from_a_file_can_be_built(tmp_path):
-    physics_of(tmp_path, cart())
+    masses = physics_of(tmp_path, cart())._engine.body_mass
+    box, wheel = 0.4 * 0.3 * 0.1, math.pi * 0.1**2 * 0.04  # m3, of 1000 kg/m3
+    assert sorted(masses[masses > 0]) == pytest.approx([1000 * wheel, 1000 * wheel, 1000 * box])
 
 
 @pytest.mark.parametrize(

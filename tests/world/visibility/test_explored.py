@@ -7,7 +7,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.world.visibility.explored import Coverage, ExploredTruth
+from covey.world.visibility.explored import CoveredCells, ExploredTruth
 
 
 def test_a_beam_explores_the_cells_it_crosses_for_its_robot_and_for_the_team():
@@ -93,7 +93,7 @@ def test_nothing_outside_or_without_number_is_marked():
 
 def test_bodies_cover_the_cells_whose_centres_they_reach():
     grid = Grid(np.ones((50, 70), bool), 0.1, (-2.0, 1.0, 0.3))
-    coverage = Coverage(grid, 2)
+    coverage = CoveredCells(grid, 2)
     poses = np.array([[0.5, 3.2, 0.4], [-1.0, 2.0, -1.0]])
     discs = np.array([[[0.1, 0.0, 0.3], [-0.2, 0.05, 0.2]], [[0.0, 0.0, 0.25], [0.0, 0.0, 0.0]]])
     coverage.mark(poses, discs, 4)
@@ -114,7 +114,7 @@ def test_bodies_cover_all_that_they_sweep_on_a_straight_way():
     for _ in range(100):
         before, after = rng.uniform((-3, -2, -3), (4, 6, 3), (2, 1, 3))
         discs = np.array([[[rng.uniform(-0.3, 0.3), 0.1, rng.uniform(0.05, 0.6)], [0.0, 0.0, rng.uniform(0.0, 0.3)]]])
-        coverage, expected = Coverage(grid), np.zeros(grid.shape, bool)
+        coverage, expected = CoveredCells(grid), np.zeros(grid.shape, bool)
         coverage.mark(after, discs, 0, before)
         for x, y, radius in discs[0]:
             a, b = Pose(*before[0]) @ (x, y), Pose(*after[0]) @ (x, y)

@@ -1,6 +1,7 @@
 /** Layers of cells: each is a rectangle whose texture is coloured by a shader. Changed tiles alone are sent to it. */
 
 import {
+  Color,
   DataTexture,
   FloatType,
   Mesh,
@@ -9,15 +10,44 @@ import {
   RedFormat,
   ShaderMaterial,
   UnsignedByteType,
+  Vector2,
+  Vector3,
   type IUniform,
   type WebGLRenderer,
 } from "three";
 import { TILE, type CellLayer } from "../model";
+import { SCALE } from "../theme";
 
-/** How the value of a cell becomes a colour: GLSL that sets `color` from `value`; `step` is the step that is shown. */
+/**
+ * How the value of a cell becomes a colour: GLSL that sets `color` from `value`. `step` is the step that is shown,
+ * `near(x, y)` the value so many cells away, `scale(t)` a colour of the scale for t from 0 to 1.
+ */
 export interface Style {
   glsl: string;
   uniforms?: Record<string, IUniform>;
+}
+
+/** Value of cells that hold no number. */
+export const NOTHING = -1e9;
+
+const HELPERS = `
+  float near(float x, float y) { return read(place + vec2(x, y) * size); }
+  vec3 scale(float t) {
+    t = clamp(t, 0.0, 1.0) * ${SCALE.length - 1}.0;
+    vec3 c = ${vector(SCALE[0])};
+    ${SCALE.slice(1)
+      .map((color, k) => `c = mix(c, ${vector(color)}, clamp(t - ${k}.0, 0.0, 1.0));`)
+      .join(" ")}
+    return c;
+  }`;
+
+function vector(hex: string): string {
+  return `vec3(${[1, 3, 5].map((k) => (parseInt(hex.slice(k, k + 2), 16) / 255).toFixed(4)).join(", ")})`;
+}
+
+/** A colour for shaders: as it is to appear. */
+export function tint(hex: string): IUniform<Color> {
+  return { value: new Color(hex).convertLinearToSRGB() };
 }
 
 export class CellMesh {
@@ -32,11 +62,11 @@ export class CellMesh {
     style: Style,
     order: number,
   ) {
-    const { rows, columns, resolution_m, origin } = layer.place;
+    const { rows, columns, origin } = layer.place;
     const small = layer.cells.BYTES_PER_ELEMENT === 1;
     this.shown = small
       ? new Uint8Array(layer.cells.buffer, layer.cells.byteOffset, layer.cells.length)
-      : Float32Array.from(layer.cells);
+      : Float32Array.from(layer.cells, numbers);
     this.texture = new DataTexture(this.shown, columns, rows, RedFormat, small ? UnsignedByteType : FloatType);
     this.texture.magFilter = this.texture.minFilter = NearestFilter;
     this.texture.unpackAlignment = 1;
@@ -45,29 +75,59 @@ export class CellMesh {
       transparent: true,
       depthWrite: false,
       depthTest: false,
-      uniforms: { cells: { value: this.texture }, step: { value: 0 }, opacity: { value: 1 }, ...style.uniforms },
+      uniforms: {
+        cells: { value: this.texture },
+        step: { value: 0 },
+        size: { value: new Vector2(1 / columns, 1 / rows) },
+        ...style.uniforms,
+      },
       vertexShader:
         "varying vec2 place; void main() { place = uv; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
       fragmentShader: `
-        uniform sampler2D cells; uniform float step; uniform float opacity; varying vec2 place;
+        uniform sampler2D cells; uniform float step; uniform vec2 size; varying vec2 place;
         ${Object.keys(style.uniforms ?? {})
           .map((name) => `uniform ${style.uniforms![name].value?.isColor ? "vec3" : "float"} ${name};`)
           .join(" ")}
+        float read(vec2 at) { return texture2D(cells, at).r${small ? " * 255.0" : ""}; }
+        ${HELPERS}
         void main() {
-          float value = texture2D(cells, place).r${small ? " * 255.0" : ""};
+          float value = read(place);
           vec4 color = vec4(0.0);
           ${style.glsl}
-          gl_FragColor = vec4(color.rgb, color.a * opacity);
+          gl_FragColor = color;
           if (gl_FragColor.a == 0.0) discard;
         }`,
     });
-    const geometry = new PlaneGeometry(columns * resolution_m, rows * resolution_m);
-    geometry.translate((columns * resolution_m) / 2, (rows * resolution_m) / 2, 0);
-    this.mesh = new Mesh(geometry, this.material);
+    this.mesh = new Mesh(this.sheet(1, 1), this.material);
     this.mesh.position.set(origin[0], origin[1], 0);
     this.mesh.rotation.z = origin[2];
     this.mesh.renderOrder = order;
     layer.dirty = [];
+  }
+
+  /** Lays it over the ground, or flat again; `altitude` is that of the ground [m]. */
+  drape(altitude: ((x: number, y: number) => number) | null): void {
+    const { rows, columns } = this.layer.place;
+    const geometry = altitude ? this.sheet(Math.min(columns, 200), Math.min(rows, 200)) : this.sheet(1, 1);
+    if (altitude) {
+      this.mesh.updateMatrixWorld();
+      const [places, at] = [geometry.getAttribute("position"), new Vector3()];
+      for (let k = 0; k < places.count; k++) {
+        at.fromBufferAttribute(places, k).applyMatrix4(this.mesh.matrixWorld);
+        places.setZ(k, altitude(at.x, at.y) + 0.02);
+      }
+    }
+    this.mesh.geometry.dispose();
+    this.mesh.geometry = geometry;
+    this.material.depthTest = altitude !== null;
+    this.material.polygonOffset = altitude !== null;
+    this.material.polygonOffsetFactor = this.material.polygonOffsetUnits = -1 - this.mesh.renderOrder;
+  }
+
+  private sheet(across: number, along: number): PlaneGeometry {
+    const { rows, columns, resolution_m } = this.layer.place;
+    const geometry = new PlaneGeometry(columns * resolution_m, rows * resolution_m, across, along);
+    return geometry.translate((columns * resolution_m) / 2, (rows * resolution_m) / 2, 0) as PlaneGeometry;
   }
 
   /** Brings the texture up to date. */
@@ -79,7 +139,7 @@ export class CellMesh {
     this.layer.dirty = [];
     const made = (renderer.properties.get(this.texture) as { __webglTexture?: WebGLTexture }).__webglTexture;
     if (!tiles || !made) {
-      if (this.shown instanceof Float32Array) this.shown.set(this.layer.cells as never);
+      if (this.shown instanceof Float32Array) this.shown.set(Float32Array.from(this.layer.cells, numbers));
       this.texture.needsUpdate = true;
       return;
     }
@@ -111,7 +171,7 @@ export class CellMesh {
       if (this.shown instanceof Float32Array) {
         for (let r = row; r < row + height; r++) {
           const from = r * columns + column;
-          this.shown.set(this.layer.cells.subarray(from, from + width) as never, from);
+          for (let at = from; at < from + width; at++) this.shown[at] = numbers(this.layer.cells[at]);
         }
       }
       const from = row * columns + column;
@@ -119,4 +179,8 @@ export class CellMesh {
     }
     gl.pixelStorei(gl.UNPACK_ROW_LENGTH, 0);
   }
+}
+
+function numbers(value: number): number {
+  return Number.isNaN(value) ? NOTHING : value;
 }

@@ -2,6 +2,7 @@
 
 import {
   Color,
+  Matrix4,
   OrthographicCamera,
   PerspectiveCamera,
   Plane,
@@ -30,11 +31,13 @@ export class View {
   /** Orbit of the perspective view: direction and height of the camera [rad]. */
   turn = -Math.PI / 2;
   height = 0.9;
-  /** Called before each drawing. */
+  /** Called before each drawing, and after it. */
   onDraw: (() => void)[] = [];
+  afterDraw: (() => void)[] = [];
   private flat = new OrthographicCamera();
   private deep = new PerspectiveCamera(45, 1, 0.05, 5000);
   private asked = false;
+  private matrix = new Matrix4();
 
   constructor(readonly canvas: HTMLCanvasElement) {
     // Antialiasing of the whole scene takes ten times the time where the processor draws.
@@ -62,6 +65,7 @@ export class View {
       for (const before of this.onDraw) before();
       this.place();
       this.renderer.render(this.scene, this.camera);
+      for (const after of this.afterDraw) after();
     });
   }
 
@@ -84,9 +88,25 @@ export class View {
 
   /** The place on the canvas [pixel] of a point of the world [m]. */
   pixel(x: number, y: number, z = 0): [number, number] {
+    this.ready();
+    return this.project(x, y, z);
+  }
+
+  /** Places the camera, before many calls of `project`. */
+  ready(): void {
     this.place();
-    const at = new Vector3(x, y, z).project(this.camera);
-    return [((at.x + 1) / 2) * this.canvas.clientWidth, ((1 - at.y) / 2) * this.canvas.clientHeight];
+    const camera = this.camera as OrthographicCamera | PerspectiveCamera;
+    this.matrix.multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
+  }
+
+  /** As `pixel`, for the camera as it was at the last `ready`. */
+  project(x: number, y: number, z = 0): [number, number] {
+    const m = this.matrix.elements;
+    const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+    if (w <= 0) return [-1e5, -1e5]; // behind the camera
+    const u = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w;
+    const v = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
+    return [((u + 1) / 2) * this.canvas.clientWidth, ((1 - v) / 2) * this.canvas.clientHeight];
   }
 
   /** Zooms by a factor, around a place of the canvas [pixel]. */

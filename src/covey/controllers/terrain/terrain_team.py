@@ -314,8 +314,8 @@ class TerrainTeam:
             old = (grid.cells == 0) & (age_s(robot) > OLD_S)
             turn = self.turning.begin(robot, grid.with_cells(np.where(old, -1, grid.cells).astype(np.int8)))
             self._again_s = robot.time + (_THINK_S if turn == 0.0 else OLD_S)
-        if self.turning.left != 0.0:
-            self.turning.step(robot)
+        if self.turning.left != 0.0 and self.turning.step(robot):
+            robot.stop()
 
     def _spin(self, robot: Robot) -> None:
         if robot.time <= self._next_s and not self.turning.step(robot):

@@ -91,7 +91,7 @@ def _line(table: "pl.DataFrame", parameters: list[str], names: tuple[str, ...], 
         yield _median(statistics.sample(table, name)) if is_number else "-"
 
 
-def _median(found: statistics.Sample) -> str:
+def _median(found: statistics.MetricSample) -> str:
     middle = found.quantile(0.5)
     if middle is None:
         return "-" if found.until_s is None else f"> {found.until_s:.4g}"

@@ -1,6 +1,7 @@
 """Estimate of the time that the runs of a design will take, from two of them."""
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,15 +83,14 @@ def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
 def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario, probe_s: float) -> Probe:
     began = time.perf_counter()
     sim = scenario.build()
-    ready = time.perf_counter()
-    while not sim.done and time.perf_counter() - ready < probe_s:
-        sim.step()
-    took, simulated = time.perf_counter() - ready, sim.time
-    if sim.done:
-        sim.run()
+    with closing(sim):
+        ready = time.perf_counter()
+        while not sim.done and time.perf_counter() - ready < probe_s:
+            sim.step()
+        took, simulated, ended = time.perf_counter() - ready, sim.time, sim.done
+    if ended:
         return Probe(number, values, robots, time.perf_counter() - began, simulated, sim.status or "")
     share, goal = sim.scoring.exploration.share_union, scenario.stop.explored
-    sim.close()
     end_s = min(scenario.stop.timeout_s, simulated * goal / share) if goal and share > 0 else scenario.stop.timeout_s
     return Probe(number, values, robots, (ready - began) + took * end_s / max(simulated, 1e-9), end_s, "")
 
@@ -103,8 +103,7 @@ def _warm(scenario: Scenario) -> None:
     set_up(scenario)
     if is_cold():
         compile_all()
-    sim = scenario.build()
-    for _ in range(50):
-        if not sim.done:
-            sim.step()
-    sim.close()
+    with closing(scenario.build()) as sim:
+        for _ in range(50):
+            if not sim.done:
+                sim.step()

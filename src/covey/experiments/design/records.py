@@ -13,7 +13,7 @@ from covey.errors import InvalidValueError, did_you_mean
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
 from covey.records import Located, Record, located
-from covey.results.frame import EVENT_KINDS
+from covey.results.snapshot import EVENT_KINDS
 from covey.runtime.stop import Stop
 from covey.scenario.dump import plain
 from covey.scenario.from_file import FromFile

@@ -22,7 +22,7 @@ from covey.geometry.grid import Grid
 from covey.mapping.elevation import kernels, versions
 from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.elevation.footing import ground_points
-from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, Team
+from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, TeamElevation
 from covey.mapping.elevation.points import see_points
 from covey.mapping.elevation.versions import TileVersion
 from covey.mapping.exchange.map_updates import MapUpdate
@@ -73,7 +73,7 @@ class Elevations(SharedMaps):
         n, (rows, columns) = len(self.names), (TILE * -(-side // TILE) for side in shape)
         check_memory(n, n, (rows, columns))
         size, tiles = (n, rows, columns), (n, rows // TILE * (columns // TILE))
-        self._team = Team(
+        self._team = TeamElevation(
             own=np.zeros(size, EVIDENCE),
             rest=np.zeros(size, EVIDENCE),
             mean=np.zeros(size),

@@ -22,7 +22,7 @@ def ground_points(points, count, mark, mean, frame, ends, limit, x, y, heading, 
 
     Args:
         points, count: float64 (k, 2) [m], and the number of filled rows.
-        mark, mean, ends: of one robot of a `Team`, (rows, columns); frame: x, y of vertex [0, 0], spacing [m].
+        mark, mean, ends: of one robot of a `TeamElevation`, (rows, columns); frame: x, y of vertex [0, 0], spacing [m].
         limit: [m]. x, y, heading: the robot [m, rad].
         reach: how far it looks [m]. keep: distance of its centre from other ground [m].
 

@@ -35,7 +35,7 @@ TESTS = ("none", "innovation", "paper")
 """The tests for a change; kernels take an index into this tuple."""
 
 
-class Team(NamedTuple):
+class TeamElevation(NamedTuple):
     """The beliefs of n robots about a lattice of vertices.
 
     Attributes:
@@ -107,7 +107,7 @@ def measure(team, i, a, b, value, again, variance, shape, step, test):
     """Take in a measurement of a vertex.
 
     Args:
-        team: `Team`. i, a, b: robot, row, column.
+        team: `TeamElevation`. i, a, b: robot, row, column.
         value: measured altitude [m]. again: mean of four more measurements, NaN if there are none [m].
         variance: variance of one measurement [m^2].
         shape: the part of it that all such measurements share [m^2]; the variance never falls below it.

@@ -103,7 +103,7 @@ def put_tiles(robot, tiles, cells, team, store, rule):
         robot: index of the robot.
         tiles: int32 (k,), indices of the tiles.
         cells: int8 (k, 1024), their evidence.
-        team, store: `Team`, `Store`.
+        team, store: `TeamTiles`, `Store`.
         rule: index in `RULES`.
     """
     per_row = team.occupancy.shape[2] // TILE

@@ -24,7 +24,7 @@ from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.merge_rules import RULES, Rule
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory
 from covey.mapping.occupancy import evidence, tile_code, tiles
-from covey.mapping.occupancy.tiles import MOST_ROBOTS, TILE, TILE_CELLS, Team, empty_store
+from covey.mapping.occupancy.tiles import MOST_ROBOTS, TILE, TILE_CELLS, TeamTiles, empty_store
 from covey.mapping.records import EVIDENCE_STEP, Mapping
 
 _LAST_STAMP = 65535
@@ -78,7 +78,7 @@ class Beliefs(SharedMaps):
         shape = n, rows // TILE * (columns // TILE)
         self._rule = RULES.index(rule)
         self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
-        self._team = Team(
+        self._team = TeamTiles(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
             occupancy=_unknown((n, rows, columns), kept),

@@ -117,7 +117,7 @@ def use_marks(mark, box, robot, team, store, stamp, model):
 
     Args:
         mark: uint8 (rows, columns), marks in the rows box[0] to box[1] and the columns box[2] to box[3].
-        team, store: `Team`, `Store`.
+        team, store: `TeamTiles`, `Store`.
         stamp: time stamp, as in `Store.seen`.
         model: see `use_segment`.
     """

@@ -52,7 +52,7 @@ class Store(NamedTuple):
     used: np.ndarray
 
 
-class Team(NamedTuple):
+class TeamTiles(NamedTuple):
     """The data of each robot of a team; n robots, tiles in storage order.
 
     Attributes:
@@ -103,7 +103,7 @@ def empty_store(robots: int, rule: Rule, largest: int) -> Store:
     )
 
 
-def with_room(store: Store, team: Team, held: Iterable[np.ndarray], slots: int, nodes: int, pages: int) -> Store:
+def with_room(store: Store, team: TeamTiles, held: Iterable[np.ndarray], slots: int, nodes: int, pages: int) -> Store:
     """Return a store with enough free slots, nodes and pages; those without references become free.
 
     Args:
@@ -305,7 +305,7 @@ def publish(robots, own, published, version, clock):
 
     Args:
         robots: int64 (m,), indices of the robots.
-        own, published, clock: arrays of the `Team`.
+        own, published, clock: arrays of the `TeamTiles`.
         version: array of the `Store`.
     """
     count = 0

@@ -25,7 +25,7 @@ from covey.results.figures.study_layout import (
 )
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST
-from covey.results.statistics.sample import Sample, groups, levels, sample
+from covey.results.statistics.sample import MetricSample, groups, levels, sample
 
 _HEIGHT_IN = 1.8
 _SMALLEST = 3.5
@@ -74,7 +74,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     return picture
 
 
-def _box(axes: Axes, found: Sample, at: float, wide: float, color: str, until: float | None) -> None:
+def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, until: float | None) -> None:
     values = np.sort(found.ranked)
     reached = values[np.isfinite(values)]
     last = until if until is not None else (reached[-1] if len(reached) else 0.0)
@@ -160,7 +160,7 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
 
 def _cell(
     axes: Axes,
-    found: Sample,
+    found: MetricSample,
     middle: float | None,
     at: tuple[int, int],
     norm: Normalize,

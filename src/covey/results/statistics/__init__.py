@@ -6,7 +6,6 @@ The modules hold pure functions over arrays; `summarize`, `compare`, `average_ra
 
 from covey.results.statistics.fleet import BestFleet, best_fleet_size, speed_up
 from covey.results.statistics.intervals import FEWEST, Interval, bootstrap_interval, median, quantile
-from covey.results.statistics.outcome import Outcome
 from covey.results.statistics.power import runs_needed, walsh_share
 from covey.results.statistics.profiles import Profile, performance_profile
 from covey.results.statistics.ranks import (
@@ -20,8 +19,9 @@ from covey.results.statistics.ranks import (
     mann_whitney,
     wilcoxon_paired,
 )
-from covey.results.statistics.sample import Sample, groups, levels, sample
+from covey.results.statistics.sample import MetricSample, groups, levels, sample
 from covey.results.statistics.shift import shift, shift_in_pairs
+from covey.results.statistics.significance import SignificanceResult
 from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
 from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
 
@@ -30,9 +30,9 @@ __all__ = [
     "BestFleet",
     "Friedman",
     "Interval",
-    "Outcome",
+    "MetricSample",
     "Profile",
-    "Sample",
+    "SignificanceResult",
     "Survival",
     "a12",
     "average_ranks",

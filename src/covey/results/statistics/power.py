@@ -28,7 +28,7 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
         InvalidValueError: a number is not between 0 and 1.
 
     References:
-        G. E. Noether: Sample size determination for some common nonparametric tests. JASA 82, 1987.
+        G. E. Noether: MetricSample size determination for some common nonparametric tests. JASA 82, 1987.
 
     Examples:
         >>> runs_needed(0.3, power=0.9)

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
 from covey.lazy import stats
-from covey.results.statistics.outcome import Outcome
+from covey.results.statistics.significance import SignificanceResult
 
 EXACT = 50
 """Up to this many values p is exact: all counts fit into the 53 bits of a float."""
 
 
-def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
+def mann_whitney(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
     """Return the two-sided Mann-Whitney U test of two independent samples.
 
     The statistic is U of ``a``: the number of pairs in which a's value is larger, ties one half. Without ties the
@@ -44,10 +44,10 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> Outcome:
         p = _two_sided(law, round(2 * of_a.sum()))
     else:
         p = float(stats.mannwhitneyu(of_a, ranks[n:], method="asymptotic").pvalue)
-    return Outcome("Mann-Whitney U", u, p, smallest_p_mann_whitney(a, b))
+    return SignificanceResult("Mann-Whitney U", u, p, smallest_p_mann_whitney(a, b))
 
 
-def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
+def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
     """Return the two-sided Wilcoxon signed-rank test of pairs, for example of runs with the same seed.
 
     The statistic is W+, the sum of the ranks of the pairs in which a's value is larger. If one run of a pair never
@@ -65,14 +65,14 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> Outcome:
     d = differences(a, b)
     d = d[d != 0]
     if not len(d):
-        return Outcome("Wilcoxon signed-rank", 0.0, 1.0, 1.0)
+        return SignificanceResult("Wilcoxon signed-rank", 0.0, 1.0, 1.0)
     ranks = stats.rankdata(np.abs(d))
     plus = float(ranks[d > 0].sum())
     if len(d) <= EXACT:
         p = _two_sided(signed_rank_law(np.rint(2 * ranks).astype(int)), round(2 * plus))
     else:
         p = float(stats.wilcoxon(ranks * np.sign(d), correction=True)[1])  # pyright: ignore
-    return Outcome("Wilcoxon signed-rank", plus, p, min(1.0, 2.0 * 0.5 ** len(d)))
+    return SignificanceResult("Wilcoxon signed-rank", plus, p, min(1.0, 2.0 * 0.5 ** len(d)))
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
@@ -183,7 +183,7 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Friedman(Outcome):
+class Friedman(SignificanceResult):
     """A Friedman test.
 
     Attributes:

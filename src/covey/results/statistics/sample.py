@@ -18,7 +18,7 @@ _END = "simulated_time_s"
 
 
 @dataclass(frozen=True)
-class Sample:
+class MetricSample:
     """One metric of some runs.
 
     Attributes:
@@ -62,7 +62,7 @@ class Sample:
         return finite(float(self.ranked.mean()))
 
 
-def sample(table: "pl.DataFrame", metric: str) -> Sample:
+def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     """Return a metric of the runs of a table.
 
     A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored at its ``timeout_s``
@@ -82,14 +82,14 @@ def sample(table: "pl.DataFrame", metric: str) -> Sample:
     status = column(table, "status").to_list()
     has = ~np.isnan(values)
     if not is_time_to_goal(metric):
-        return Sample(values[has], has[has], len(values), status.count("reached"), None)
+        return MetricSample(values[has], has[has], len(values), status.count("reached"), None)
     timeout = numbers(table, "timeout_s")
     given_up = np.where(np.array([s in _BY_HAND for s in status], bool), np.nan, timeout)
     early = ~has & ~np.isfinite(given_up)
     if early.any():
         given_up[early] = np.nan_to_num(numbers(table, _END)[early])
     until = float(timeout.min()) if len(timeout) and np.isfinite(timeout).all() else None
-    return Sample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
+    return MetricSample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
 
 
 def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tuple[tuple[Any, ...], "pl.DataFrame"]]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
 from covey.lazy import stats
-from covey.results.statistics.outcome import Outcome
+from covey.results.statistics.significance import SignificanceResult
 
 _SAME = 1e-9
 
@@ -105,7 +105,7 @@ def log_rank(
     reached_a: Sequence[bool] | np.ndarray,
     times_b: ArrayLike,
     reached_b: Sequence[bool] | np.ndarray,
-) -> Outcome:
+) -> SignificanceResult:
     """Return the two-sided log-rank test of "both samples reach the goal at the same rate at all times".
 
     The statistic is z; other packages print z^2, a chi-squared with one degree of freedom. The smallest p is that of
@@ -124,7 +124,7 @@ def log_rank(
     order = np.lexsort((~done, times))
     times, done = times[order], done[order]
     extremes = [_log_rank(times[:k], done[:k], times[k:], done[k:])[1] for k in (len(a), len(b))]
-    return Outcome("log-rank", statistic, p, min(p, *extremes))
+    return SignificanceResult("log-rank", statistic, p, min(p, *extremes))
 
 
 def _log_rank(a: np.ndarray, done_a: np.ndarray, b: np.ndarray, done_b: np.ndarray) -> tuple[float, float]:

@@ -12,11 +12,10 @@ from covey.results.metrics import is_time_to_goal
 from covey.results.statistics import ranks
 from covey.results.statistics.fleet import best_fleet_size, speed_up
 from covey.results.statistics.intervals import bootstrap_interval, median
-from covey.results.statistics.outcome import Outcome
 from covey.results.statistics.power import runs_needed, walsh_share
 from covey.results.statistics.profiles import performance_profile
 from covey.results.statistics.sample import (
-    Sample,
+    MetricSample,
     column,
     columns,
     finite,
@@ -26,6 +25,7 @@ from covey.results.statistics.sample import (
     sample,
 )
 from covey.results.statistics.shift import shift, shift_in_pairs
+from covey.results.statistics.significance import SignificanceResult
 from covey.results.statistics.survival import log_rank
 
 
@@ -283,13 +283,13 @@ def _partners(a: "pl.DataFrame", b: "pl.DataFrame", pair_on: Sequence[str]) -> i
     return len(a.join(b.select(pair_on), on=list(pair_on), how="semi"))
 
 
-def _test(test: str, in_pairs: bool, a: Sample, b: Sample) -> Outcome:
+def _test(test: str, in_pairs: bool, a: MetricSample, b: MetricSample) -> SignificanceResult:
     if test == "log-rank":
         return log_rank(a.values, a.reached, b.values, b.reached)
     return ranks.wilcoxon_paired(a.ranked, b.ranked) if in_pairs else ranks.mann_whitney(a.ranked, b.ranked)
 
 
-def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any]:
+def _effect(a: MetricSample, b: MetricSample, in_pairs: bool, alpha: float) -> dict[str, Any]:
     """Return the size of the difference between two samples, and the number of runs that one as large needs."""
     dominance = ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta
     delta = dominance(a.ranked, b.ranked)
@@ -312,7 +312,7 @@ def _effect(a: Sample, b: Sample, in_pairs: bool, alpha: float) -> dict[str, Any
     }
 
 
-def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[Outcome], alpha: float) -> None:
+def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[SignificanceResult], alpha: float) -> None:
     """Add the result of each test that could have been significant."""
     holm = ranks.holm([o.p for o in outcomes])
     least = ranks.holm([o.smallest_p for o in outcomes])

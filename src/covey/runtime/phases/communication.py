@@ -9,7 +9,7 @@ from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.comms.network import Network
 from covey.comms.radio import Radio
-from covey.comms.samples import Sample
+from covey.comms.samples import RadioSample
 from covey.comms.tags import Tag, TagField, TagReading, Tags
 from covey.robots.team import TeamState
 from covey.runtime.execution import Execution
@@ -31,7 +31,7 @@ class Communication:
     def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, execution: Execution):
         self.mailboxes = [Mailbox(name, tuple(names)) for name in names]
         self.network = Network(self.mailboxes, radios, seed, execution.log_messages)
-        self.sample: Sample | None = None
+        self.sample: RadioSample | None = None
         self._every_s, self._next_s = execution.links_every_s, 0.0
         self.tags, self.blackboard = TagField(tags), Blackboard()
         self.events: list[tuple[int, float, float, Any]] = []

@@ -76,11 +76,11 @@ class GroundAccuracy:
                     yield robot, f"change {number}", belief.grid.to_world(vertices[seen].mean(axis=0)), text
         if self.columns and self._clock.step % self._every == 0:
             rows = [self._compare(belief) for belief in self._beliefs.values()]
-            self.values = dict(zip(COLUMNS, np.array(rows).T.tolist(), strict=True))
-            of_team = {name: np.nanmean if name != COLUMNS[1] else np.nanmax for name in COLUMNS}
             self.values = {
-                name: float(of_team[name](values)) if np.isfinite(values).any() else np.nan
-                for name, values in self.values.items()
+                name: float((np.nanmax if name == "belief_max_error_m" else np.nanmean)(values))
+                if np.isfinite(values).any()
+                else np.nan
+                for name, values in zip(COLUMNS, np.array(rows).T.tolist(), strict=True)
             }
 
     def landscape(self, names: Sequence[str]) -> Landscape | None:

@@ -58,7 +58,7 @@ class MapExchange:
         teams: the robots with equal mapping; only these can merge their maps.
         shares: which robots take part, bool (n,).
         network: carries the messages.
-        record: when to exchange; None: only when controllers ask for it.
+        record: when to exchange.
         clock: clock of the simulation.
         frames: the true start poses, float64 (n, 3), if the robots do not know those of the others; else None.
 
@@ -71,13 +71,12 @@ class MapExchange:
         teams: list[MappedTeam],
         shares: np.ndarray,
         network: Network,
-        record: ShareMaps | None,
+        record: ShareMaps,
         clock: Clock,
         frames: np.ndarray | None = None,
     ):
         self.exchanges: list[Exchange] = []
         self.aligning: list[MapAlignment] = []
-        record = record or ShareMaps(policy="on_request")
         for number, team in enumerate(teams):
             members = team.members
             if np.count_nonzero(shares[members]) > 1:

@@ -1,4 +1,4 @@
-"""Observing: the frame that observers get after each step."""
+"""Observing: the snapshot that observers get after each step."""
 
 import math
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from covey.kernel import kernel
-from covey.results.frame import Frame
+from covey.results.snapshot import Snapshot
 from covey.robots.team import TeamState
 
 if TYPE_CHECKING:
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 class Observing:
-    """Makes the `Frame` of a step."""
+    """Makes the `Snapshot` of a step."""
 
     def __init__(self, sim: "Simulation"):
         self.sim = sim
         self._order = np.arange(len(sim.names))
 
-    def frame(self, pose_before: np.ndarray) -> Frame:
-        """Return the frame of the last step; its arrays are read-only views of the simulation's.
+    def snapshot(self, pose_before: np.ndarray) -> Snapshot:
+        """Return the snapshot of the last step; its arrays are read-only views of the simulation's.
 
         Args:
             pose_before: true poses at the beginning of the step, shape (n, 3).
         """
         sim = self.sim
         scoring, state = sim.scoring, sim.state
-        return Frame(
+        return Snapshot(
             step=sim.clock.step,
             time_s=sim.time,
             pose=_view(state.pose),

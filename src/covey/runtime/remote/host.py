@@ -42,7 +42,7 @@ class Lines(Protocol):
         ...
 
     def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
-        """Open the lines; return False if they are open already."""
+        """Open the lines, unless they are open; return whether processes have just connected."""
         ...
 
     def close(self) -> None:

@@ -60,7 +60,7 @@ class ShortLines:
         return self._lines[channel.name]
 
     def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
-        """Start the software of all robots at the first call."""
+        """Start the software of all robots at the first call; return False, because there are no processes."""
         if self._watchdog is None:
             self._watchdog = Watchdog(next(iter(self.channels.values())).budget_s)
             for name, line in self._lines.items():

@@ -175,7 +175,7 @@ class ExploredTruth:
         return cells_of(bits)[: self.grid.shape[0], : self.grid.shape[1]]
 
 
-class Coverage:
+class CoveredCells:
     """The cells of the world whose centre a robot's body has covered or swept.
 
     Attributes:

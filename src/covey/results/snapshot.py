@@ -1,4 +1,4 @@
-"""`Frame` and `Event`: the data that observers get after each step."""
+"""`Snapshot` and `Event`: the data that observers get after each step."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.samples import Sample
+from covey.comms.samples import RadioSample
 
 EVENT_KINDS = (
     *(
@@ -53,7 +53,7 @@ class Event:
 
 
 @dataclass
-class Frame:
+class Snapshot:
     """The state of the team after one step.
 
     Arrays are read-only and change in the next step: an observer must copy what it keeps.
@@ -92,11 +92,11 @@ class Frame:
     energy_j: np.ndarray
     min_separation_m: float = math.nan
     events: list[Event] = field(default_factory=list)
-    radio: Sample | None = None
+    radio: RadioSample | None = None
     mission: dict[str, Any] = field(default_factory=dict)
     altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __getattr__(self, name: str) -> Any:
         measured = name.endswith(("_share", "_share_union"))
-        hint = f"; the mission measures it: frame.mission[{name!r}]" if measured else ""
-        raise AttributeError(f"a frame has no {name!r}{hint}")
+        hint = f"; the mission measures it: snapshot.mission[{name!r}]" if measured else ""
+        raise AttributeError(f"a snapshot has no {name!r}{hint}")

@@ -1,10 +1,10 @@
-"""`Outcome`: the result of a test."""
+"""`SignificanceResult`: the result of a test."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SignificanceResult:
     """The outcome of a test of "no difference".
 
     Attributes:

@@ -1,0 +1,151 @@
+/** The scene: what of the model is shown, in the world and over it. */
+
+import type { App } from "../app";
+import { LAYERS, type Context, type LayerInfo } from "../layers";
+import { THEMES } from "../theme";
+import { h } from "../ui/dom";
+import { CellMesh } from "./cells";
+import { Pen } from "./overlay";
+import { pointer } from "./pointer";
+import { Robots } from "./robots";
+import { Trails } from "./trails";
+import { View } from "./view";
+
+export class Stage {
+  readonly canvas = h("canvas", { tabindex: "0", "aria-label": "The world and its robots", role: "img" });
+  readonly element: HTMLElement;
+  readonly view: View;
+  readonly pen: Pen;
+  /** Names of the layers that are shown. */
+  readonly shown = new Set<string>();
+  /** Others that draw over the scene: measuring, editing. */
+  readonly overlays: ((pen: Pen) => void)[] = [];
+  trail_s = 20;
+  robots: Robots | null = null;
+  private trails: Trails | null = null;
+  private meshes = new Map<string, CellMesh>();
+
+  constructor(
+    private app: App,
+    place: (element: HTMLElement) => void,
+  ) {
+    const over = h("canvas", { class: "over", "aria-hidden": "true" });
+    this.element = h("main", { class: "stage" }, this.canvas, over);
+    place(this.element); // it has a size only in the page
+    this.view = new View(this.canvas);
+    this.pen = new Pen(this.view, over);
+    this.pen.altitude = (x, y) => this.altitude(x, y);
+    this.view.onDraw.push(() => this.prepare());
+    this.view.afterDraw.push(() => this.draw());
+    pointer(this.view);
+  }
+
+  /** Altitude of the ground [m]. */
+  altitude(_x: number, _y: number): number {
+    return 0;
+  }
+
+  /** The layers that this run has. */
+  get layers(): LayerInfo[] {
+    const { hello } = this.app.model;
+    return hello ? LAYERS.filter((layer) => !layer.there || layer.there(hello)) : [];
+  }
+
+  get context(): Context {
+    const { model } = this.app;
+    return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, trail_s: this.trail_s };
+  }
+
+  /** Length of the scales of time [s]: a round number above the present time. */
+  get span_s(): number {
+    const { model } = this.app;
+    const now = Math.max(model.newestStep() * (model.hello?.step_s ?? 0.1), 10);
+    return [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600].find((s) => s >= now) ?? 3600 * Math.ceil(now / 3600);
+  }
+
+  /** What the shown layers need of the server. */
+  wish(): { layers: string[]; details: string[] } {
+    const shown = this.layers.filter((layer) => this.shown.has(layer.name));
+    return {
+      layers: shown.flatMap((layer) => layer.cells?.(this.app.model) ?? []),
+      details: shown.flatMap((layer) => layer.details ?? []),
+    };
+  }
+
+  show(name: string, on: boolean): void {
+    if (on) this.shown.add(name);
+    else this.shown.delete(name);
+    this.app.watch();
+    this.app.model.changed();
+  }
+
+  /** Begins anew: the server has described a run. */
+  begin(): void {
+    const { model } = this.app;
+    if (!this.robots) for (const layer of this.layers) if (layer.on?.(model.hello!)) this.shown.add(layer.name);
+    this.restyle();
+  }
+
+  /** Makes all anew: the theme or the run has changed. */
+  restyle(): void {
+    this.view.background(THEMES[this.app.theme].sky);
+    for (const mesh of this.meshes.values()) this.remove(mesh);
+    this.meshes.clear();
+    for (const old of [this.robots?.group, this.trails?.lines]) if (old) this.view.scene.remove(old);
+    this.robots?.dispose();
+    this.trails?.dispose();
+    if (!this.app.model.hello) return;
+    this.robots = new Robots(this.app.model, THEMES[this.app.theme]);
+    this.trails = new Trails(this.app.model);
+    this.view.scene.add(this.trails.lines, this.robots.group);
+  }
+
+  /** Brings the scene up to date; called before each drawing. */
+  private prepare(): void {
+    const { model } = this.app;
+    if (!model.hello) return;
+    const used = new Set<string>();
+    for (const info of this.layers) {
+      if (!info.style || !this.shown.has(info.name)) continue;
+      for (const name of info.cells?.(model) ?? []) {
+        const layer = model.layers.get(name);
+        if (!layer) continue;
+        const key = `${info.name} ${name}`;
+        used.add(key);
+        let mesh = this.meshes.get(key);
+        if (mesh && mesh.layer !== layer) {
+          this.remove(mesh);
+          mesh = undefined;
+        }
+        if (!mesh) {
+          mesh = new CellMesh(layer, info.style(this.context), info.order ?? 1);
+          this.meshes.set(key, mesh);
+          this.view.scene.add(mesh.mesh);
+        }
+        for (const [value, number] of Object.entries(info.values?.(this.context) ?? {})) mesh.material.uniforms[value].value = number;
+        mesh.update(this.view.renderer, model.step());
+      }
+    }
+    for (const [key, mesh] of this.meshes) {
+      if (used.has(key)) continue;
+      this.remove(mesh);
+      this.meshes.delete(key);
+    }
+    const altitude = (x: number, y: number) => this.altitude(x, y);
+    this.robots?.update(this.view, altitude);
+    this.trails?.update(this.trail_s, altitude);
+  }
+
+  private remove(mesh: CellMesh): void {
+    this.view.scene.remove(mesh.mesh);
+    mesh.dispose();
+  }
+
+  /** Draws over the scene; called after each drawing. */
+  private draw(): void {
+    this.pen.begin();
+    if (!this.app.model.hello || !this.robots) return;
+    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(this.pen, this.context);
+    for (const overlay of this.overlays) overlay(this.pen);
+  }
+}

@@ -1,0 +1,69 @@
+/** The panel of layers: what is shown, and what its colours mean. */
+
+import type { App } from "../app";
+import type { LayerInfo, Legend } from "../layers";
+import { SCALE } from "../theme";
+import { h } from "./dom";
+
+export function layersPanel(app: App): HTMLElement {
+  const list = h("div", { class: "layers-list", id: "layers-list" });
+  const toggle = h("button", { type: "button", class: "layers-toggle", "aria-expanded": "true", "aria-controls": "layers-list" }, "Layers");
+  const panel = h("aside", { class: "layers", "aria-label": "Layers" }, toggle, list);
+  const open = (wide: boolean) => {
+    toggle.setAttribute("aria-expanded", String(wide));
+    list.hidden = !wide;
+    panel.classList.toggle("shut", !wide);
+  };
+  toggle.addEventListener("click", () => open(Boolean(list.hidden)));
+  open(matchMedia("(min-width: 800px)").matches);
+
+  let of: unknown = null;
+  const rows = new Map<string, { info: LayerInfo; box: HTMLInputElement; more: HTMLElement; told: string }>();
+  const build = () => {
+    rows.clear();
+    const groups = new Map<string, HTMLElement>();
+    for (const info of app.stage.layers) {
+      if (!groups.has(info.group))
+        groups.set(info.group, h("fieldset", {}, h("legend", {}, info.group)));
+      const box = h("input", { type: "checkbox", onchange: () => app.stage.show(info.name, box.checked) });
+      const more = h("div", { class: "legend" });
+      groups.get(info.group)!.append(h("label", { title: info.about }, box, ` ${info.title}`), more);
+      rows.set(info.name, { info, box, more, told: "" });
+    }
+    list.replaceChildren(...groups.values());
+  };
+  app.model.onChange(() => {
+    if (!app.model.hello) return;
+    if (of !== app.model.hello) {
+      of = app.model.hello;
+      build();
+    }
+    if (list.hidden) return;
+    const context = app.stage.context;
+    for (const row of rows.values()) {
+      const on = app.stage.shown.has(row.info.name);
+      row.box.checked = on;
+      const lacks = on ? (row.info.lacks?.(context) ?? "") : "";
+      const legend = on && !lacks ? row.info.legend?.(context) : undefined;
+      const told = JSON.stringify([lacks, legend]);
+      if (told === row.told) continue;
+      row.told = told;
+      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []));
+    }
+  });
+  return panel;
+}
+
+function draw(legend: Legend): HTMLElement[] {
+  if ("keys" in legend)
+    return legend.keys.map(([color, words]) => {
+      const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
+      swatch.style.background = color;
+      return h("span", { class: "key" }, swatch, words);
+    });
+  const bar = h("span", { class: "scale", "aria-hidden": "true" });
+  bar.style.background = `linear-gradient(to right, ${(legend.colors ?? SCALE).join(", ")})`;
+  const [low, high] = legend.scale;
+  const ends = h("span", { class: "ends" }, h("span", {}, low), h("span", {}, high));
+  return [...(legend.words ? [h("span", { class: "key" }, legend.words)] : []), bar, ends];
+}
