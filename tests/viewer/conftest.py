@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.results.frame import Frame
+from covey.results.snapshot import Snapshot
 
 
 @pytest.fixture(scope="session")
@@ -12,9 +12,9 @@ def recorded(tmp_path_factory):
     """Return a run of 8 s in which a wall appears, and a copy of what could be seen at each step."""
     seen: dict[int, dict] = {}
 
-    def observe(frame: Frame) -> None:
-        seen[frame.step] = {
-            "pose": frame.pose.copy(),
+    def observe(snapshot: Snapshot) -> None:
+        seen[snapshot.step] = {
+            "pose": snapshot.pose.copy(),
             "truth": sim.world.grid.cells.copy(),
             "explored": sim.scoring.exploration.cells.first_step >= 0,
             "covered": sim.scoring.coverage.cells.last_step >= 0,
