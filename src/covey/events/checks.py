@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
-from covey.events.fault_records import SPOILED_KINDS, AnyFault, Fault, SensorFault
+from covey.events.fault_records import DEGRADABLE_KINDS, AnyFault, Fault, SensorFault
 from covey.events.records import (
     DoorEvent,
     GroundEvent,
@@ -144,8 +144,8 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
         names = {s.name for s in carried} | {s.kind for s in carried}
         if fault.sensor not in names:
             yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
-        elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(SPOILED_KINDS):
-            yield ("sensor",), f"only these sensors can degrade: {', '.join(SPOILED_KINDS)}"
+        elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(DEGRADABLE_KINDS):
+            yield ("sensor",), f"only these sensors can degrade: {', '.join(DEGRADABLE_KINDS)}"
 
 
 def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:

@@ -21,7 +21,8 @@ class HostSample(NamedTuple):
             the machine [%].
         rss_mib: resident memory [MiB].
         kbytes_received, kbytes_sent: network traffic [KB/s].
-        missed_deadlines, late_commands, dropped_readings: in real time, see `covey.runtime.transport.channel.Misses`.
+        missed_deadlines, late_commands, dropped_readings: in real time, see
+            `covey.runtime.transport.channel.DeadlineMisses`.
     """
 
     step: int

@@ -53,24 +53,24 @@ async def leader(
         G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
         DAT160SemesterProject (multi_robot_challenge/scripts/leader.py, robot.py).
     """
-    office = _Office(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
+    state = _LeaderState(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
 
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
-        if office.due_to_spin():
+        if state.due_to_spin():
             await turn_round()
         target = None
-        if (ask := office.leads(robot)) != robot.name:
+        if (ask := state.leads(robot)) != robot.name:
             robot.messages("target")  # discard answers that came too late
             robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
             answer = await robot.receive("target", timeout_s=answer_s)
             target = answer and answer.payload
-            if target is not None and office.makes_sense(robot, target, frontiers.cells[allowed]):
+            if target is not None and state.makes_sense(robot, target, frontiers.cells[allowed]):
                 return target
-        own = office.target(robot, robot.pose[:2], frontiers.cells[allowed])
+        own = state.target(robot, robot.pose[:2], frontiers.cells[allowed])
         return own or choose_nearest(robot, frontiers, allowed)
 
     async def turn_round() -> None:
-        await robot.turn(math.tau, until=lambda robot: office.step(robot, None))
+        await robot.turn(math.tau, until=lambda robot: state.step(robot, None))
 
     await robot.forward(kick_off_m)
     if spin_every > 0:
@@ -82,13 +82,13 @@ async def leader(
         min_cells=1,
         replan_s=math.inf,
         near_m=math.inf,
-        each_step=office.step,
-        unreachable=office.report,
+        each_step=state.step,
+        unreachable=state.report,
     )
 
 
 @dataclass
-class _Office:
+class _LeaderState:
     """The state of a robot that leads, or is led."""
 
     name: str

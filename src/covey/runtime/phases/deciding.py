@@ -34,7 +34,7 @@ _input = partial(tuple.__new__, StepInput)
 
 
 @dataclass
-class Requested:
+class PendingRequests:
     """The requests of robots, in order; the phase that grants a request removes it.
 
     Attributes:
@@ -78,7 +78,7 @@ class Deciding:
         self.groups, self.sensing, self.localization, self.communication = groups, sensing, localization, communication
         self.computing = computing
         self.failures: list[Failure] = []
-        self.requested = Requested()
+        self.requested = PendingRequests()
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
         self.failed: set[int] = set()
         self.down: Set[int] = frozenset()

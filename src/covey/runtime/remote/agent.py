@@ -128,7 +128,7 @@ def belief_of(place: MapOf) -> OwnBelief:
     return belief
 
 
-def rehearse(spawn: RobotSpawn) -> None:
+def warm_up(spawn: RobotSpawn) -> None:
     """Load the code that a robot usually runs, so that later steps are not late and measure only themselves."""
     shape, cell = (64, 64), 0.1
     place = None

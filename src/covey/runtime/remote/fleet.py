@@ -13,8 +13,8 @@ from covey.planning.dynamic_window import dynamic_window
 from covey.runtime.execution import Processes
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.remote.launch import end_forks, given_key, start_process
-from covey.runtime.remote.line import TransportLine
-from covey.runtime.remote.spawn_spec import packed, refuse_within_import
+from covey.runtime.remote.proxy import TransportProxy
+from covey.runtime.remote.spawn_spec import pickled, refuse_within_import
 from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Transport, TransportError
 
@@ -63,15 +63,15 @@ class Fleet:
 
             start_on_cluster(record.nodes, list(self.channels), record.robots_per_node, self.address, self.authkey)
 
-    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> TransportLine:
-        """Return the line to the process of a channel; ``banks``: the sensors that it reads."""
-        return TransportLine(channel, banks)
+    def proxy(self, channel: Channel, banks: Sequence[SensorBank]) -> TransportProxy:
+        """Return the proxy to the process of a channel; ``banks``: the sensors that it reads."""
+        return TransportProxy(channel, banks)
 
-    def open(self, birth_of: Callable[[Channel], Any]) -> bool:
+    def open(self, spawn_of: Callable[[Channel], Any]) -> bool:
         """Wait until all processes have connected, and send each its specification.
 
         Args:
-            birth_of: returns what a process is told.
+            spawn_of: returns what a process is told.
 
         Returns:
             False if the fleet is open already.
@@ -82,7 +82,7 @@ class Fleet:
         if self._is_open:
             return False
         self._is_open = True
-        births = {name: packed(birth_of(channel)) for name, channel in self.channels.items()}
+        spawns = {name: pickled(spawn_of(channel)) for name, channel in self.channels.items()}
         try:
             self._let_in()
             self._door.close()
@@ -90,7 +90,7 @@ class Fleet:
             alone = 0 if is_compiled(dynamic_window) else 1  # one process compiles for all
             for some in (channels[:alone], channels[alone:]):
                 for channel in some:
-                    _wire(channel).send(SET_UP, (None, births[channel.name], None))
+                    _wire(channel).send(SET_UP, (None, spawns[channel.name], None))
                 for channel in some:
                     _wait_until_ready(channel)
         except TransportError as error:

@@ -17,17 +17,17 @@ from covey.runtime.execution import Processes
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.phases.sensing import SensorBank
-from covey.runtime.remote.line import Line
 from covey.runtime.remote.mirror import Mirror
 from covey.runtime.remote.pace import LockStep, RealTime
 from covey.runtime.remote.process_recorder import ProcessRecorder
+from covey.runtime.remote.proxy import Proxy
 from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
 from covey.runtime.remote.use import Use
 from covey.runtime.transport.channel import Channel
 
 
-class Lines(Protocol):
-    """The lines to the controllers of a team.
+class Proxies(Protocol):
+    """The proxies to the controllers of a team.
 
     Attributes:
         channels: channels by name.
@@ -37,21 +37,21 @@ class Lines(Protocol):
     channels: dict[str, Channel]
     record: Processes
 
-    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> Line:
-        """Return the line of a channel; ``banks``: the sensors that it reads."""
+    def proxy(self, channel: Channel, banks: Sequence[SensorBank]) -> Proxy:
+        """Return the proxy of a channel; ``banks``: the sensors that it reads."""
         ...
 
-    def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
-        """Open the lines, unless they are open; return whether processes have just connected."""
+    def open(self, spawn_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
+        """Open the proxies, unless they are open; return whether processes have just connected."""
         ...
 
     def close(self) -> None:
-        """Close the lines."""
+        """Close the proxies."""
         ...
 
 
 @dataclass
-class Apart:
+class RemoteRobot:
     """The simulation's record of a robot that shares no memory with it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Apart:
     """
 
     spec: RobotSpec
-    line: Line
+    proxy: Proxy
     sent: int = 0
     entries: list[tuple[str, Any]] = field(default_factory=list)
     frames: dict[str, Pose] | None = None
@@ -71,10 +71,10 @@ class RemoteHost(Host):
     """Controllers that share no memory with the simulation.
 
     Attributes:
-        fleet: the lines to them.
+        fleet: the proxies to them.
     """
 
-    def __init__(self, lines_of: Callable[[Processes, list[Channel]], Lines], team: Team):
+    def __init__(self, proxies_of: Callable[[Processes, list[Channel]], Proxies], team: Team):
         for mapped in team.localization.teams:
             if not isinstance(mapped.beliefs, Mirror):
                 raise InvalidValueError(
@@ -92,15 +92,17 @@ class RemoteHost(Host):
             key: Channel(key, tuple(i for g in groups for i in team.members[g.name]), budget_s)
             for key, groups in team.programs.items()
         }
-        self.fleet = lines_of(record, [*channels.values(), *of_groups.values()])
-        self._groups = {key: self.fleet.line(channel, ()) for key, channel in of_groups.items()}
-        self._apart = {i: Apart(spec, self.fleet.line(channels[i], team.banks_of[i])) for i, spec in team.specs.items()}
+        self.fleet = proxies_of(record, [*channels.values(), *of_groups.values()])
+        self._groups = {key: self.fleet.proxy(channel, ()) for key, channel in of_groups.items()}
+        self._remote = {
+            i: RemoteRobot(spec, self.fleet.proxy(channels[i], team.banks_of[i])) for i, spec in team.specs.items()
+        }
         self._process_recorder = ProcessRecorder()
         self._mirrors: dict[int, tuple[Mirror, int]] = {}
         for mapped in team.localization.teams:
             assert isinstance(mapped.beliefs, Mirror)
-            rows = {row: int(i) for row, i in enumerate(mapped.members) if int(i) in self._apart}
-            mapped.beliefs.attach({row: self._apart[i].line for row, i in rows.items()}, self)
+            rows = {row: int(i) for row, i in enumerate(mapped.members) if int(i) in self._remote}
+            mapped.beliefs.attach({row: self._remote[i].proxy for row, i in rows.items()}, self)
             self._mirrors |= {i: (mapped.beliefs, row) for row, i in rows.items()}
         self.cpu_s: dict[int, float] = {}
         self._asked: list[Channel] = []
@@ -118,7 +120,7 @@ class RemoteHost(Host):
     @property
     def busy(self) -> set[int]:
         """Robots that have not yet answered an earlier step."""
-        return {i for i, apart in self._apart.items() if apart.line.channel.is_deciding}
+        return {i for i, remote in self._remote.items() if remote.proxy.channel.is_deciding}
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
         """Begin a step; return late answers to earlier steps."""
@@ -133,18 +135,18 @@ class RemoteHost(Host):
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
         """Send each robot its input."""
         for i, shown in zip(robots, inputs, strict=True):
-            line = self._apart[i].line
-            if line.step(shown._replace(received=self._received(i)), partial(self._answered, i, self._step)):
-                self._asked.append(line.channel)
+            proxy = self._remote[i].proxy
+            if proxy.step(shown._replace(received=self._received(i)), partial(self._answered, i, self._step)):
+                self._asked.append(proxy.channel)
         return ()
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Send a controller of several robots its input."""
-        line, names = self._groups[key], [shown.name for shown in inputs]
-        if line.channel.is_deciding:
-            line.channel.misses.dropped_readings += 1
-        elif line.step_groups(inputs, partial(self._answered_group, line.channel, names, self._step)):
-            self._asked.append(line.channel)
+        proxy, names = self._groups[key], [shown.name for shown in inputs]
+        if proxy.channel.is_deciding:
+            proxy.channel.misses.dropped_readings += 1
+        elif proxy.step_groups(inputs, partial(self._answered_group, proxy.channel, names, self._step)):
+            self._asked.append(proxy.channel)
         return ()
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
@@ -161,17 +163,17 @@ class RemoteHost(Host):
 
     def drop(self, robot: int, samples: int) -> None:
         """Count readings that a busy robot has lost."""
-        self._apart[robot].line.channel.misses.dropped_readings += samples
+        self._remote[robot].proxy.channel.misses.dropped_readings += samples
 
     def kill(self, robot: int) -> None:
         """End a controller that was killed because its computer ran out of memory."""
         if self._measures:
-            self._apart[robot].line.channel.end(0.0)
+            self._remote[robot].proxy.channel.end(0.0)
 
     def post(self, key: str, value: Any) -> None:
         """Send an entry of the simulation on the blackboard to all robots."""
-        for apart in self._apart.values():
-            apart.entries.append((key, value))
+        for remote in self._remote.values():
+            remote.entries.append((key, value))
 
     def handle(self, robot: int) -> Any:
         """Raise an error: the handle is in another process.
@@ -179,7 +181,7 @@ class RemoteHost(Host):
         Raises:
             InvalidValueError: always.
         """
-        name = self._apart[robot].spec.name
+        name = self._remote[robot].spec.name
         raise InvalidValueError(
             f"the handle of {name} is in a process of its own; run with controllers in_process to look at it, or let "
             "its controller write notes or send messages"
@@ -202,7 +204,7 @@ class RemoteHost(Host):
 
     def ready(self) -> None:
         """Make sure that the processes have connected."""
-        if self.fleet.open(self._birth):
+        if self.fleet.open(self._spawn):
             self._process_recorder.start(self.fleet.channels.values())
 
     def maps_until(self) -> float | None:
@@ -219,24 +221,24 @@ class RemoteHost(Host):
 
     def _received(self, i: int) -> TeamUpdate | None:
         """Return what a robot has received since its last input; None for nothing."""
-        apart, box = self._apart[i], self._team.communication.mailboxes[i]
+        remote, box = self._remote[i], self._team.communication.mailboxes[i]
         mirror, row = self._mirrors.get(i, (None, 0))
         tiles = None if mirror is None else mirror.waiting(row)
-        unsent = len(box.inbox) + box.overflowed - apart.sent
+        unsent = len(box.inbox) + box.overflowed - remote.sent
         messages = tuple(box.inbox)[max(len(box.inbox) - unsent, 0) :] if unsent else ()
-        apart.sent += unsent
-        entries, apart.entries = tuple(apart.entries), []
+        remote.sent += unsent
+        entries, remote.entries = tuple(remote.entries), []
         known, frames = self._team.frames_of.get(i), None
-        if known is not None and known != apart.frames:
-            frames = apart.frames = dict(known)
+        if known is not None and known != remote.frames:
+            frames = remote.frames = dict(known)
         if tiles is None and not messages and not entries and frames is None:
             return None
         return TeamUpdate(messages, entries, frames, tiles)
 
     def _answered(self, i: int, step: int, answer: StepOutput, cpu_s: float) -> None:
         """Process the answer of a robot; its messages and new entries go to its mailbox and the blackboard."""
-        apart = self._apart[i]
-        apart.line.channel.misses.late_commands += step != self._step
+        remote = self._remote[i]
+        remote.proxy.channel.misses.late_commands += step != self._step
         self.cpu_s[i] = cpu_s
         self._answers[0].append((i, answer))
         if answer.requests is None:
@@ -245,14 +247,14 @@ class RemoteHost(Host):
         if asked.taken:
             gone = set(asked.taken)
             kept = [message for message in box.inbox if message.number not in gone]
-            apart.sent -= len(box.inbox) - len(kept)
+            remote.sent -= len(box.inbox) - len(kept)
             box.inbox.clear()
             box.inbox.extend(kept)
         if asked.messages and not box.outbox:
             box.writers.append(box)
         box.outbox += asked.messages
         self._team.communication.blackboard.pending += asked.entries
-        for other in self._apart.values():
+        for other in self._remote.values():
             other.entries += asked.entries
 
     def _answered_group(
@@ -289,7 +291,7 @@ class RemoteHost(Host):
 
     # -- start ---------------------------------------------------------------------------------------------------------
 
-    def _birth(self, channel: Channel) -> RobotSpawn | GroupSpawn:
+    def _spawn(self, channel: Channel) -> RobotSpawn | GroupSpawn:
         """Return the specification for the process of a channel."""
         if channel.name in self._groups:
             program = self._team.programs[channel.name][0].program
@@ -298,7 +300,7 @@ class RemoteHost(Host):
         (i,) = channel.robots
         box = self._team.communication.mailboxes[i]
         return RobotSpawn(
-            self._apart[i].spec,
+            self._remote[i].spec,
             tuple(box.team),
             tuple(box.radios),
             channel.budget_s,

@@ -8,11 +8,11 @@ import numpy as np
 from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.occupancy.apart import MirroredBeliefs, OthersTiles, OwnTiles
 from covey.onboard.step import ScanInput
-from covey.runtime.remote.line import Line
+from covey.runtime.remote.proxy import Proxy
 from covey.runtime.transport.channel import Channel
 
 
-class Host(Protocol):
+class MirrorHost(Protocol):
     """What a mirror needs from the owner of the processes."""
 
     def ready(self) -> None:
@@ -33,15 +33,15 @@ class Mirror(MirroredBeliefs):
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
-        self._lines: dict[int, Line] = {}
+        self._proxies: dict[int, Proxy] = {}
         self._waiting: dict[int, OthersTiles] = {}
-        self._host: Host | None = None
+        self._host: MirrorHost | None = None
         self.start: np.ndarray | None = None
         self.informed: set[int] = set()
 
-    def attach(self, lines: dict[int, Line], host: Host) -> None:
+    def attach(self, proxies: dict[int, Proxy], host: MirrorHost) -> None:
         """Set the robots that keep their maps elsewhere, by row, and their host."""
-        self._lines, self._host = lines, host
+        self._proxies, self._host = proxies, host
 
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         """Let robots start with a map."""
@@ -59,7 +59,7 @@ class Mirror(MirroredBeliefs):
         step: int,
     ) -> int:
         """Send each robot's process a scan, and apply the changes; a busy process loses its scan."""
-        here = np.array([int(row) not in self._lines for row in robots], bool)
+        here = np.array([int(row) not in self._proxies for row in robots], bool)
         used = 0
         if here.any():
             used = super().update(robots[here], poses[here], ranges[here], angles, mount, range_m, step)
@@ -69,11 +69,11 @@ class Mirror(MirroredBeliefs):
         asked: list[Channel] = []
         for k in np.flatnonzero(~here).tolist():
             row = int(robots[k])
-            line = self._lines[row]
-            if line.channel.is_deciding:
-                line.channel.misses.dropped_readings += 1
-            elif line.scan(ScanInput(poses[k], ranges[k], step, self.waiting(row)), self._put(row, poses[k])):
-                asked.append(line.channel)
+            proxy = self._proxies[row]
+            if proxy.channel.is_deciding:
+                proxy.channel.misses.dropped_readings += 1
+            elif proxy.scan(ScanInput(poses[k], ranges[k], step, self.waiting(row)), self._put(row, poses[k])):
+                asked.append(proxy.channel)
         for channel in asked:
             channel.settle(self._host.maps_until())
         return used + len(asked)
@@ -81,7 +81,7 @@ class Mirror(MirroredBeliefs):
     def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
         """Merge received tiles, and keep them for the robots' processes."""
         for row in np.flatnonzero(received.any(axis=1)).tolist() if len(updates) else ():
-            if row in self._lines:
+            if row in self._proxies:
                 others = self.lacking(row, [updates[k] for k in np.flatnonzero(received[row]).tolist()])
                 if len(others.items):
                     self._keep(row, others)
@@ -98,7 +98,7 @@ class Mirror(MirroredBeliefs):
             if own is not None:
                 self.put(row, pose, own)
             assert self._host is not None
-            self._host.took(self._lines[row].channel, cpu_s)
+            self._host.took(self._proxies[row].channel, cpu_s)
 
         return then
 

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 from covey.runtime.local.failures import text_of
 from covey.runtime.local.watchdog import Watchdog
-from covey.runtime.remote.agent import GroupAgent, RobotAgent, rehearse
+from covey.runtime.remote.agent import GroupAgent, RobotAgent, warm_up
 from covey.runtime.remote.launch import given_key
-from covey.runtime.remote.spawn_spec import RobotSpawn, unpacked
+from covey.runtime.remote.spawn_spec import RobotSpawn, unpickled
 from covey.runtime.remote.use import EVERY_S, OwnUse
 from covey.runtime.transport import codec
 from covey.runtime.transport.channel import end_children
@@ -77,10 +77,10 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
 def _born(wire: Transport, data: dict[str, Any]) -> tuple[Answers, Watchdog, OwnUse]:
     """Return the functions that answer letters, their watchdog, and the monitor of resources."""
     try:
-        spawn = unpacked(data)
+        spawn = unpickled(data)
         computer = None
         if isinstance(spawn, RobotSpawn):
-            rehearse(spawn)
+            warm_up(spawn)
             computer = spawn.spec.model.computer
         use = OwnUse(wire, computer)
         memory = use.limit() if spawn.limits_memory else ""

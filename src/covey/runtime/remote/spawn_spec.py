@@ -81,7 +81,7 @@ class GroupSpawn:
     limits_memory: bool = False
 
 
-def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
+def pickled(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
     """Return a specification as plain data that another process can unpack before it has loaded anything.
 
     Raises:
@@ -95,11 +95,11 @@ def packed(spawn: RobotSpawn | GroupSpawn) -> dict[str, Any]:
             f"controller {spawn.program.name!r} cannot go to a process of its own ({error}); define it at the top "
             "level of a module or file, or run with controllers in_process"
         ) from error
-    return {"files": files, "main": _main() if b"__main__" in data else {}, "birth": data}
+    return {"files": files, "main": _main() if b"__main__" in data else {}, "spawn": data}
 
 
-def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
-    """Return the specification in data from `packed`; loads the files and the script that it names.
+def unpickled(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
+    """Return the specification in data from `pickled`; loads the files and the script that it names.
 
     Raises:
         InvalidValueError: they cannot be loaded here.
@@ -114,7 +114,7 @@ def unpacked(data: dict[str, Any]) -> RobotSpawn | GroupSpawn:
         if data["main"]:
             with _importing():
                 spawn.prepare(data["main"])
-        return pickle.loads(data["birth"])
+        return pickle.loads(data["spawn"])
     except Exception as error:
         error = unloaded or error
         raise InvalidValueError(

@@ -31,7 +31,7 @@ class LogWriter:
         """Write the robot, its program, and the files of the program."""
         files = {str(path): sha256(path) for path in loaded_files()}
         about = {"format": FORMAT, "covey": versions()["covey"], "robot": spawn.spec.name, "files": files}
-        self._write(about | {"birth": encode(spawn)})
+        self._write(about | {"spawn": encode(spawn)})
 
     def add(self, kind: str, shown: Any, answer: Any) -> None:
         """Write a ``step`` or a ``scan``: its input, encoded, and the answer."""
@@ -89,7 +89,7 @@ class Log:
                 "again, and record its steps again"
             )
         self.robot, self.files = str(about["robot"]), dict[str, str](about["files"])
-        self._birth = about["birth"]
+        self._spawn = about["spawn"]
 
     @property
     def changed_files(self) -> list[str]:
@@ -100,7 +100,7 @@ class Log:
         """Return the robot and its program; loads the present files of the program."""
         for file in self.files:
             load_file(Path(file))
-        return decode(self._birth)
+        return decode(self._spawn)
 
     def entries(self) -> Iterator[Entry]:
         """Yield steps and scans in their original order."""

@@ -39,49 +39,49 @@ class RecordedRobot:
     @property
     def hosting(self) -> Hosting:
         """The argument ``hosting`` of a `Simulation`."""
-        return Mirror, partial(RemoteHost, self.lines)
+        return Mirror, partial(RemoteHost, self.proxies)
 
-    def lines(self, record: Processes, channels: list[Channel]) -> "ShortLines":
-        """Return the lines of a team."""
-        return ShortLines(self, record, channels)
+    def proxies(self, record: Processes, channels: list[Channel]) -> "DirectProxies":
+        """Return the proxies of a team."""
+        return DirectProxies(self, record, channels)
 
 
-class ShortLines:
-    """Lines to controllers that are called directly."""
+class DirectProxies:
+    """Proxies of controllers that are called directly."""
 
     def __init__(self, recorded: RecordedRobot, record: Processes, channels: list[Channel]):
         self.record, self.channels = record, {channel.name: channel for channel in channels}
-        self._recorded, self._lines = recorded, dict[str, ShortLine]()
+        self._recorded, self._proxies = recorded, dict[str, DirectProxy]()
         self._watchdog: Watchdog | None = None
 
-    def line(self, channel: Channel, banks: Sequence[SensorBank]) -> "ShortLine":
-        """Return the line of a channel."""
-        self._lines[channel.name] = ShortLine(channel)
-        return self._lines[channel.name]
+    def proxy(self, channel: Channel, banks: Sequence[SensorBank]) -> "DirectProxy":
+        """Return the proxy of a channel."""
+        self._proxies[channel.name] = DirectProxy(channel)
+        return self._proxies[channel.name]
 
-    def open(self, birth_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
+    def open(self, spawn_of: Callable[[Channel], RobotSpawn | GroupSpawn]) -> bool:
         """Start the software of all robots at the first call; return False, because there are no processes."""
         if self._watchdog is None:
             self._watchdog = Watchdog(next(iter(self.channels.values())).budget_s)
-            for name, line in self._lines.items():
-                spawn = birth_of(line.channel)
+            for name, proxy in self._proxies.items():
+                spawn = spawn_of(proxy.channel)
                 if isinstance(spawn, GroupSpawn):
-                    line.agent = GroupAgent(spawn, self._watchdog)
+                    proxy.agent = GroupAgent(spawn, self._watchdog)
                     continue
                 if name == self._recorded.robot:
-                    line.log = self._recorded.log
-                    line.log.begin(spawn)
-                line.agent = RobotAgent(spawn, self._watchdog)
+                    proxy.log = self._recorded.log
+                    proxy.log.begin(spawn)
+                proxy.agent = RobotAgent(spawn, self._watchdog)
         return False
 
     def close(self) -> None:
         """End all controllers."""
         if self._watchdog is not None:
-            for name, line in self._lines.items():
-                if line.agent is None:  # one before it could not begin
+            for name, proxy in self._proxies.items():
+                if proxy.agent is None:  # one before it could not begin
                     continue
                 try:
-                    line.agent.close()
+                    proxy.agent.close()
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:
@@ -89,8 +89,8 @@ class ShortLines:
             self._watchdog.close()
 
 
-class ShortLine:
-    """A line to software that is called directly."""
+class DirectProxy:
+    """A proxy to software that is called directly."""
 
     def __init__(self, channel: Channel):
         self.channel = channel

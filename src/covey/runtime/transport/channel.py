@@ -37,7 +37,7 @@ Then = Callable[[Parts, float], Any]
 
 
 @dataclass
-class Misses:
+class DeadlineMisses:
     """Counts of late data in real time, since the start.
 
     Attributes:
@@ -79,7 +79,7 @@ class Channel:
     host: str = ""
     memory: str = ""
     uses: list[Any] = field(default_factory=list)
-    misses: Misses = field(default_factory=Misses)
+    misses: DeadlineMisses = field(default_factory=DeadlineMisses)
     gone: str = ""
     last_words: str = ""
     _pending: deque[tuple[int, Then]] = field(default_factory=deque)

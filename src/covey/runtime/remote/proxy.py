@@ -1,4 +1,4 @@
-"""`Line`: carries the records of a step to one robot, or to a controller of several robots, and the answers back."""
+"""`Proxy`: carries the records of a step to one robot, or to a controller of several robots, and the answers back."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from covey.runtime.transport.codec import SimulatorEnd
 from covey.runtime.transport.transport import DECIDE, MAP
 
 
-class Line(Protocol):
+class Proxy(Protocol):
     """Carries records there and back.
 
     Each method returns whether the other end is there; ``then`` is called with the answer and its processor time [s].
@@ -33,8 +33,8 @@ class Line(Protocol):
         ...
 
 
-class TransportLine:
-    """The line to a process: records become letters."""
+class TransportProxy:
+    """The proxy to a process: records become letters."""
 
     def __init__(self, channel: Channel, banks: Sequence[SensorBank]):
         self.channel, self._end = channel, SimulatorEnd({bank.record.name: bank for bank in banks})
