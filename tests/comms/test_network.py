@@ -50,7 +50,7 @@ def test_many_messages_at_once_go_to_whom_they_are_for():
         (3, 1, "c"),
     ]
     assert sent.tolist() == [0.0] * 5
-    assert net.sent_bytes.tolist() == [100, 300, 200, 0]
+    assert net.traffic.total("bytes_sent").tolist() == [100, 300, 200, 0]
     assert net.received_bytes.tolist() == [300, 200, 300, 400]
     assert claim.pop()[2] == []
 

@@ -15,7 +15,6 @@ from covey.results.figures.landscape import (
     knowledge_curve,
     landscape_page,
     markers,
-    truth_map,
 )
 from covey.results.figures.landscape_film import film_frames, overlooking, shots
 from covey.results.figures.scene import Bodies, Camera, Dots, still
@@ -190,7 +189,6 @@ def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
     left, right = page.axes[0].get_xlim()
     assert -15.5 <= left < -9
     assert 2 < right < 8  # it shows what is mapped, not all of the 30 m
-    assert truth_map(ground.altitude, ground.frame, ways).axes[0].get_xlim() == (-15.5, 15.5)
 
 
 def test_markers_stand_at_the_believed_altitude_lifted_when_above_the_ground():
@@ -212,7 +210,6 @@ def test_pages_of_nothing_known_and_of_a_flat_ground():
     ones = np.ones((10, 10), int)
     for belief in (nothing, Believed(ground.altitude, 0.01 * ones, ones, 0 * ones)):
         assert landscape_page(ground.altitude, ground.frame, belief).to_bytes("png")
-    assert truth_map(ground.altitude, ground.frame).to_bytes("png")
 
 
 def test_the_curves_say_when_the_ground_changed():

@@ -99,26 +99,3 @@ def interval_coverage(error: np.ndarray, interval: np.ndarray) -> float:
     """
     known = np.isfinite(error)
     return float(np.mean(np.abs(error[known]) <= interval[known])) if known.any() else math.nan
-
-
-def detection_delay_s(last_changed: np.ndarray, edited: np.ndarray, edit_step: int, step_s: float) -> np.ndarray:
-    """Return the time from an edit until its vertices were found changed [s], float64 (k,), in row order; inf: not yet.
-
-    Args:
-        last_changed: `covey.mapping.elevation.belief.ElevationBelief.last_changed`.
-        edited: which vertices the edit changed, bool of that shape; better only those known before.
-        edit_step: the step at whose start it happened.
-        step_s: control period [s].
-    """
-    steps = last_changed[edited].astype(float)
-    return np.where(steps >= edit_step, (steps - edit_step) * step_s, np.inf)
-
-
-def false_resets(resets: np.ndarray, edited: np.ndarray) -> int:
-    """Return how often unchanged vertices were found changed.
-
-    Args:
-        resets: `covey.mapping.elevation.belief.Elevations.resets`, (n, rows, columns) or of one robot.
-        edited: which vertices any edit has changed, bool (rows, columns).
-    """
-    return int(np.where(edited, 0, resets).sum())

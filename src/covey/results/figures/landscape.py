@@ -33,15 +33,6 @@ class Ways:
     names: Sequence[str]
 
 
-def truth_map(altitude: np.ndarray, frame: np.ndarray, ways: Ways | None = None) -> style.Picture:
-    """Return the hill-shaded ground with the paths of the robots; arguments as in `landscape_page`."""
-    picture, axes = layout.map_picture(vertices_view(altitude, frame), right_in=0.62)
-    _draw_altitudes(axes, altitude, frame, ways)
-    _bar(axes, ScalarMappable(Normalize(altitude.min(), altitude.max()), ALTITUDES), "altitude [m]")
-    layout.scale_bar(axes)
-    return picture
-
-
 def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: Ways | None = None) -> style.Picture:
     """Return four maps across the page: the truth, the belief, its error, and its 95 % interval.
 

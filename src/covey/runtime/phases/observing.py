@@ -7,7 +7,6 @@ import numpy as np
 
 from covey.kernel import kernel
 from covey.results.snapshot import Snapshot
-from covey.robots.team import TeamState
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
@@ -52,11 +51,6 @@ def _view(values: np.ndarray) -> np.ndarray:
     values = values.view()
     values.flags.writeable = False
     return values
-
-
-def min_separation(state: TeamState) -> float:
-    """Return the smallest distance between the centres of two robots [m]; NaN with one."""
-    return closest(state.pose, np.arange(len(state.pose)))
 
 
 @kernel
