@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from tests.viewer.test_live import Viewer
 
+import covey
 from covey.cli import main
 from covey.viewer import Server
+from covey.viewer.description import description_of
 from covey.viewer.recorded import Recorded, first_covered, messages_of
-from covey.viewer.wire import unpack
+from covey.viewer.wire import dumps, unpack
 
 
 def test_the_recording_has_what_could_be_seen(recorded):
@@ -83,3 +85,12 @@ def test_a_viewer_gets_the_recording_and_the_layers_that_it_watches(recorded):
 def test_a_folder_without_a_run_is_refused_in_words(command, tmp_path, capsys):
     assert main([command, str(tmp_path)]) == 2
     assert "not a run folder" in capsys.readouterr().err
+
+
+def test_doors_are_described_while_a_run_lasts_and_afterwards(tmp_path):
+    world = covey.World.building(size_m=(40, 30), seed=1)
+    sim = covey.Simulation(world, robots=1, controller="random_walk", recording=tmp_path / "run")
+    live = json.loads(dumps(description_of(sim, [])))
+    run = sim.run(until_s=0.5)
+    assert [door["name"] for door in live["world"]["doors"]] == [door.name for door in world.doors] != []
+    assert json.loads(next(messages_of(run)))["world"]["doors"] == live["world"]["doors"]

@@ -37,8 +37,18 @@ export interface Place {
 export interface WorldInfo extends Place {
   name: string;
   wall_height_m: number;
-  doors: string[];
+  doors: DoorInfo[];
   ground: boolean;
+}
+
+/** A door: a rectangle [m], and whether it is open at the start. */
+export interface DoorInfo {
+  name: string;
+  x0_m: number;
+  y0_m: number;
+  x1_m: number;
+  y1_m: number;
+  open: boolean;
 }
 
 export interface EventInfo {

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
@@ -249,7 +250,8 @@ class Simulation:
     def _place(self) -> dict[str, Any]:
         """Return the facts of the world that its cells do not tell, for the manifest."""
         world = self.world_state
-        return {"name": world.name, "wall_height_m": world.wall_height_m, "doors": list(world.doors)}
+        doors = [asdict(door) for door in world.doors]
+        return {"name": world.name, "wall_height_m": world.wall_height_m, "doors": doors}
 
     def __repr__(self) -> str:
         n = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"

@@ -1,5 +1,6 @@
 """What never changes in a run, as plain data for the page."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
             "resolution_m": world.grid.resolution,
             "origin": list(world.grid.origin),
             "wall_height_m": world.wall_height_m,
-            "doors": list(world.doors),
+            "doors": [asdict(door) for door in world.doors],
             "ground": world.ground is not None,
         },
         "layers": layers,
