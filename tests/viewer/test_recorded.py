@@ -89,7 +89,7 @@ def test_a_folder_without_a_run_is_refused_in_words(command, tmp_path, capsys):
 
 def test_doors_are_described_while_a_run_lasts_and_afterwards(tmp_path):
     world = covey.World.building(size_m=(40, 30), seed=1)
-    sim = covey.Simulation(world, robots=1, controller="random_walk", recording=tmp_path / "run")
+    sim = covey.Simulation(world, robots=1, controller="random_ballistic_walk", recording=tmp_path / "run")
     live = json.loads(dumps(description_of(sim, [])))
     run = sim.run(until_s=0.5)
     assert [door["name"] for door in live["world"]["doors"]] == [door.name for door in world.doors] != []
