@@ -8,9 +8,13 @@ import { Replay } from "./replay";
 import { Stage } from "./scene/stage";
 import type { View } from "./scene/view";
 import type { Theme } from "./theme";
-import { h } from "./ui/dom";
+import { viewTools } from "./ui/camera";
+import { Keys } from "./ui/keys";
 import { layersPanel } from "./ui/layers";
 import { playback } from "./ui/playback";
+import { Shell } from "./ui/shell";
+import { firstTheme, themeButton } from "./ui/themes";
+import { timeline } from "./ui/timeline";
 import type { Arrays, Header } from "./wire";
 
 /** What a panel needs of the server. */
@@ -25,18 +29,23 @@ export class App {
   readonly view: View;
   connection: Channel | null = null;
   player: Player | null = null;
-  theme: Theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  theme: Theme = firstTheme();
+  readonly keys = new Keys();
+  readonly shell: Shell;
   /** What the panels need; `watch` asks the server for it. */
   readonly wishes: (() => Wish)[] = [];
   private asked = "";
-  private notice = h("p", { role: "status", class: "notice", "aria-live": "polite" });
 
   constructor(root: HTMLElement) {
     document.documentElement.dataset.theme = this.theme;
-    this.stage = new Stage(this, (stage) => root.append(h("header", {}, h("h1", {}, "Covey"), playback(this), this.notice), stage));
+    this.shell = new Shell(root);
+    this.stage = new Stage(this, (stage) => this.shell.place(stage));
     this.view = this.stage.view;
     this.wishes.push(() => this.stage.wish());
-    root.append(layersPanel(this));
+    this.shell.title.after(playback(this));
+    this.shell.tools.append(...viewTools(this), themeButton(this), this.keys.button());
+    this.shell.layers.append(layersPanel(this));
+    this.shell.bottom.append(...timeline(this));
     this.model.onChange(() => {
       this.watch();
       this.view.draw();
@@ -68,7 +77,7 @@ export class App {
   }
 
   say(text: string): void {
-    this.notice.textContent = text;
+    this.shell.notice.textContent = text;
   }
 
   setTheme(theme: Theme): void {
@@ -85,7 +94,9 @@ export class App {
     this.player = hello.mode === "replay" ? new Replay(this.model) : live();
     this.model.begin(hello);
     this.stage.begin();
-    document.title = `${hello.name || hello.world.name || "run"} – Covey`;
+    const name = hello.name || hello.world.name || "run";
+    document.title = `${name} – Covey`;
+    this.shell.title.textContent = name;
     this.fit();
     this.model.changed();
   }
@@ -94,6 +105,15 @@ export class App {
     const { origin, rows, columns, resolution_m } = this.model.hello!.world;
     const [width, height] = [columns * resolution_m, rows * resolution_m];
     this.view.fit({ left: origin[0], bottom: origin[1], right: origin[0] + width, top: origin[1] + height });
+  }
+
+  /** Shows a place of the world [m], if it has one. */
+  lookAt(x: number | null, y: number | null): void {
+    if (x === null || y === null) return;
+    const [u, v] = this.view.pixel(x, y);
+    const { clientWidth: width, clientHeight: height } = this.view.canvas;
+    if (u < 20 || v < 20 || u > width - 20 || v > height - 20) this.view.middle.set(x, y, 0);
+    this.view.draw();
   }
 
   /** Asks the server for what is shown, if that has changed. */

@@ -95,6 +95,11 @@ export class Model {
 
   /** The newest known poses at or before a step. */
   posesAt(step: number): Poses | null {
+    return this.history[this.indexAt(step)] ?? null;
+  }
+
+  /** Where in the history they are. */
+  indexAt(step: number): number {
     let low = 0;
     let high = this.history.length;
     while (low < high) {
@@ -102,7 +107,7 @@ export class Model {
       if (this.history[middle].step <= step) low = middle + 1;
       else high = middle;
     }
-    return this.history[Math.max(0, low - 1)] ?? null;
+    return Math.max(0, low - 1);
   }
 
   /** The step that is shown. */

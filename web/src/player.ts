@@ -22,9 +22,11 @@ export interface Player {
   seek(step: number | null): void;
 }
 
-/** Asks the server. What is past is shown from what the page has seen. */
+/** Asks the server. What is past, also of a run that has ended, is played from what the page has seen. */
 export class LivePlayer implements Player {
-  readonly ends = true;
+  private playsPast = false;
+  private pastFactor: number | null = 1;
+  private last_ms = 0;
 
   constructor(
     private model: Model,
@@ -33,38 +35,52 @@ export class LivePlayer implements Player {
   ) {}
 
   get playing(): boolean {
-    return Boolean(this.model.frame?.playing);
+    return this.past ? this.playsPast : Boolean(this.model.frame?.playing);
   }
 
   get factor(): number | null {
-    return this.model.frame?.factor ?? null;
+    return this.past ? this.pastFactor : (this.model.frame?.factor ?? null);
   }
 
   get locked(): boolean {
-    const { frame, hello } = this.model;
-    return !frame || !hello?.edits || frame.status !== null;
+    return this.past ? this.model.history.length < 2 : !this.steers;
+  }
+
+  get ends(): boolean {
+    return this.steers;
   }
 
   play(): void {
-    this.seek(null);
-    this.ask({ type: "play" });
+    if (!this.past) return this.ask({ type: "play" });
+    this.playsPast = true;
+    if (this.model.shown === null) this.model.shown = this.model.history[0]?.step ?? null;
+    this.last_ms = performance.now();
+    this.model.changed();
+    requestAnimationFrame(() => this.advance());
   }
 
   pause(): void {
-    this.ask({ type: "pause" });
+    if (!this.past) return this.ask({ type: "pause" });
+    this.playsPast = false;
+    this.model.changed();
   }
 
   step(count: number): void {
-    const wanted = this.model.step() + count;
-    if (wanted < this.model.newestStep()) this.seek(Math.max(0, wanted));
-    else {
-      this.seek(null);
-      this.ask({ type: "step", count: Math.max(1, count) });
+    this.playsPast = false;
+    const { shown, frame, history } = this.model;
+    if (shown === null && count > 0) {
+      if (this.steers) this.ask({ type: "step", count });
+      return;
     }
+    if (shown === null && frame?.playing && this.steers) this.ask({ type: "pause" });
+    const index = this.model.indexAt(this.model.step()) + count;
+    if (history.length) this.seek(index < history.length ? history[Math.max(0, index)].step : null);
   }
 
   speed(factor: number | null): void {
-    this.ask({ type: "speed", factor });
+    this.pastFactor = factor;
+    if (this.steers) this.ask({ type: "speed", factor });
+    else this.model.changed();
   }
 
   end(): void {
@@ -72,8 +88,34 @@ export class LivePlayer implements Player {
   }
 
   seek(step: number | null): void {
-    this.model.shown = step !== null && step < this.model.newestStep() ? step : null;
+    const first = this.model.history[0]?.step ?? 0;
+    this.model.shown = step !== null && step < this.model.newestStep() ? Math.max(step, first) : null;
     this.model.changed();
+  }
+
+  /** Whether the page shows the past, or the run has ended. */
+  private get past(): boolean {
+    return this.model.shown !== null || (this.model.frame?.status ?? null) !== null;
+  }
+
+  private get steers(): boolean {
+    return Boolean(this.model.hello?.edits && this.model.frame) && this.model.frame!.status === null;
+  }
+
+  private advance(): void {
+    const { model } = this;
+    if (!this.playsPast || model.shown === null) {
+      this.playsPast = false;
+      return model.changed();
+    }
+    const now = performance.now();
+    const passed_s = (Math.min(now - this.last_ms, 250) / 1000) * (this.pastFactor ?? 100);
+    const step = Math.floor(model.shown + passed_s / model.hello!.step_s);
+    if (step > model.shown) {
+      this.last_ms = now;
+      this.seek(step);
+    }
+    requestAnimationFrame(() => this.advance());
   }
 
   private ask(message: ToServer): void {

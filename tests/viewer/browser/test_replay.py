@@ -97,6 +97,7 @@ def test_it_stops_at_the_end_and_begins_again(replay, recorded):
     replay.get_by_role("combobox", name="Speed").select_option("50")
     replay.get_by_role("button", name="Play", exact=True).click()
     until(lambda: replay.evaluate("covey.model.step()") == len(recorded[1]), page=replay)
+    replay.get_by_role("combobox", name="Speed").select_option("1")
     button = replay.get_by_role("button", name="Play", exact=True)
     button.click()
     until(lambda: replay.evaluate("covey.model.step()") < len(recorded[1]), page=replay)

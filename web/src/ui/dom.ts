@@ -1,5 +1,7 @@
 /** Makes elements: h("button", { class: "small", onclick: … }, "Play"). */
 
+import { icon, type Icon } from "./icons";
+
 type Attribute = string | boolean | number | null | undefined | ((event: never) => void);
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -15,4 +17,62 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   }
   element.append(...children.filter((child) => child !== null && child !== undefined) as (Node | string)[]);
   return element;
+}
+
+/** A button with a picture; its name is read aloud and shown above it, with its key. */
+export function iconButton(picture: Icon, name: string, onclick: () => void, key = ""): HTMLButtonElement {
+  return h("button", { type: "button", class: "icon-button", "aria-label": name, title: key ? `${name} (${key})` : name, onclick }, icon(picture));
+}
+
+/** Changes picture and name of such a button. */
+export function setIcon(button: HTMLButtonElement, picture: Icon, name: string, key = ""): void {
+  if (button.getAttribute("aria-label") === name) return;
+  button.replaceChildren(icon(picture));
+  button.setAttribute("aria-label", name);
+  button.title = key ? `${name} (${key})` : name;
+}
+
+/** A part of a column that folds up. */
+export function panel(title: string, body: HTMLElement): HTMLDetailsElement {
+  return h("details", { class: "panel", open: true }, h("summary", {}, title), body);
+}
+
+/** Sets the text of an element if it is another one. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Calls a function at most once in so many milliseconds, and once after the last call. */
+export function seldom(run: () => void, pause_ms: number): () => void {
+  let last = -Infinity;
+  let later = 0;
+  return () => {
+    const wait = last + pause_ms - performance.now();
+    if (wait <= 0) {
+      last = performance.now();
+      run();
+    } else if (!later)
+      later = window.setTimeout(() => {
+        later = 0;
+        last = performance.now();
+        run();
+      }, wait);
+  };
+}
+
+/** What the page remembers in this browser; nothing where it may not. */
+export function remembered(name: string): string | null {
+  try {
+    return localStorage.getItem(`covey.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(name: string, value: string): void {
+  try {
+    localStorage.setItem(`covey.${name}`, value);
+  } catch {
+    // it is not remembered
+  }
 }

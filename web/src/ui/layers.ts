@@ -6,17 +6,7 @@ import { SCALE } from "../theme";
 import { h } from "./dom";
 
 export function layersPanel(app: App): HTMLElement {
-  const list = h("div", { class: "layers-list", id: "layers-list" });
-  const toggle = h("button", { type: "button", class: "layers-toggle", "aria-expanded": "true", "aria-controls": "layers-list" }, "Layers");
-  const panel = h("aside", { class: "layers", "aria-label": "Layers" }, toggle, list);
-  const open = (wide: boolean) => {
-    toggle.setAttribute("aria-expanded", String(wide));
-    list.hidden = !wide;
-    panel.classList.toggle("shut", !wide);
-  };
-  toggle.addEventListener("click", () => open(Boolean(list.hidden)));
-  open(matchMedia("(min-width: 800px)").matches);
-
+  const list = h("div", { class: "layers" });
   let of: unknown = null;
   const rows = new Map<string, { info: LayerInfo; box: HTMLInputElement; more: HTMLElement; told: string }>();
   const build = () => {
@@ -38,7 +28,6 @@ export function layersPanel(app: App): HTMLElement {
       of = app.model.hello;
       build();
     }
-    if (list.hidden) return;
     const context = app.stage.context;
     for (const row of rows.values()) {
       const on = app.stage.shown.has(row.info.name);
@@ -51,7 +40,7 @@ export function layersPanel(app: App): HTMLElement {
       row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []));
     }
   });
-  return panel;
+  return list;
 }
 
 function draw(legend: Legend): HTMLElement[] {

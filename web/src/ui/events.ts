@@ -1,0 +1,45 @@
+/** Which events are shown: by kind and by robot; and what they look like. */
+
+import type { EventInfo } from "../messages";
+import type { Model } from "../model";
+
+/** Shape and colour of the mark of an event; the shape alone tells groups apart. */
+export interface Mark {
+  shape: "dot" | "bar" | "diamond" | "triangle";
+  color: string;
+}
+
+const BAD = ["collision", "controller_failed", "fault", "refused", "stuck", "fell", "rolled", "left_world"];
+const WORLD = ["door_opened", "door_closed", "door_waits", "wall_added", "wall_removed", "obstacle_added", "obstacle_removed", "obstacle_waits", "ground_changed"];
+const ASKED = ["input", "order"];
+
+export function markOf(kind: string): Mark {
+  if (BAD.includes(kind)) return { shape: "triangle", color: "var(--bad)" };
+  if (WORLD.includes(kind)) return { shape: "bar", color: "var(--changed)" };
+  if (ASKED.includes(kind)) return { shape: "diamond", color: "var(--asked)" };
+  return { shape: "dot", color: "var(--accent)" };
+}
+
+export const words = (kind: string) => kind.replaceAll("_", " ");
+
+export function textOf(event: EventInfo): string {
+  return [words(event.kind), event.robot, event.other && `– ${event.other}`, event.text && `“${event.text}”`].filter(Boolean).join(" ");
+}
+
+export class EventFilter {
+  readonly hidden = new Set<string>();
+  robot = "";
+
+  constructor(private model: Model) {}
+
+  passes = (event: EventInfo): boolean =>
+    !this.hidden.has(event.kind) && (!this.robot || event.robot === this.robot || event.other === this.robot);
+
+  get shown(): EventInfo[] {
+    return this.model.events.filter(this.passes);
+  }
+
+  get kinds(): string[] {
+    return [...new Set(this.model.events.map((event) => event.kind))].sort();
+  }
+}
