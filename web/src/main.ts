@@ -1,8 +1,13 @@
-/** Begins the page: connects to the server that it came from. */
+/** Begins the page: opens the recording inside it, or connects to the server that it came from. */
 
 import { App } from "./app";
+import { open, recordingInPage } from "./offline";
 
-const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 const app = new App(document.getElementById("app")!);
-app.connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`, token);
 Object.assign(window, { covey: app });
+const recording = recordingInPage();
+if (recording !== null) void open(app, recording).catch((error: Error) => app.say(`The recording cannot be opened: ${error.message}`));
+else {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+  app.connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`, token);
+}

@@ -304,6 +304,30 @@ def view(run: Path, /, *, host: str = "127.0.0.1", port: int = 0) -> None:
 
 
 @app.command
+def export(
+    run: Path,
+    /,
+    *,
+    format: Literal["html", "mcap", "rrd"] = "html",  # noqa: A002
+    out: Path | None = None,
+) -> None:
+    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, or .rrd for Rerun.
+
+    Parameters
+    ----------
+    run
+        Run folder.
+    format
+        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'.
+    out
+        File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
+    """
+    from covey.cli.view import export_command
+
+    export_command(run, format, out)
+
+
+@app.command
 def report(
     source: str, /, *, results: Path | None = None, out: Path | None = None, trusted_only: TrustedOnly = False
 ) -> None:

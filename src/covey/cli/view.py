@@ -1,4 +1,4 @@
-"""`covey view`: a recorded run in a web page."""
+"""`covey view` and `covey export`: a recorded run in a web page, or in one file."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ import webbrowser
 from pathlib import Path
 
 from covey.results.run import Run
+from covey.viewer.exports import Format, export
 from covey.viewer.recorded import Recorded
 from covey.viewer.server import Server
 
@@ -18,3 +19,11 @@ def view_command(folder: Path, host: str, port: int) -> None:
         if sys.stderr.isatty() and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(server.view_url)
         threading.Event().wait()
+
+
+def export_command(folder: Path, form: Format, out: Path | None) -> None:
+    """Write a run into one file, and print its path and size."""
+    run = Run(folder)
+    path = out or Path(f"{folder.resolve().name}.{form}")
+    export(run, form, path)
+    print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")

@@ -1,0 +1,57 @@
+/** A recording inside the page itself: its messages are those of a server. */
+
+import type { App } from "./app";
+import type { Channel } from "./connection";
+import type { ToServer } from "./messages";
+import { unpack, type Arrays, type Header } from "./wire";
+
+/** The recording that stands in the page; null: there is none. */
+export function recordingInPage(): string | null {
+  return document.getElementById("recording")?.textContent ?? null;
+}
+
+/** Opens a recording: base64 of deflated messages, each after its length (uint32, little-endian). */
+export async function open(app: App, text: string): Promise<void> {
+  app.say("Opening the recording …");
+  const data = await inflated(text);
+  const view = new DataView(data);
+  const messages: ArrayBuffer[] = [];
+  for (let at = 0; at < data.byteLength; at += 4 + view.getUint32(at, true))
+    messages.push(data.slice(at + 4, at + 4 + view.getUint32(at, true)));
+  const [hello, recording, ...layers] = messages;
+  const file = new File(app, layers.map(unpack));
+  app.connection = file;
+  app.receive(JSON.parse(new TextDecoder().decode(hello)) as Header, new Map());
+  const { header, arrays } = unpack(recording);
+  app.receive(header, arrays);
+  app.say("");
+}
+
+/** Answers as a server would. */
+class File implements Channel {
+  constructor(
+    private app: App,
+    private layers: { header: Header; arrays: Arrays }[],
+  ) {}
+
+  send(message: ToServer): void {
+    if (message.type !== "watch") return;
+    for (const { header, arrays } of this.layers) {
+      const name = header.name as string;
+      if (message.layers.includes(name) && !this.app.model.layers.has(name)) this.app.receive(header, arrays);
+    }
+  }
+
+  ask(message: ToServer): Promise<void> {
+    this.send(message);
+    return Promise.reject(new Error("This run has ended: it can only be watched."));
+  }
+}
+
+async function inflated(text: string): Promise<ArrayBuffer> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
