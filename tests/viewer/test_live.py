@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 
 import covey
 from covey.viewer import Live, Server
+from covey.viewer.details import DETAILS
 from covey.viewer.wire import unpack
 
 
@@ -161,7 +162,7 @@ def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
         viewers = [Viewer(server), Viewer(server, edits=False)]
         for viewer in viewers:
             hello = viewer.until(lambda header: header["type"] == "hello")
-            viewer.send(type="watch", layers=hello["layers"], details=["estimates"], robots=[0], rate_hz=60)
+            viewer.send(type="watch", layers=hello["layers"], details=sorted(DETAILS), robots=[0], rate_hz=60)
         viewers[0].send(type="play")
         viewers[1].socket.close()
         viewers[0].until(lambda header: header.get("step", 0) > 100)

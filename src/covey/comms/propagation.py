@@ -91,10 +91,14 @@ class Propagation:
 
     def up(self, links: Links) -> np.ndarray:
         """Return which links are up, bool (m,): whether at least half of all packets of 100 bytes get through."""
+        return self.chance(links) >= 0.5
+
+    def chance(self, links: Links) -> np.ndarray:
+        """Return the probability that a packet of 100 bytes gets through, without lapses in time, float64 (m,)."""
         chance = links.probability * (1.0 - self.radio.loss)
         if links.power_dbm is not None:
             chance = chance * self.radio.decoded(links.power_dbm, np.full(len(chance), 100.0))
-        return chance >= 0.5
+        return chance
 
     def success(self, links: Links, row: np.ndarray, size: np.ndarray, time_s: np.ndarray, number: np.ndarray):
         """Return the probability that packets get through, and their power.

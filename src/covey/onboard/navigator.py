@@ -93,6 +93,13 @@ class Navigator:
         return _STAND, state
 
     @property
+    def route(self) -> np.ndarray | None:
+        """The rest of the path to its goal [m], float64 (k, 2), the goal last; None if it drives to none."""
+        if self._mode != "goto":
+            return None
+        return np.concatenate((self.plan.rest, [self.plan.goal]))
+
+    @property
     def reason(self) -> str:
         """Why the robot did not reach its goal, as text; empty if it did, or is on its way."""
         if self.state == "unreachable":

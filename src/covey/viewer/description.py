@@ -22,7 +22,14 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
         "step_s": sim.clock.step_s,
         "goal": sim.stop.goal,
         "mission": sim.manifest["mission"],
-        "robots": robots_of(sim.names, sim.model, [group.robot.name for group in sim.groups for _ in group.start]),
+        "robots": [
+            {**robot, "group": group.name, "start": np.round(start, 4).tolist()}
+            for robot, (group, start) in zip(
+                robots_of(sim.names, sim.model, [group.robot.name for group in sim.groups for _ in group.start]),
+                ((group, start) for group in sim.groups for start in group.start),
+                strict=True,
+            )
+        ],
         "world": {
             "name": world.name,
             "rows": world.grid.shape[0],

@@ -8,11 +8,17 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
+from covey.mapping.elevation.belief import ElevationBelief
+from covey.mapping.elevation.compare import true_altitude
+from covey.runtime.simulation import Simulation
+from covey.world.visibility.explored import ExploredTruth
 
 TILE = 32
 """Side of a tile [cells]."""
 _SHARE = 0.01
-"""Largest share of the time that looking for changes in a layer may take."""
+"""Share of the time that looking for changes in a layer may take."""
+_LONGEST_S = 10.0
+"""Longest time between two looks at a layer [s]."""
 
 
 class Layer:
@@ -39,6 +45,7 @@ class Layer:
         self._cells, self._stamp_of = cells, stamp
         self._stamp = None if stamp is None else stamp()
         self.seen = np.array(cells(), order="C")
+        take_changes(self.seen, self.seen, np.zeros(self.tiles, np.bool_))  # compiled before somebody takes the time
         self._next = 0.0
 
     @property
@@ -63,7 +70,7 @@ class Layer:
             self._stamp = stamp
         begun = time.perf_counter()
         found = take_changes(np.ascontiguousarray(self._cells()), self.seen, np.zeros(self.tiles, np.bool_))
-        self._next = now + (time.perf_counter() - begun) / _SHARE
+        self._next = now + min((time.perf_counter() - begun) / _SHARE, _LONGEST_S)
         return np.flatnonzero(found)
 
     def cut(self, tiles: np.ndarray) -> np.ndarray:
@@ -89,7 +96,7 @@ class Layer:
 
 @kernel
 def take_changes(now, seen, changed):
-    """Copy cells that differ, and mark their tiles.
+    """Copy cells that differ, and mark their tiles; NaN does not differ from NaN.
 
     Args:
         now: the present cells, (rows, columns).
@@ -98,34 +105,103 @@ def take_changes(now, seen, changed):
     """
     for row in range(now.shape[0]):
         for column in range(now.shape[1]):
-            if now[row, column] != seen[row, column]:
+            new, old = now[row, column], seen[row, column]
+            if new != old and (new == new or old == old):  # NaN equals NaN here
                 seen[row, column] = now[row, column]
                 changed[row // 32, column // 32] = True
     return changed
 
 
-def layers_of(sim: Any) -> dict[str, Callable[[], Layer]]:
-    """Return the layers of a simulation by name; each is made when somebody first watches it."""
+def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
+    """Return the layers of a simulation by name; each is made when somebody first watches it.
+
+    ============================  ======  =============================================================================
+    name                          type    cells
+    ============================  ======  =============================================================================
+    ``truth``                     uint8   the walls, see `World`
+    ``ground``                    f4      altitude of each vertex [m]; a cell lies around its vertex
+    ``first_explored``            int32   the step in which a robot first saw the cell; -1: never
+    ``last_explored``             int32   the step in which a robot last saw it, some steps late; -1: never
+    ``seen_by``, ``passed_by``    int32   how many robots have seen it, have passed over it
+    ``last_covered``              int32   the step in which a body was last over it; -1: never
+    ``explored:NAME``             uint8   1 where the robot itself has seen it
+    ``map:NAME``, ``union``       int8    the map of a robot, of all evidence: -1 unknown, 0 free, 100 occupied
+    ``altitude:NAME``             f4      the altitude that a robot believes in [m]; NaN: unknown
+    ``error:NAME``                f4      that minus the true altitude [m]
+    ``interval:NAME``             f4      half its 95 % interval [m]
+    ============================  ======  =============================================================================
+    """
     state, scoring = sim.world_state, sim.scoring
-    grid = state.grid
+    grid, ground = state.grid, state.ground
     explored, covered = scoring.exploration.cells, scoring.coverage.cells
     made: dict[str, Callable[[], Layer]] = {
         "truth": lambda: Layer("truth", grid, lambda: state.grid.cells, lambda: state.version)
     }
+    if ground is not None:
+        made["ground"] = lambda: Layer("ground", _around(ground), lambda: _f4(ground.altitude), lambda: ground.version)
     if explored is not None:
         made["first_explored"] = lambda: Layer(
             "first_explored", grid, lambda: explored.first_step, lambda: explored.share_union
         )
         made["last_explored"] = lambda: Layer("last_explored", grid, lambda: explored.last_step_before)
+        made["seen_by"] = lambda: Layer(
+            "seen_by", grid, lambda: explored.seen_by, lambda: explored.share_each.tobytes()
+        )
+        for robot, name in enumerate(sim.names):
+            made[f"explored:{name}"] = _explored(f"explored:{name}", grid, explored, robot)
     made["last_covered"] = lambda: Layer("last_covered", grid, lambda: covered.last_step)
+    made["passed_by"] = lambda: Layer("passed_by", grid, lambda: covered.passed_by)
     for team in sim.localization.teams:
         for k, robot in enumerate(team.members.tolist()):
-            belief = team.beliefs[k]
-            if hasattr(team.beliefs, "occupancy"):
-                name = f"map:{sim.names[robot]}"
-                made[name] = _belief(name, sim.localization.place(robot), belief)
+            belief, name = team.beliefs[k], sim.names[robot]
+            made[f"map:{name}"] = _belief(f"map:{name}", sim.localization.place(robot), belief)
+            if isinstance(belief, ElevationBelief):
+                made |= _elevation(name, belief, ground)
+    if sim.localization.teams:
+        made["union"] = _union(sim)
     return made
+
+
+def _explored(name: str, grid: Grid, explored: ExploredTruth, robot: int) -> Callable[[], Layer]:
+    return lambda: Layer(
+        name, grid, lambda: explored.explored(robot).view(np.uint8), lambda: explored.share_each[robot]
+    )
 
 
 def _belief(name: str, place: Grid, belief: Any) -> Callable[[], Layer]:
     return lambda: Layer(name, place, lambda: np.asarray(belief.occupancy()), lambda: belief.version)
+
+
+def _union(sim: Simulation) -> Callable[[], Layer]:
+    """Return the layer of what all robots with equal maps have found together."""
+    beliefs, merged = sim.localization.teams[0].beliefs, sim.scoring.union
+
+    def make() -> Layer:
+        place = merged()
+        assert place is not None
+        return Layer("union", place, lambda: merged().cells, lambda: beliefs.version.tobytes())  # type: ignore[union-attr]
+
+    return make
+
+
+def _elevation(name: str, belief: ElevationBelief, ground: Any) -> dict[str, Callable[[], Layer]]:
+    cells: dict[str, Callable[[], np.ndarray]] = {
+        "altitude": belief.altitude,
+        "error": lambda: belief.altitude() - true_altitude(ground, belief.grid),
+        "interval": belief.interval,
+    }
+
+    def layer(kind: str, of: Callable[[], np.ndarray]) -> Callable[[], Layer]:
+        return lambda: Layer(f"{kind}:{name}", belief.grid, lambda: _f4(of()))
+
+    return {f"{kind}:{name}": layer(kind, of) for kind, of in cells.items()}
+
+
+def _around(ground: Any) -> Grid:
+    """Return the place of cells around the vertices of a ground."""
+    half, (x, y) = 0.5 * ground.spacing_m, ground.origin
+    return Grid(np.zeros((1, 1)), ground.spacing_m, (x - half, y - half, 0.0))
+
+
+def _f4(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.float32)

@@ -107,7 +107,7 @@ class Live:
         if self._snapshot is not None:
             values = self._snapshot.mission
             header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
-        more, plain = details_of(sim, self._snapshot, details, robots)
+        more, plain = details_of(sim, details, robots)
         hub.publish(header | plain, arrays | more, layers, self._events, self._links)
         self._events, self._links = [], []
 

@@ -37,6 +37,11 @@ class GlobalPlan:
         self._segment, self._checked_version, self._made = 0, -1, False
         self._short = self._doubted = False
 
+    @property
+    def rest(self) -> np.ndarray:
+        """The corners of the path that are still ahead [m], float64 (k, 2); none if there is no path."""
+        return self.line[self._segment + 1 :] if self._made and not self.problem else np.zeros((0, 2))
+
     def doubt(self) -> None:
         """Search for another path soon."""
         self._doubted = True

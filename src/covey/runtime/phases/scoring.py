@@ -107,12 +107,13 @@ class Scoring:
             coverable=covered.goal,
             explored_by=np.zeros(mask.shape, np.int32) if explored is None else explored.seen_by,
             covered_by=covered.passed_by,
-            union=self._union(),
+            union=self.union(),
             robots=robots,
             changed=changed,
         )
 
-    def _union(self) -> Grid | None:
+    def union(self) -> Grid | None:
+        """Return the map of all evidence of the robots that map with the first robot's grid; None without maps."""
         if not self.localization.teams:
             return None
         team = self.localization.teams[0]
