@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
     from covey.scenario.load import load, load_scenario
     from covey.scenario.records import Radio, RobotGroup, Scenario, ShareMaps, Stop
+    from covey.viewer.notebook import view
     from covey.world.ground import Ground
     from covey.world.world import World
 
@@ -93,6 +94,7 @@ __all__ = [
     "robots",
     "run_design",
     "statistics",
+    "view",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -126,6 +128,7 @@ _HOMES = {
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
     "run_design": "covey.experiments.run",
+    "view": "covey.viewer.notebook",
 }
 
 

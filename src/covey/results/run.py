@@ -265,6 +265,18 @@ class Run:
             raise RunFolderError(f"the run in {str(self.folder)!r} cannot be animated: {why}")
         return written
 
+    def view(self, height: int = 600) -> Any:
+        """Show the run in a cell of a notebook, as `covey.view` does: a page to play, zoom and click.
+
+        Outside of a notebook use ``covey view RUN``.
+
+        Args:
+            height: height of the page [pixel].
+        """
+        import covey  # which knows the viewer, far above this module
+
+        return covey.view(self, height)
+
     def save(self, folder: Path | str) -> "Run":
         """Copy a run from its temporary folder to a new folder, and return the run opened there."""
         try:

@@ -274,6 +274,16 @@ class Simulation:
         """True when the run has ended; `status` says why."""
         return self.status is not None
 
+    def view(self, height: int = 600) -> Any:
+        """Show the simulation as it is now in a cell of a notebook, as `covey.view` does.
+
+        Args:
+            height: height of the page [pixel].
+        """
+        import covey  # which knows the viewer, far above this module
+
+        return covey.view(self, height)
+
     @property
     def manifest(self) -> Mapping[str, Any]:
         """The facts of the run that its folder holds so far: name, robots, goal, mission, versions."""
