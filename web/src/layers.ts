@@ -2,9 +2,10 @@
 
 import type { Hello } from "./messages";
 import type { Model } from "./model";
-import { tint, type Style } from "./scene/cells";
-import type { Pen } from "./scene/overlay";
-import type { Colors } from "./theme";
+import { NOTHING, tint, type Style } from "./scene/cells";
+import type { Pen, Point } from "./scene/overlay";
+import { robotColor, SCALE, type Colors } from "./theme";
+import type { Numbers } from "./wire";
 
 /** What the colours of a layer mean: pairs of colour and words, or a scale with a number at either end. */
 export type Legend =
@@ -18,7 +19,8 @@ export interface Context {
   colors: Colors;
   /** Length of the scales of time [s]. */
   span_s: number;
-  trail_s: number;
+  /** Radius of the symbol of a robot [pixel]. */
+  radius: (robot: number) => number;
 }
 
 export interface LayerInfo {
@@ -45,33 +47,208 @@ export interface LayerInfo {
   legend?: (context: Context) => Legend;
 }
 
-/** The robot that layers of one robot are about: the one that was selected last. */
+/** The robot that layers of one robot are about: the one that was selected last, or the only one. */
 export function theRobot(model: Model): string | null {
-  const i = [...model.selected].at(-1);
-  return i === undefined ? null : (model.hello?.robots[i]?.name ?? null);
-}
-
-function of(kind: string) {
-  return (model: Model): string[] => {
-    const name = `${kind}:${theRobot(model)}`;
-    return model.hello!.layers.includes(name) ? [name] : [];
-  };
-}
-
-function some(prefix: string) {
-  return (hello: Hello): boolean => hello.layers.some((name) => name.startsWith(prefix));
+  const robots = model.hello?.robots ?? [];
+  const i = [...model.selected].at(-1) ?? (robots.length === 1 ? 0 : -1);
+  return robots[i]?.name ?? null;
 }
 
 const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
+const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));
+const flat = (hello: Hello) => !hello.world.ground;
 
-function selectFirst(kind: string) {
-  return ({ model }: Context): string => {
-    if (!theRobot(model)) return "Select a robot.";
-    return of(kind)(model).length ? "" : `${theRobot(model)} has none.`;
+/** The layer of a kind of the selected robot. */
+function ofRobot(kind: string): Pick<LayerInfo, "there" | "cells" | "lacks"> {
+  const cells = (model: Model): string[] => {
+    const name = `${kind}:${theRobot(model)}`;
+    return model.hello!.layers.includes(name) ? [name] : [];
+  };
+  const lacks = ({ model }: Context): string =>
+    !theRobot(model) ? "Select a robot to see it." : cells(model).length ? "" : `${theRobot(model)} has none.`;
+  return { there: some(kind), cells, lacks };
+}
+
+function data(context: Context, name: string): Numbers | null {
+  const past = context.hello.mode === "live" && context.model.shown !== null; // of that nothing is known
+  return past ? null : (context.model.arrays.get(name)?.data ?? null);
+}
+
+function explored(condition: string) {
+  return ({ colors, hello }: Context): Style =>
+    hello.world.ground
+      ? { glsl: `if (!(${condition})) color = vec4(0.05, 0.07, 0.1, 0.45);` }
+      : { uniforms: { explored: tint(colors.explored) }, glsl: `if (${condition}) color = vec4(explored, 1.0);` };
+}
+
+function exploredLegend({ colors, hello }: Context): Legend {
+  return { keys: hello.world.ground ? [["#5a5f66", "not seen yet: darker"]] : [[colors.explored, "seen"]] };
+}
+
+/** Age of what happened at a step, on the scale: new is bright. */
+function age(first: boolean): Pick<LayerInfo, "style" | "values" | "legend"> {
+  return {
+    style: () => ({
+      uniforms: { span: { value: 1 } },
+      glsl: first
+        ? "if (value >= 0.0 && value <= step) color = vec4(scale(value / span), 0.85);"
+        : "if (value >= 0.0 && value <= step) color = vec4(scale(1.0 - (step - value) / span), 0.85);",
+    }),
+    values: ({ span_s, hello }) => ({ span: span_s / hello.step_s }),
+    legend: ({ span_s }) =>
+      first
+        ? { scale: ["0 s", seconds(span_s)], words: "time of the run at the first look" }
+        : { scale: [`${seconds(span_s)} ago`, "now"], words: "time since then" },
   };
 }
 
+/** How many robots were there. */
+const count: Pick<LayerInfo, "style" | "values" | "legend"> = {
+  style: () => ({
+    uniforms: { most: { value: 2 } },
+    glsl: "if (value > 0.5) color = vec4(scale(most < 1.5 ? 0.0 : (value - 1.0) / (most - 1.0)), 0.85);",
+  }),
+  values: ({ hello }) => ({ most: hello.robots.length }),
+  legend: ({ hello }) => ({ scale: ["1 robot", `${hello.robots.length} robots`] }),
+};
+
+function seconds(value: number): string {
+  return value < 600 ? `${value} s` : value < 36000 ? `${value / 60} min` : `${Math.round(value / 3600)} h`;
+}
+
+const MAP: Pick<LayerInfo, "style" | "legend"> = {
+  style: ({ colors }) => ({
+    uniforms: { mapFree: tint(colors.mapFree), mapWall: tint(colors.mapWall) },
+    glsl: "if (value < 0.5) color = vec4(mapFree, 0.92); else if (value > 50.0 && value < 150.0) color = vec4(mapWall, 1.0);",
+  }),
+  legend: ({ colors, hello }) => ({
+    keys: [
+      [colors.mapFree, hello.world.ground ? "drivable" : "free"],
+      [colors.mapWall, hello.world.ground ? "not drivable" : "occupied"],
+    ],
+  }),
+};
+
+/** Metres on a scale between two values. */
+function metres(low: (c: Context) => number, high: (c: Context) => number, diverging = false): Pick<LayerInfo, "style" | "values" | "legend"> {
+  const text = (value: number) => `${value.toFixed(Math.abs(value) < 1 ? 2 : 1)} m`;
+  return {
+    style: () => ({
+      uniforms: { low: { value: 0 }, high: { value: 1 } },
+      glsl: diverging
+        ? `if (value > ${NOTHING.toFixed(1)} * 0.5) {
+             float t = clamp(value / high, -1.0, 1.0);
+             color = vec4(t < 0.0 ? mix(vec3(0.97), vec3(0.13, 0.4, 0.67), -t) : mix(vec3(0.97), vec3(0.7, 0.09, 0.17), t), 0.9);
+           }`
+        : `if (value > ${NOTHING.toFixed(1)} * 0.5) color = vec4(scale((value - low) / (high - low)), 0.9);`,
+    }),
+    values: (context) => ({ low: low(context), high: high(context) }),
+    legend: (context) => ({
+      scale: [text(low(context)), text(high(context))],
+      ...(diverging ? { colors: ["#2166ac", "#f7f7f7", "#b2182b"] } : {}),
+    }),
+  };
+}
+
+/** Lowest and highest true altitude [m]; found once for each state of the ground. */
+const ranges = new WeakMap<object, [version: number, low: number, high: number]>();
+export function altitudes(model: Model): [number, number] {
+  const layer = model.layers.get("ground");
+  if (!layer) return [0, 1];
+  const known = ranges.get(layer);
+  if (known && known[0] === layer.version) return [known[1], known[2]];
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of layer.cells) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (!(high > low)) high = low + 1;
+  ranges.set(layer, [layer.version, low, high]);
+  return [low, high];
+}
+
+/** Connected groups of robots that hear each other over hops: a number for each robot. */
+export function groups(links: Iterable<readonly [number, number]>, n: number): number[] {
+  const root = Array.from({ length: n }, (_, i) => i);
+  const find = (i: number): number => (root[i] === i ? i : (root[i] = find(root[i])));
+  for (const [a, b] of links) root[find(a)] = find(b);
+  const numbers = new Map<number, number>();
+  return root.map((_, i) => {
+    const top = find(i);
+    if (!numbers.has(top)) numbers.set(top, numbers.size);
+    return numbers.get(top)!;
+  });
+}
+
+function pairs(links: Numbers): [number, number][] {
+  return Array.from({ length: links.length / 2 }, (_, k) => [links[2 * k], links[2 * k + 1]]);
+}
+
+/** Short label of a robot: the number at the end of its name. */
+function numberOf(name: string): string {
+  return /\d+$/.exec(name)?.[0] ?? name;
+}
+
+function labels(text: (i: number) => string) {
+  return (pen: Pen, { model, hello, colors, radius }: Context): void => {
+    const pose = model.poses();
+    if (!pose) return;
+    const order = [...model.selected, ...hello.robots.keys()];
+    for (const i of new Set(order)) {
+      const words = text(i);
+      if (words) pen.text(words, pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, radius(i) + 4, 0, model.selected.has(i));
+    }
+  };
+}
+
+/** Text of the last note of each robot up to the step that is shown. */
+const notes = { of: null as object | null, upTo: 0, step: -1, last: new Map<string, string>() };
+function note(model: Model, name: string): string {
+  const step = model.step();
+  if (notes.of !== model.events || step < notes.step || notes.upTo > model.events.length)
+    Object.assign(notes, { of: model.events, upTo: 0, last: new Map() });
+  notes.step = step;
+  while (notes.upTo < model.events.length && model.events[notes.upTo].step <= step) {
+    const event = model.events[notes.upTo++];
+    if (event.kind === "note" && event.robot) notes.last.set(event.robot, event.text ?? "");
+  }
+  return notes.last.get(name) ?? "";
+}
+
+const STUCK = new Set(["stuck", "fell", "rolled"]);
+const stuck = { of: null as object | null, upTo: 0, step: -1, now: new Set<string>() };
+/** Robots that are stuck, by the events up to the step that is shown. */
+export function stuckNow(model: Model): Set<string> {
+  const step = model.step();
+  if (stuck.of !== model.events || step < stuck.step || stuck.upTo > model.events.length)
+    Object.assign(stuck, { of: model.events, upTo: 0, now: new Set() });
+  stuck.step = step;
+  while (stuck.upTo < model.events.length && model.events[stuck.upTo].step <= step) {
+    const event = model.events[stuck.upTo++];
+    if (!event.robot) continue;
+    if (STUCK.has(event.kind)) stuck.now.add(event.robot);
+    else if (event.kind === "freed" || event.kind === "righted") stuck.now.delete(event.robot);
+  }
+  return stuck.now;
+}
+
+/** What has been sent until the last picture, and when it last grew [ms]. */
+const sent = { before: null as Numbers | null, at: [] as number[] };
+
 export const LAYERS: LayerInfo[] = [
+  {
+    name: "ground",
+    group: "World",
+    title: "Ground",
+    about: "The landscape, coloured by its altitude and lit from the north-west.",
+    on: () => true,
+    there: has("ground"),
+    cells: () => ["ground"],
+    legend: ({ model }) => {
+      const [low, high] = altitudes(model);
+      return { scale: [`${low.toFixed(1)} m`, `${high.toFixed(1)} m`], colors: GROUND };
+    },
+  },
   {
     name: "truth",
     group: "World",
@@ -82,13 +259,98 @@ export const LAYERS: LayerInfo[] = [
     cells: () => ["truth"],
     order: 0,
     style: ({ colors, hello }) => ({
-      uniforms: { wall: tint(colors.wall), free: tint(colors.free), unknown: tint(colors.unknown), bare: { value: hello.world.ground ? 0 : 1 } },
+      uniforms: {
+        wall: tint(colors.wall),
+        free: tint(colors.free),
+        unknown: tint(colors.unknown),
+        bare: { value: hello.world.ground ? 0 : 1 },
+      },
       glsl: "color = value < 0.5 ? vec4(free, bare) : value < 1.5 ? vec4(wall, 1.0) : value < 2.5 ? vec4(unknown, 1.0) : vec4(0.0);",
     }),
     legend: ({ colors, hello }) => ({
       keys: hello.world.ground ? [[colors.wall, "wall"]] : [[colors.wall, "wall"], [colors.free, "free"]],
     }),
   },
+  {
+    name: "starts",
+    group: "World",
+    title: "Starts",
+    about: "Where the robots began.",
+    there: (hello) => hello.robots.some((robot) => robot.start),
+    draw: (pen, { hello }) =>
+      hello.robots.forEach(({ start }, i) => {
+        if (!start) return;
+        const [x, y, heading] = start;
+        const color = robotColor(i, hello.robots.length);
+        const at = (r: number, a: number): Point => [r * Math.cos(heading + a), r * Math.sin(heading + a)];
+        pen.shape(x, y, [at(7, 0), at(6, 2.5), at(6, -2.5)], color, undefined, 1.5);
+      }),
+    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "△ start and heading, in the colour of the robot"]] }),
+  },
+  {
+    name: "waypoints",
+    group: "World",
+    title: "Waypoints and their idleness",
+    about: "The places to patrol; the brighter and larger, the longer nobody has been there.",
+    on: () => true,
+    there: (hello) => Array.isArray(hello.mission.waypoints_m),
+    details: ["waypoints"],
+    draw: (pen, context) => {
+      const { hello, colors, span_s } = context;
+      const points = hello.mission.waypoints_m as [number, number][];
+      for (const [a, b] of (hello.mission.edges ?? []) as [number, number][]) pen.line([points[a], points[b]], colors.link, 1);
+      const idle = data(context, "idleness_s");
+      points.forEach(([x, y], k) => {
+        const t = idle ? Math.min(idle[k] / span_s, 1) : 0;
+        pen.ring(x, y, 5 + 6 * t, colors.ink, 1, idle ? onScale(t) : colors.paper);
+        if (idle && points.length <= 60) pen.text(`${Math.round(idle[k])} s`, x, y, colors.ink, colors.paper, 13, 0, false, 11);
+      });
+    },
+    legend: ({ span_s }) => ({ scale: ["0 s", seconds(span_s)], words: "time since the last visit" }),
+  },
+  {
+    name: "targets",
+    group: "World",
+    title: "Targets of the order",
+    about: "The places at which the team is to stand.",
+    on: (hello) => "order" in hello.mission,
+    details: ["targets"],
+    lacks: (context) => (data(context, "target") ? "" : "There is no order."),
+    draw: (pen, context) => {
+      const places = data(context, "target");
+      const order = context.model.frame?.order as { objective_m: [number, number]; within_m: number } | undefined;
+      if (!places || !order) return;
+      for (let k = 0; k < places.length; k += 2) {
+        const [x, y] = [places[k], places[k + 1]];
+        pen.ring(x, y, Math.max(order.within_m / pen.view.pixel_m, 5), context.colors.accent, 2, undefined, [4, 3]);
+      }
+      const [x, y] = order.objective_m;
+      pen.shape(x, y, [[-8, 0], [8, 0]], context.colors.accent, undefined, 2, false);
+      pen.shape(x, y, [[0, -8], [0, 8]], context.colors.accent, undefined, 2, false);
+    },
+    legend: ({ colors }) => ({ keys: [[colors.accent, "◌ place, + objective"]] }),
+  },
+  {
+    name: "tags",
+    group: "World",
+    title: "Tags",
+    about: "What robots have left in the environment.",
+    on: () => true,
+    details: ["tags"],
+    draw: (pen, context) => {
+      const tags = data(context, "tag");
+      if (!tags) return;
+      const names = new Map(context.hello.robots.map(({ name }, i) => [name, i]));
+      const told = (context.model.frame?.tags ?? []) as [string, number, string][];
+      for (let k = 0; k < tags.length / 2; k++) {
+        const owner = names.get(told[k]?.[0]) ?? 0;
+        const square: Point[] = [[-4, -4], [4, -4], [4, 4], [-4, 4]];
+        pen.shape(tags[2 * k], tags[2 * k + 1], square, context.colors.ink, robotColor(owner, names.size), 1);
+      }
+    },
+    legend: ({ colors }) => ({ keys: [[colors.place, "■ in the colour of the robot that left it"]] }),
+  },
+
   {
     name: "explored",
     group: "Explored and covered",
@@ -101,18 +363,356 @@ export const LAYERS: LayerInfo[] = [
     style: explored("value >= 0.0 && value <= step"),
     legend: exploredLegend,
   },
+  {
+    name: "explored-by",
+    group: "Explored and covered",
+    title: "Explored by the robot",
+    about: "Places that the selected robot has truly seen itself.",
+    ...ofRobot("explored"),
+    order: 2,
+    style: ({ colors }) => ({ uniforms: { mine: tint(colors.place) }, glsl: "if (value > 0.5) color = vec4(mine, 0.35);" }),
+    legend: ({ colors, model }) => ({ keys: [[colors.place, `seen by ${theRobot(model)}`]] }),
+  },
+  {
+    name: "covered",
+    group: "Explored and covered",
+    title: "Covered",
+    about: "Places that some body has passed over.",
+    on: (hello) => hello.mission.kind === "coverage",
+    there: has("last_covered"),
+    cells: () => ["last_covered"],
+    order: 3,
+    style: ({ colors }) => ({
+      uniforms: { covered: tint(colors.covered) },
+      glsl: "if (value >= 0.0 && value <= step) color = vec4(covered, 0.9);",
+    }),
+    legend: ({ colors }) => ({ keys: [[colors.covered, "covered"]] }),
+  },
+
+  {
+    name: "first-seen",
+    group: "Heat maps",
+    title: "First seen",
+    there: has("first_explored"),
+    cells: () => ["first_explored"],
+    order: 4,
+    ...age(true),
+  },
+  {
+    name: "last-seen",
+    group: "Heat maps",
+    title: "Last seen",
+    about: "When some robot last saw the place; some steps late.",
+    there: has("last_explored"),
+    cells: () => ["last_explored"],
+    order: 4,
+    ...age(false),
+  },
+  {
+    name: "last-covered",
+    group: "Heat maps",
+    title: "Last covered",
+    there: has("last_covered"),
+    cells: () => ["last_covered"],
+    order: 4,
+    ...age(false),
+  },
+  {
+    name: "seen-by",
+    group: "Heat maps",
+    title: "Robots that saw it",
+    about: "Work that was done several times: how many robots have seen the place.",
+    there: has("seen_by"),
+    cells: () => ["seen_by"],
+    order: 4,
+    ...count,
+  },
+  {
+    name: "passed-by",
+    group: "Heat maps",
+    title: "Robots that passed it",
+    about: "How many robots have passed over the place.",
+    there: has("passed_by"),
+    cells: () => ["passed_by"],
+    order: 4,
+    ...count,
+  },
+
+  {
+    name: "union",
+    group: "Maps of the robots",
+    title: "Merged map",
+    about: "All evidence of all robots, as if each knew everything.",
+    there: has("union"),
+    cells: () => ["union"],
+    order: 5,
+    ...MAP,
+  },
+  {
+    name: "map",
+    group: "Maps of the robots",
+    title: "Map of the robot",
+    about: "What the selected robot believes.",
+    ...ofRobot("map"),
+    order: 6,
+    ...MAP,
+  },
+  {
+    name: "frontiers",
+    group: "Maps of the robots",
+    title: "Frontiers",
+    about: "Free places beside unknown ones, in the map of the selected robot, or in the merged map.",
+    there: (hello) => flat(hello) && some("map")(hello),
+    cells: (model) => {
+      const own = `map:${theRobot(model)}`;
+      return [own, "union"].filter((name) => model.hello!.layers.includes(name)).slice(0, 1);
+    },
+    order: 7,
+    style: ({ colors }) => ({
+      uniforms: { frontier: tint(colors.frontier) },
+      glsl: `
+        float next = max(max(near(1.0, 0.0), near(-1.0, 0.0)), max(near(0.0, 1.0), near(0.0, -1.0)));
+        if (value < 0.5 && next > 200.0) color = vec4(frontier, 1.0);`,
+    }),
+    legend: ({ colors, model }) => ({ keys: [[colors.frontier, `free beside unknown, ${theRobot(model) ?? "merged map"}`]] }),
+  },
+  {
+    name: "altitude",
+    group: "Maps of the robots",
+    title: "Believed altitude",
+    ...ofRobot("altitude"),
+    order: 6,
+    ...metres(({ model }) => altitudes(model)[0], ({ model }) => altitudes(model)[1]),
+  },
+  {
+    name: "error",
+    group: "Maps of the robots",
+    title: "Error of the altitude",
+    about: "Believed minus true altitude.",
+    ...ofRobot("error"),
+    order: 6,
+    ...metres(() => -0.2, () => 0.2, true),
+  },
+  {
+    name: "interval",
+    group: "Maps of the robots",
+    title: "Uncertainty of the altitude",
+    about: "Half the 95 % interval of the belief.",
+    ...ofRobot("interval"),
+    order: 6,
+    ...metres(() => 0, () => 0.5),
+  },
+
+  {
+    name: "trails",
+    group: "Robots",
+    title: "Trails",
+    on: () => true,
+  },
+  {
+    name: "numbers",
+    group: "Robots",
+    title: "Numbers",
+    on: () => true,
+    draw: (pen, context) => labels((i) => numberOf(context.hello.robots[i].name))(pen, context),
+  },
+  {
+    name: "names",
+    group: "Robots",
+    title: "Names",
+    draw: (pen, context) => labels((i) => context.hello.robots[i].name)(pen, context),
+  },
+  {
+    name: "notes",
+    group: "Robots",
+    title: "Notes",
+    about: "The last note that each robot wrote.",
+    draw: (pen, context) => {
+      const { model, hello, colors, radius } = context;
+      const pose = model.poses();
+      if (!pose) return;
+      hello.robots.forEach(({ name }, i) => {
+        const words = note(model, name);
+        if (words) pen.text(words.slice(0, 40), pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, radius(i) + 4, -14, false, 11);
+      });
+    },
+  },
+  {
+    name: "paths",
+    group: "Robots",
+    title: "Paths and goals",
+    about: "Where the robots are going, as they plan it.",
+    on: (hello) => hello.robots.length <= 30,
+    details: ["paths"],
+    lacks: ({ model }) => (model.frame?.lacks_paths as string | undefined) ?? "",
+    draw: (pen, context) => {
+      const { hello, model, colors } = context;
+      const [path, begin, pose] = [data(context, "path"), data(context, "path_of"), model.poses()];
+      if (!path || !begin || !pose) return;
+      const n = hello.robots.length;
+      for (let i = 0; i < n; i++) {
+        if (begin[i + 1] === begin[i]) continue;
+        const [x0, y0, x1, y1] = [pose[3 * i], pose[3 * i + 1], path[2 * begin[i]], path[2 * begin[i] + 1]];
+        const clear = Math.min((context.radius(i) * pen.view.pixel_m) / Math.max(Math.hypot(x1 - x0, y1 - y0), 1e-6), 1);
+        const points: Point[] = [[x0 + clear * (x1 - x0), y0 + clear * (y1 - y0)]];
+        for (let k = begin[i]; k < begin[i + 1]; k++) points.push([path[2 * k], path[2 * k + 1]]);
+        const color = robotColor(i, n);
+        pen.line(points, color, 2, [5, 4]);
+        const [x, y] = points[points.length - 1];
+        pen.ring(x, y, 5, colors.paper, 4);
+        pen.ring(x, y, 5, color, 2);
+        pen.ring(x, y, 1.5, color, 0, color);
+      }
+    },
+    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "╌ path, ◎ goal, in the colour of the robot"]] }),
+  },
+  {
+    name: "lidar",
+    group: "Robots",
+    title: "Lidar",
+    about: "The newest scan of the selected robots, with its errors.",
+    details: ["lidar"],
+    lacks: ({ model }) => (model.selected.size ? "" : "Select a robot to see it."),
+    draw: (pen, context) => {
+      const [rays, begin, at] = [data(context, "lidar"), data(context, "lidar_of"), data(context, "lidar_at")];
+      if (!rays || !begin || !at) return;
+      const n = context.hello.robots.length;
+      for (let k = 0; k < at.length / 3; k++) {
+        const [robot, x, y] = [at[3 * k], at[3 * k + 1], at[3 * k + 2]];
+        const color = robotColor(robot, n);
+        const points: Point[] = [[x, y]];
+        for (let r = begin[k]; r < begin[k + 1]; r++) points.push([rays[3 * r], rays[3 * r + 1]]);
+        pen.area(points, color, 0.15);
+        pen.g.globalAlpha = 0.35;
+        const every = Math.max(1, Math.round((begin[k + 1] - begin[k]) / 90));
+        for (let r = 1; r < points.length; r += every) pen.line([[x, y], points[r]], color, 0.6);
+        pen.g.globalAlpha = 1;
+        for (let r = begin[k]; r < begin[k + 1]; r++)
+          if (rays[3 * r + 2]) pen.ring(rays[3 * r], rays[3 * r + 1], 1.6, color, 0, color);
+      }
+    },
+    legend: ({ hello, model }) => ({ keys: [[robotColor([...model.selected][0] ?? 0, hello.robots.length), "• hit, in the colour of the robot"]] }),
+  },
+  {
+    name: "visible",
+    group: "Robots",
+    title: "Visible area",
+    about: "What the lidars of the selected robots could see now.",
+    details: ["visible"],
+    lacks: ({ model }) => (model.selected.size ? "" : "Select a robot to see it."),
+    draw: (pen, context) => {
+      const [area, at] = [data(context, "visible"), data(context, "visible_at")];
+      if (!area || !at) return;
+      for (let k = 0; k < at.length / 3; k++) {
+        const points: Point[] = [[at[3 * k + 1], at[3 * k + 2]]];
+        for (let r = 361 * k; r < 361 * (k + 1); r++) points.push([area[2 * r], area[2 * r + 1]]);
+        pen.area(points, context.colors.place, 0.22);
+        pen.line(points, context.colors.place, 1, [], true);
+      }
+    },
+    legend: ({ colors }) => ({ keys: [[colors.place, "in sight now"]] }),
+  },
+  {
+    name: "estimates",
+    group: "Robots",
+    title: "Estimated poses",
+    about: "Where the robots believe to be; a circle of twice the deviation, where it is known.",
+    details: ["estimates"],
+    draw: (pen, context) => {
+      const { hello, model, radius, colors } = context;
+      const [estimate, sigma, pose] = [data(context, "estimate"), data(context, "estimate_sigma_m"), model.poses()];
+      if (!estimate || !sigma || !pose) return;
+      hello.robots.forEach((_, i) => {
+        const [x, y, heading] = [estimate[3 * i], estimate[3 * i + 1], estimate[3 * i + 2]];
+        const color = robotColor(i, hello.robots.length);
+        pen.line([[pose[3 * i], pose[3 * i + 1]], [x, y]], colors.frontier, 1.5);
+        const r = radius(i) + 2;
+        pen.ring(x, y, r, color, 1.5, undefined, [3, 3]);
+        pen.shape(x, y, [[0, 0], [r * Math.cos(heading), r * Math.sin(heading)]], color, undefined, 1.5, false);
+        if (sigma[i] > 0) pen.ring(x, y, (2 * sigma[i]) / pen.view.pixel_m, colors.frontier, 1);
+      });
+    },
+    legend: ({ colors }) => ({ keys: [[colors.link, "◌ estimate"], [colors.frontier, "error, and twice its deviation"]] }),
+  },
+
+  {
+    name: "links",
+    group: "Radio",
+    title: "Links",
+    about: "Robots that hear each other now; the thinner, the more packets are lost.",
+    details: ["links"],
+    draw: (pen, context) => {
+      const [link, chance, pose] = [data(context, "link"), data(context, "link_chance"), context.model.poses()];
+      if (!link || !chance || !pose) return;
+      pairs(link).forEach(([a, b], k) => {
+        pen.g.globalAlpha = 0.25 + 0.6 * chance[k];
+        const ends: Point[] = [[pose[3 * a], pose[3 * a + 1]], [pose[3 * b], pose[3 * b + 1]]];
+        pen.line(ends, context.colors.link, 0.6 + 1.6 * chance[k], chance[k] < 0.5 ? [2, 5] : []);
+      });
+      pen.g.globalAlpha = 1;
+    },
+    legend: ({ colors, model }) => {
+      const all = (model.frame?.links_in_all as number | undefined) ?? 0;
+      const drawn = (model.arrays.get("link")?.data.length ?? 0) / 2;
+      const more: [string, string][] = all > drawn ? [["transparent", `the ${drawn} shortest of ${all}`]] : [];
+      return { keys: [[colors.link, "— all packets get through, thin: few, dots: less than half"], ...more] };
+    },
+  },
+  {
+    name: "groups",
+    group: "Radio",
+    title: "Connected groups",
+    about: "Robots that reach one another, over others if need be, have one letter and colour.",
+    details: ["links"],
+    draw: (pen, context) => {
+      const [link, pose] = [data(context, "link"), context.model.poses()];
+      if (!link || !pose) return;
+      const n = context.hello.robots.length;
+      groups(pairs(link), n).forEach((group, i) => {
+        const [x, y] = [pose[3 * i], pose[3 * i + 1]];
+        const color = robotColor(group, n);
+        pen.g.globalAlpha = 0.9;
+        pen.ring(x, y, context.radius(i) + 6, color, 4);
+        pen.g.globalAlpha = 1;
+        pen.text(letter(group), x, y, context.colors.ink, context.colors.paper, -context.radius(i) - 18, 0, false, 11);
+      });
+    },
+    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "◯ ring and letter of the group"]] }),
+  },
+  {
+    name: "traffic",
+    group: "Radio",
+    title: "Transmissions",
+    about: "Robots that have just sent something.",
+    details: ["traffic"],
+    draw: (pen, context) => {
+      const [now, pose] = [data(context, "sent"), context.model.poses()];
+      if (!now || !pose) return;
+      const time = performance.now();
+      now.forEach((bytes, i) => {
+        if (sent.before?.length === now.length && bytes > sent.before[i]) sent.at[i] = time;
+        const age = (time - (sent.at[i] ?? -Infinity)) / 500;
+        if (age >= 1) return;
+        pen.g.globalAlpha = 1 - age;
+        pen.ring(pose[3 * i], pose[3 * i + 1], context.radius(i) + 4 + 14 * age, context.colors.accent, 2);
+        pen.g.globalAlpha = 1;
+      });
+      sent.before = now;
+      if (sent.at.some((at) => time - at < 500)) pen.view.draw();
+    },
+    legend: ({ colors }) => ({ keys: [[colors.accent, "◯ sends now"]] }),
+  },
 ];
 
-function explored(condition: string) {
-  return ({ colors, hello }: Context): Style =>
-    hello.world.ground
-      ? { uniforms: { sky: tint(colors.ink) }, glsl: `if (!(${condition})) color = vec4(0.05, 0.07, 0.1, 0.45);` }
-      : { uniforms: { explored: tint(colors.explored) }, glsl: `if (${condition}) color = vec4(explored, 1.0);` };
+/** Colours of the ground, low to high. */
+export const GROUND = ["#3d5a4c", "#7c8f5e", "#b7a777", "#d9cbaa", "#f4f0e8"];
+
+function letter(k: number): string {
+  return k < 26 ? String.fromCharCode(65 + k) : `${letter(Math.floor(k / 26) - 1)}${letter(k % 26)}`;
 }
 
-function exploredLegend({ colors, hello }: Context): Legend {
-  return { keys: hello.world.ground ? [["#3a3f45", "not seen yet: darker"]] : [[colors.explored, "seen"]] };
+/** A colour of the scale, for t from 0 to 1. */
+function onScale(t: number): string {
+  return SCALE[Math.round(Math.min(Math.max(t, 0), 1) * (SCALE.length - 1))];
 }
 
-void selectFirst;
-void some;

@@ -54,6 +54,8 @@ export class CellMesh {
   readonly mesh: Mesh;
   readonly material: ShaderMaterial;
   private texture: DataTexture;
+  /** State of the ground that it lies over; 0: flat. */
+  draped = 0;
   private version = -1;
   private shown: Uint8Array | Float32Array;
 
@@ -75,6 +77,9 @@ export class CellMesh {
       transparent: true,
       depthWrite: false,
       depthTest: false,
+      polygonOffset: true,
+      polygonOffsetFactor: -1 - order,
+      polygonOffsetUnits: -1 - order,
       uniforms: {
         cells: { value: this.texture },
         step: { value: 0 },
@@ -119,9 +124,6 @@ export class CellMesh {
     }
     this.mesh.geometry.dispose();
     this.mesh.geometry = geometry;
-    this.material.depthTest = altitude !== null;
-    this.material.polygonOffset = altitude !== null;
-    this.material.polygonOffsetFactor = this.material.polygonOffsetUnits = -1 - this.mesh.renderOrder;
   }
 
   private sheet(across: number, along: number): PlaneGeometry {

@@ -112,9 +112,9 @@ const SYMBOLS = `
   float inside = 1.0 - smoothstep(1.0 - soft, 1.0, away);
   vec3 color = mix(edge, tint, 1.0 - smoothstep(0.84 - soft, 0.84, away));
   float opacity = inside * small_;
-  vec2 p = place * (small_ > 0.5 ? 1.0 : 1.15);
-  float x = (p.x + 0.58) / 1.4, half_ = 0.62 * (1.0 - x);
-  float arrow = (1.0 - smoothstep(half_ - soft, half_ + 0.02, abs(p.y))) * smoothstep(0.0, soft, x - 0.22 + 0.35 * abs(p.y));
+  float ahead = (place.x + 0.55) / 1.3, half_ = 0.75 * (1.0 - ahead), pixel = 0.7 * soft;
+  float arrow = 1.0 - smoothstep(half_ - pixel, half_ + pixel, abs(place.y));
+  arrow *= smoothstep(-pixel, pixel, place.x + 0.55 - 0.45 * max(0.0, 0.5 - abs(place.y))) * step(away, 0.9);
   gl_FragColor = vec4(mix(color, vec3(1.0), arrow), max(opacity, arrow));`;
 
 function sprites(count: number, order: number, glsl: string): InstancedMesh<PlaneGeometry, ShaderMaterial> {

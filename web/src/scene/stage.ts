@@ -1,15 +1,19 @@
 /** The scene: what of the model is shown, in the world and over it. */
 
+import { DirectionalLight, HemisphereLight } from "three";
 import type { App } from "../app";
 import { LAYERS, type Context, type LayerInfo } from "../layers";
 import { THEMES } from "../theme";
 import { h } from "../ui/dom";
 import { CellMesh } from "./cells";
+import { altitudeIn, GroundMesh } from "./ground";
+import { marks } from "./marks";
 import { Pen } from "./overlay";
 import { pointer } from "./pointer";
-import { Robots } from "./robots";
+import { Robots, SYMBOL } from "./robots";
 import { Trails } from "./trails";
 import { View } from "./view";
+import { WallMesh } from "./walls";
 
 export class Stage {
   readonly canvas = h("canvas", { tabindex: "0", "aria-label": "The world and its robots", role: "img" });
@@ -24,6 +28,9 @@ export class Stage {
   robots: Robots | null = null;
   private trails: Trails | null = null;
   private meshes = new Map<string, CellMesh>();
+  private ground: GroundMesh | null = null;
+  private draped = 0; // counts the states of the ground
+  private walls: WallMesh | null = null;
 
   constructor(
     private app: App,
@@ -38,11 +45,14 @@ export class Stage {
     this.view.onDraw.push(() => this.prepare());
     this.view.afterDraw.push(() => this.draw());
     pointer(this.view);
+    const sun = new DirectionalLight("#ffffff", 2);
+    sun.position.set(-1, -1.6, 2);
+    this.view.scene.add(new HemisphereLight("#ffffff", "#8a8f96", 1.6), sun);
   }
 
   /** Altitude of the ground [m]. */
-  altitude(_x: number, _y: number): number {
-    return 0;
+  altitude(x: number, y: number): number {
+    return this.ground ? altitudeIn(this.ground.layer, x, y) : 0;
   }
 
   /** The layers that this run has. */
@@ -53,7 +63,8 @@ export class Stage {
 
   get context(): Context {
     const { model } = this.app;
-    return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, trail_s: this.trail_s };
+    const radius = (i: number) => Math.max((this.robots?.radius[i] ?? 0) / this.view.pixel_m, SYMBOL);
+    return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, radius };
   }
 
   /** Length of the scales of time [s]: a round number above the present time. */
@@ -91,6 +102,8 @@ export class Stage {
     this.view.background(THEMES[this.app.theme].sky);
     for (const mesh of this.meshes.values()) this.remove(mesh);
     this.meshes.clear();
+    for (const one of [this.ground, this.walls]) if (one) this.remove(one);
+    this.ground = this.walls = null;
     for (const old of [this.robots?.group, this.trails?.lines]) if (old) this.view.scene.remove(old);
     this.robots?.dispose();
     this.trails?.dispose();
@@ -104,6 +117,8 @@ export class Stage {
   private prepare(): void {
     const { model } = this.app;
     if (!model.hello) return;
+    const altitude = (x: number, y: number) => this.altitude(x, y);
+    this.landscape();
     const used = new Set<string>();
     for (const info of this.layers) {
       if (!info.style || !this.shown.has(info.name)) continue;
@@ -122,6 +137,11 @@ export class Stage {
           this.meshes.set(key, mesh);
           this.view.scene.add(mesh.mesh);
         }
+        if (mesh.draped !== this.draped) {
+          mesh.drape(this.ground ? altitude : null);
+          mesh.draped = this.draped;
+        }
+        mesh.material.depthTest = this.view.perspective; // walls and hills hide what is behind them
         for (const [value, number] of Object.entries(info.values?.(this.context) ?? {})) mesh.material.uniforms[value].value = number;
         mesh.update(this.view.renderer, model.step());
       }
@@ -131,12 +151,37 @@ export class Stage {
       this.remove(mesh);
       this.meshes.delete(key);
     }
-    const altitude = (x: number, y: number) => this.altitude(x, y);
     this.robots?.update(this.view, altitude);
-    this.trails?.update(this.trail_s, altitude);
+    this.trails?.update(this.shown.has("trails") ? this.trail_s : 0, altitude);
   }
 
-  private remove(mesh: CellMesh): void {
+  /** Brings the ground, and the walls of the perspective view, up to date. */
+  private landscape(): void {
+    const { model } = this.app;
+    const layer = this.shown.has("ground") ? model.layers.get("ground") : undefined;
+    if (this.ground && this.ground.layer !== layer) {
+      this.remove(this.ground);
+      this.ground = null;
+      this.draped++;
+    }
+    if (layer && !this.ground) {
+      this.ground = new GroundMesh(layer);
+      this.view.scene.add(this.ground.mesh);
+    }
+    if (this.ground?.update(model)) this.draped++;
+    const truth = this.view.perspective && this.shown.has("truth") ? model.layers.get("truth") : undefined;
+    if (this.walls && (this.walls.layer !== truth || this.walls.version !== truth.version)) {
+      this.remove(this.walls);
+      this.walls = null;
+    }
+    if (truth && !this.walls) {
+      const height = model.hello!.world.wall_height_m;
+      this.walls = new WallMesh(truth, height, THEMES[this.app.theme].link, (x, y) => this.altitude(x, y));
+      this.view.scene.add(this.walls.mesh);
+    }
+  }
+
+  private remove(mesh: CellMesh | GroundMesh | WallMesh): void {
     this.view.scene.remove(mesh.mesh);
     mesh.dispose();
   }
@@ -145,7 +190,9 @@ export class Stage {
   private draw(): void {
     this.pen.begin();
     if (!this.app.model.hello || !this.robots) return;
-    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(this.pen, this.context);
+    const context = this.context;
+    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(this.pen, context);
+    marks(this.pen, context);
     for (const overlay of this.overlays) overlay(this.pen);
   }
 }

@@ -18,6 +18,7 @@ export function layersPanel(app: App): HTMLElement {
       const box = h("input", { type: "checkbox", onchange: () => app.stage.show(info.name, box.checked) });
       const more = h("div", { class: "legend" });
       groups.get(info.group)!.append(h("label", { title: info.about }, box, ` ${info.title}`), more);
+      if (info.name === "trails") groups.get(info.group)!.append(trailLength(app));
       rows.set(info.name, { info, box, more, told: "" });
     }
     list.replaceChildren(...groups.values());
@@ -41,6 +42,17 @@ export function layersPanel(app: App): HTMLElement {
     }
   });
   return list;
+}
+
+const LENGTHS = [5, 10, 20, 60, 180, 600, 3600];
+
+function trailLength({ stage }: App): HTMLElement {
+  const choice = h(
+    "select",
+    { "aria-label": "Length of the trails", onchange: () => ((stage.trail_s = Number(choice.value)), stage.view.draw()) },
+    ...LENGTHS.map((s) => h("option", { value: s, selected: s === stage.trail_s }, s < 60 ? `${s} s` : s < 3600 ? `${s / 60} min` : `${s / 3600} h`)),
+  );
+  return h("div", { class: "legend" }, choice);
 }
 
 function draw(legend: Legend): HTMLElement[] {
