@@ -1,5 +1,7 @@
 """Changed tiles of layers, against a plain comparison of all cells."""
 
+import time
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,3 +31,17 @@ def test_tiles_beyond_the_edge_hold_zeros():
     expected = np.zeros((1, TILE, TILE), np.int32)
     expected[0, :2, :8] = cells[32:34, 32:40]
     np.testing.assert_array_equal(cut, expected)
+
+
+def test_a_layer_that_takes_long_waits_unless_nothing_follows():
+    cells = np.zeros((40, 40), np.int32)
+
+    def slowly():
+        time.sleep(0.02)
+        return cells
+
+    layer = Layer("a", Grid(cells, 0.1), slowly)
+    layer.changed(1.0)
+    cells[0, 0] = 1
+    assert not len(layer.changed(1.1))
+    assert layer.changed(1.1, complete=True).tolist() == [0]

@@ -75,6 +75,11 @@ class Network:
         self._claims: dict[int, Claim] = {}
 
     @property
+    def sent_bytes(self) -> np.ndarray:
+        """Bytes that each robot has transmitted since the start, int64 (n,)."""
+        return self.traffic.total("bytes_sent").astype(np.int64)
+
+    @property
     def received_bytes(self) -> np.ndarray:
         """Bytes that each robot has received since the start, int64 (n,)."""
         return self.traffic.total("bytes_received").astype(np.int64)

@@ -128,6 +128,8 @@ class Hub:
         wanted: set[str],
         events: Sequence[Any] = (),
         links: Sequence[tuple[int, ...]] = (),
+        *,
+        complete: bool = False,
     ) -> None:
         """Take in a new state; called by the simulation's thread.
 
@@ -137,13 +139,14 @@ class Hub:
             wanted: the layers that somebody watches.
             events: events since the last call, as plain data.
             links: changes of links since then: step, robot, other, 1 or 0.
+            complete: bring all watched layers up to date, because no state follows soon.
         """
         now = time.perf_counter()
         with self._lock:
             for name in sorted(wanted):
                 if name not in self.layers:
                     self.layers[name] = self.make[name]()
-                tiles = self.layers[name].changed(now)
+                tiles = self.layers[name].changed(now, complete)
                 count = int(np.prod(self.layers[name].tiles))
                 for client in self.clients:
                     if name in client.dirty:

@@ -54,14 +54,15 @@ class Layer:
         rows, columns = self.seen.shape
         return -(-rows // TILE), -(-columns // TILE)
 
-    def changed(self, now: float) -> np.ndarray:
+    def changed(self, now: float, complete: bool = False) -> np.ndarray:
         """Take in the present cells, and return the numbers of the tiles that differ, int64 (m,).
 
         Args:
             now: wall time [s]. A layer that takes long to look at is looked at less often.
+            complete: look at it in any case.
         """
         nothing = np.zeros(0, np.int64)
-        if now < self._next:
+        if now < self._next and not complete:
             return nothing
         if self._stamp_of is not None:
             stamp = self._stamp_of()

@@ -108,7 +108,8 @@ class Live:
             values = self._snapshot.mission
             header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
         more, plain = details_of(sim, details, robots)
-        hub.publish(header | plain, arrays | more, layers, self._events, self._links)
+        complete = self.gate.stands or sim.done
+        hub.publish(header | plain, arrays | more, layers, self._events, self._links, complete=complete)
         self._events, self._links = [], []
 
     def _answer(self, sim: Simulation) -> None:

@@ -1,0 +1,246 @@
+"""The live page: frames per second, what a viewer costs the run, data, and how fast a pause answers.
+
+A headless Chromium draws in software (no graphics card). The simulation, the server and the browser share the machine.
+
+    python benchmarks/page.py [frames] [cost] [data] [pause] [large] [size]
+
+* frames: 500 walkers in a cave of 1024 x 1024 cells, 980 x 800 pixels: drawings per second, all of them of new states.
+* cost: wall time of `maze` (6 robots, as fast as possible) with one viewer at 10 Hz over none, runs in turn: a viewer
+  that only reads, and the page.
+* data: `maze` with 30 robots and all layers watched: bytes per second on the socket, compressed.
+* pause: from the request until the simulation stands, 95th percentile of 100.
+* large: 1000 walkers in 5000 x 5000 cells.
+* size: the page, compressed as a server or a wheel would.
+"""
+
+import gzip
+import json
+import shutil
+import statistics
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+from playwright.sync_api import sync_playwright
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+import covey
+from covey.scenario.load import load
+from covey.scenario.records import Scenario
+from covey.viewer import Live, Server
+from covey.viewer.server import page as page_html
+from covey.viewer.wire import unpack
+
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+def walkers(robots: int, side_m: float) -> covey.Simulation:
+    """Return ballistic walkers with a lidar in a cave."""
+    lidar = {"kind": "maes_360", "range_m": 20.0, "rays": 251, "rate_hz": 10}
+    group = {
+        "name": "walker",
+        "robot": {"base": "maes", "sensors": [lidar], "mapping": None},
+        "count": robots,
+        "start": {"spread": {}},
+        "controller": "random_ballistic_walk",
+    }
+    world = {"generate": "cave", "size_m": [side_m, side_m], "seed": 1}
+    return Scenario.model_validate({"world": world, "robots": [group]}).build()
+
+
+@contextmanager
+def running(sim: covey.Simulation, live: Live):
+    """Run a simulation in a thread, and serve it."""
+    sim.observers.append(live.observe)
+    with Server(live) as server:
+        thread = threading.Thread(target=lambda: sim.run(before_step=live.before_step), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            live.gate.end()
+            thread.join()
+
+
+@contextmanager
+def browsing(url: str):
+    """Open the page in a browser of 980 x 800 pixels."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        page = browser.new_page(viewport={"width": 980, "height": 800})
+        page.goto(url)
+        while not page.evaluate("!!(window.covey && covey.model.frame)"):
+            page.wait_for_timeout(50)
+        yield page
+        browser.close()
+
+
+def count(page, seconds: float) -> tuple[float, float]:
+    """Return drawings and new states per second."""
+    page.evaluate("window.drawn = 0; covey.view.onDraw.push(() => window.drawn++); 0")
+    page.wait_for_timeout(2000)
+    state = "[window.drawn, covey.model.frame.frame, performance.now()]"
+    drawn, frame, begin = page.evaluate(state)
+    page.wait_for_timeout(1000 * seconds)
+    drawn2, frame2, end = page.evaluate(state)
+    return 1e3 * (drawn2 - drawn) / (end - begin), 1e3 * (frame2 - frame) / (end - begin)
+
+
+def frames(robots: int = 500, side_m: float = 102.0) -> None:
+    """Print the frames per second."""
+    sim = walkers(robots, side_m)
+    live = Live(factor=3.0)
+    with running(sim, live) as server, browsing(server.url) as page:
+        for client in live.hub.clients:
+            live.hub.watching(client, client.watch.model_copy(update={"rate_hz": 60.0}))
+        drawn, states = count(page, 15.0)
+        rows, columns = sim.world.grid.shape
+        print(
+            f"{robots} robots, {rows} x {columns} cells: {drawn:.1f} drawings/s, {states:.1f} new states/s", flush=True
+        )
+
+
+class Reader(threading.Thread):
+    """A viewer that only reads; in a thread, it takes less of the processor than a page."""
+
+    def __init__(self, server: Server, rate_hz: float = 10.0, everything: bool = False):
+        super().__init__(daemon=True)
+        self.server, self.rate_hz, self.everything = server, rate_hz, everything
+        self.bytes = self.raw = self.frames = 0
+
+    def run(self) -> None:
+        token = self.server.url.split("token=")[1]
+        with connect(
+            f"ws://127.0.0.1:{self.server.port}/ws",
+            subprotocols=["covey.1", f"token.{token}"],
+            origin=f"http://127.0.0.1:{self.server.port}",
+            max_size=None,
+        ) as socket:
+            incoming = socket.socket.recv_into if hasattr(socket.socket, "recv_into") else None
+            assert incoming is not None
+            with suppress(ConnectionClosed):
+                for message in socket:
+                    if isinstance(message, str):
+                        hello = json.loads(message)
+                        if hello["type"] == "hello":
+                            layers = hello["layers"] if self.everything else ["truth", "first_explored"]
+                            details = hello.get("details", ["estimates"]) if self.everything else []
+                            watch = {"type": "watch", "layers": layers, "details": details, "rate_hz": self.rate_hz}
+                            if self.everything:
+                                watch["robots"] = list(range(len(hello["robots"])))
+                            socket.send(json.dumps(watch))
+                        continue
+                    header, _ = unpack(message)
+                    self.raw += len(message)
+                    self.bytes += len(gzip.compress(message, 1))
+                    if header["type"] == "frame":
+                        self.frames += 1
+                        socket.send(json.dumps({"type": "ack", "frame": header["frame"]}))
+
+
+def maze(robots: int) -> covey.Simulation:
+    """Return `maze` with a number of robots."""
+    return load("maze", {"robots.0.count": robots})
+
+
+def cost(pairs: int = 6) -> None:
+    """Print the wall time with a viewer over that without one."""
+    maze(6).run(until_s=5.0)  # compiles
+    alone, read, seen = [], [], []
+    for _ in range(pairs):
+        for times, kind in ((alone, None), (read, "reader"), (seen, "page")):
+            sim, live = maze(6), Live(playing=False)
+            with running(sim, live) as server:
+                begin = time.perf_counter()
+                if kind == "reader":
+                    reader = Reader(server)
+                    reader.start()
+                    while not reader.frames:
+                        time.sleep(0.01)
+                with browsing(server.url) if kind == "page" else suppress():
+                    begin = time.perf_counter()
+                    live.gate.play()
+                    while not sim.done:
+                        time.sleep(0.005)
+                    times.append(time.perf_counter() - begin)
+    base = statistics.median(alone)
+    for name, times in (("a viewer that reads", read), ("the page", seen)):
+        ratios = [a / b for a, b in zip(times, alone, strict=True)]
+        print(f"maze, 6 robots, {base:.2f} s alone; {name}: {statistics.median(ratios):.3f} of it", flush=True)
+
+
+def data(seconds: float = 20.0) -> None:
+    """Print the data to one viewer."""
+    sim, live = maze(30), Live(factor=1.0, playing=False)
+    with running(sim, live) as server:
+        reader = Reader(server, everything=True)
+        reader.start()
+        while not reader.frames:
+            time.sleep(0.05)
+        time.sleep(2.0)
+        live.gate.play()
+        before, begin, raw = reader.bytes, time.perf_counter(), reader.raw
+        time.sleep(seconds)
+        wall = time.perf_counter() - begin
+        print(
+            f"maze, 30 robots, all layers at 10 Hz: {(reader.bytes - before) / wall / 1e6:.2f} MB/s compressed, "
+            f"{(reader.raw - raw) / wall / 1e6:.2f} MB/s before",
+            flush=True,
+        )
+
+
+def pause(rounds: int = 100) -> None:
+    """Print how fast a pause answers."""
+    sim, live = maze(6), Live()
+    sim.stop = (
+        sim.stop.model_copy(update={"explored": None, "timeout_s": 1e6}) if hasattr(sim.stop, "explored") else sim.stop
+    )
+    with running(sim, live) as server:
+        token = server.url.split("token=")[1]
+        waits = []
+        with connect(
+            f"ws://127.0.0.1:{server.port}/ws",
+            subprotocols=["covey.1", f"token.{token}"],
+            origin=f"http://127.0.0.1:{server.port}",
+            max_size=None,
+        ) as socket:
+            while json.loads(socket.recv())["type"] != "hello":
+                pass
+            for number in range(rounds):
+                if sim.done:
+                    break
+                time.sleep(0.02)
+                begin = time.perf_counter()
+                socket.send(json.dumps({"type": "pause", "id": number}))
+                while True:
+                    text = socket.recv()
+                    if isinstance(text, str) and json.loads(text).get("id") == number:
+                        break
+                step = sim.clock.step
+                answered = time.perf_counter()
+                time.sleep(0.03)
+                assert sim.clock.step - step <= 1, "it went on"
+                waits.append(1e3 * (answered - begin))
+                socket.send(json.dumps({"type": "play"}))
+        print(f"pause: {statistics.quantiles(waits, n=20)[-1]:.1f} ms (95 % of {len(waits)})", flush=True)
+
+
+def large() -> None:
+    """Print what 1000 robots in 5000 x 5000 cells give."""
+    frames(1000, 500.0)
+
+
+def size() -> None:
+    """Print the size of the page."""
+    print(f"page: {len(gzip.compress(page_html(), 9)) / 1000:.0f} kB compressed", flush=True)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ("size", "pause", "data", "cost", "frames", "large"):
+        globals()[name]()
