@@ -20,7 +20,7 @@ import statistics
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 from playwright.sync_api import sync_playwright
 from websockets.exceptions import ConnectionClosed
@@ -116,32 +116,32 @@ class Reader(threading.Thread):
 
     def run(self) -> None:
         token = self.server.url.split("token=")[1]
-        with connect(
-            f"ws://127.0.0.1:{self.server.port}/ws",
-            subprotocols=["covey.1", f"token.{token}"],
-            origin=f"http://127.0.0.1:{self.server.port}",
-            max_size=None,
-        ) as socket:
-            incoming = socket.socket.recv_into if hasattr(socket.socket, "recv_into") else None
-            assert incoming is not None
-            with suppress(ConnectionClosed):
-                for message in socket:
-                    if isinstance(message, str):
-                        hello = json.loads(message)
-                        if hello["type"] == "hello":
-                            layers = hello["layers"] if self.everything else ["truth", "first_explored"]
-                            details = hello.get("details", ["estimates"]) if self.everything else []
-                            watch = {"type": "watch", "layers": layers, "details": details, "rate_hz": self.rate_hz}
-                            if self.everything:
-                                watch["robots"] = list(range(len(hello["robots"])))
-                            socket.send(json.dumps(watch))
-                        continue
-                    header, _ = unpack(message)
-                    self.raw += len(message)
-                    self.bytes += len(gzip.compress(message, 1))
-                    if header["type"] == "frame":
-                        self.frames += 1
-                        socket.send(json.dumps({"type": "ack", "frame": header["frame"]}))
+        with (
+            connect(
+                f"ws://127.0.0.1:{self.server.port}/ws",
+                subprotocols=["covey.1", f"token.{token}"],
+                origin=f"http://127.0.0.1:{self.server.port}",
+                max_size=None,
+            ) as socket,
+            suppress(ConnectionClosed),
+        ):
+            for message in socket:
+                if isinstance(message, str):
+                    hello = json.loads(message)
+                    if hello["type"] == "hello":
+                        layers = hello["layers"] if self.everything else ["truth", "first_explored"]
+                        details = hello.get("details", ["estimates"]) if self.everything else []
+                        watch = {"type": "watch", "layers": layers, "details": details, "rate_hz": self.rate_hz}
+                        if self.everything:
+                            watch["robots"] = list(range(len(hello["robots"])))
+                        socket.send(json.dumps(watch))
+                    continue
+                header, _ = unpack(message)
+                self.raw += len(message)
+                self.bytes += len(gzip.compress(message, 1))
+                if header["type"] == "frame":
+                    self.frames += 1
+                    socket.send(json.dumps({"type": "ack", "frame": header["frame"]}))
 
 
 def maze(robots: int) -> covey.Simulation:
@@ -157,13 +157,12 @@ def cost(pairs: int = 6) -> None:
         for times, kind in ((alone, None), (read, "reader"), (seen, "page")):
             sim, live = maze(6), Live(playing=False)
             with running(sim, live) as server:
-                begin = time.perf_counter()
                 if kind == "reader":
                     reader = Reader(server)
                     reader.start()
                     while not reader.frames:
                         time.sleep(0.01)
-                with browsing(server.url) if kind == "page" else suppress():
+                with browsing(server.url) if kind == "page" else nullcontext():
                     begin = time.perf_counter()
                     live.gate.play()
                     while not sim.done:
