@@ -239,3 +239,26 @@ def test_the_page_loads_nothing_and_its_policy_names_its_own_script():
     assert policy.count("sha256-") == 2
     assert "unsafe" not in policy
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=.?https?:", body)
+
+
+def test_a_fault_of_the_page_does_not_end_the_run(monkeypatch, caplog):
+    live = Live(playing=False)
+    sim = simulation(live)
+
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("covey.viewer.live.details_of", broken)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.until(lambda header: header["type"] == "hello")
+        viewer.send(type="watch", layers=["truth"], rate_hz=60)
+        assert viewer.ask(type="step", count=30)["type"] == "done"
+        end = time.monotonic() + 20
+        while sim.clock.step < 30 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert sim.clock.step == 30
+    assert isinstance(live.fault, ZeroDivisionError)
+    assert [record.message for record in caplog.records if "page" in record.message] == [
+        "the page cannot show this state of the run; the run goes on"
+    ]

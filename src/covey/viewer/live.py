@@ -1,5 +1,6 @@
 """`Live`: lets viewers follow a simulation, and steer it."""
 
+import logging
 import queue
 import threading
 import time
@@ -18,6 +19,7 @@ from covey.viewer.hub import Client, Hub
 from covey.viewer.layers import layers_of
 from covey.viewer.messages import Do, End, Message, Pause, Play, Speed, Step, Watch
 
+LOG = logging.getLogger("covey")
 _TRAIL = 64
 """Largest number of poses between two frames."""
 
@@ -34,6 +36,7 @@ class Live:
     Attributes:
         gate: play, pause, step, speed.
         hub: the viewers.
+        fault: the first error of showing a state; None if there was none.
     """
 
     def __init__(self, factor: float | None = None, playing: bool = True):
@@ -46,6 +49,7 @@ class Live:
         self._trail: list[tuple[int, np.ndarray]] = []
         self._events: list[dict[str, Any]] = []
         self._links: list[tuple[int, ...]] = []
+        self.fault: Exception | None = None
         self._next = 0.0
         self._late = False  # whether a step has not been published
 
@@ -89,6 +93,15 @@ class Live:
             self._publish(sim)
 
     def _publish(self, sim: Simulation) -> None:
+        """Show the present state. A fault of the page is said once, and never ends the run."""
+        try:
+            self._show(sim)
+        except Exception as error:
+            if self.fault is None:
+                LOG.exception("the page cannot show this state of the run; the run goes on")
+                self.fault = error
+
+    def _show(self, sim: Simulation) -> None:
         hub = self.hub
         layers, details, robots, rate_hz = hub.wishes
         if not rate_hz:

@@ -117,3 +117,4 @@ def _running(live, sim, until_s):
             live.gate.end()
             thread.join(60)  # the first step may have to be compiled
             assert not thread.is_alive()
+            assert live.fault is None
