@@ -49,7 +49,8 @@ def test_a_call_is_recorded_so_that_the_run_can_be_repeated():
     sim.change_ground(trench={"from": (0, -5), "to": (0, 5), "width_m": 2, "depth_m": 0.5})
     sim.step()
     (again,) = recorded_inputs(sim.close())
-    assert again == {"at_step": 1, "trench": {"from": [0, -5], "to": [0, 5], "width_m": 2, "depth_m": 0.5}}
+    trench = {"from": [0, -5], "to": [0, 5], "width_m": 2, "depth_m": 0.5}
+    assert again == {"at_step": 1, "trench": trench, "name": "trench 1"}
 
 
 def test_what_leaves_the_range_of_altitudes_is_refused_as_a_whole():

@@ -32,6 +32,7 @@ def a_port(clock):
         explored=lambda: 0.0,
         digs=lambda: (),
         record=called.events.append,
+        carry=lambda robot, pose: pytest.fail("nobody is carried"),
         impair=called.impairments.append,
         order=lambda order, number: called.orders.append((order.objective_m, number)),
         ground_edited=lambda step, edit: called.edits.append((step, edit.row, edit.column)),

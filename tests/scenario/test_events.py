@@ -74,7 +74,7 @@ def test_an_event_is_changed_from_the_command_line():
         ("events: [{obstacle: {path_m: [[1, 1]]}}]", "give one of radius_m and size_m"),
         ("events: [{obstacle: {path_m: [[1, 1], [99, 1]], radius_m: 1}}]", "[99.0, 1.0] lies outside the world"),
         ("events: [{obstacle: {path_m: [[1, 1]], radius_m: 0.05}}]", "at least 1.5 cells of 0.1 m"),
-        ("events: [{remove: w1}]", "s.yaml:6:19: events[0].remove: no event adds a wall or obstacle named 'w1'"),
+        ("events: [{remove: w1}]", "s.yaml:6:19: events[0].remove: no event adds a wall, obstacle or jam named 'w1'"),
         ("faults: [{kind: dies, robot: scot0}]", "s.yaml:6:30: faults[0].robot: unknown robot or group 'scot0', did"),
         ("faults: [{kind: dyes}]", "s.yaml:6:17: faults[0]: unknown kind 'dyes', did you mean 'dies'?"),
         ("faults: [{kind: sensor, sensor: radar}]", "any has no sensor 'radar', did you mean 'lidar'?"),

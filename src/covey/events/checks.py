@@ -3,16 +3,23 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError, did_you_mean
 from covey.events.fault_records import DEGRADABLE_KINDS, AnyFault, Fault, SensorFault
 from covey.events.records import (
     DoorEvent,
+    DriveEvent,
     GroundEvent,
+    JamEvent,
+    Named,
     ObstacleEvent,
     OrderEvent,
+    PlaceEvent,
+    Region,
     RemoveEvent,
+    RestoreEvent,
     SaveGroundEvent,
     Segment,
     Track,
@@ -77,6 +84,14 @@ def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Seq
         yield from _track_found(record.obstacle, world)
     elif isinstance(record, RemoveEvent):
         yield from _remove_found(record, world, declared)
+    elif isinstance(record, RestoreEvent):
+        yield from _restore_found(record, declared)
+    elif isinstance(record, PlaceEvent):
+        yield from _place_found(record, world, groups)
+    elif isinstance(record, DriveEvent):
+        yield from _drive_found(record, groups)
+    elif isinstance(record, JamEvent) and isinstance(record.jam, Region):
+        yield from _shape_found(record.jam, world, ("jam", "polygon_m"), "the area")
     elif isinstance(record, GroundEvent):
         yield from _ground_found(record, world)
     elif isinstance(record, SaveGroundEvent) and world.ground is None:
@@ -116,10 +131,46 @@ def _remove_found(record: RemoveEvent, world: AnyWorld, declared: Sequence[When]
     if not isinstance(record.remove, str):
         yield from _shape_found(record.remove, world, ("remove", "polygon_m"), "the region")
     elif declared is not None:
-        names = sorted({r.name for r in declared if isinstance(r, WallEvent | ObstacleEvent) and r.name})
+        names = sorted({r.name for r in declared if isinstance(r, WallEvent | ObstacleEvent | JamEvent) and r.name})
         if record.remove not in names:
             hint = did_you_mean(record.remove, names)
-            yield ("remove",), f"no event adds a wall or obstacle named {record.remove!r}{hint}"
+            yield ("remove",), f"no event adds a wall, obstacle or jam named {record.remove!r}{hint}"
+
+
+def _restore_found(record: RestoreEvent, declared: Sequence[When] | None) -> Iterator[Found]:
+    names = sorted({r.name for r in declared or () if isinstance(r, Named) and not isinstance(r, JamEvent) and r.name})
+    if declared is not None and record.restore not in names:
+        hint = did_you_mean(record.restore, names)
+        yield ("restore",), f"no event removes anything, or changes the ground, with the name {record.restore!r}{hint}"
+
+
+def _place_found(record: PlaceEvent, world: AnyWorld, groups: Sequence[Any]) -> Iterator[Found]:
+    yield from _robot_found(record.place, groups, "place")
+    x, y, _ = record.pose
+    if not np.isfinite(record.pose).all() or not world.grid.inside(world.grid.to_cells((x, y))):
+        yield ("pose",), f"{[x, y]} lies outside the world, {_extent(world)}"
+    elif world.ground is not None:
+        left, right, bottom, top = world.ground.bounds
+        if not (left <= x <= right and bottom <= y <= top):
+            yield ("pose",), f"{[x, y]} lies outside the ground, x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"
+
+
+def _drive_found(record: DriveEvent, groups: Sequence[Any]) -> Iterator[Found]:
+    yield from _robot_found(record.drive, groups, "drive")
+    if record.twist is not None and not np.isfinite(record.twist).all():
+        yield ("twist",), f"{list(record.twist)} must be finite numbers"
+    model = next((group.robot for group in groups if record.drive in group.names), None)
+    if model is not None and getattr(model.chassis, "control", "speed") == "torque":
+        yield (
+            ("drive",),
+            f"{record.drive} is commanded by torques; only robots that are commanded by speeds can be driven",
+        )
+
+
+def _robot_found(name: str, groups: Sequence[Any], key: str) -> Iterator[Found]:
+    names = [one for group in groups for one in group.names]
+    if name not in names:
+        yield (key,), f"unknown robot {name!r}{did_you_mean(name, names)}"
 
 
 def _ground_found(event: GroundEvent, world: AnyWorld) -> Iterator[Found]:

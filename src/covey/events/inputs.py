@@ -1,12 +1,13 @@
 """Inputs: events and faults, declared or called for, that change the world or strike robots; first phase of a step.
 
-At the beginning of a step they are applied in a fixed order: digging by robots, ends of faults, moving obstacles, doors
-that wait to close, declared events, and events called for since the last step. Each is recorded as an event. Events
-that were called for are also recorded as ``input``, from which `recorded_inputs` makes declarations that repeat the
-run.
+At the beginning of a step they are applied in a fixed order: digging by robots, ends of faults, of driving by hand and
+of jams, moving obstacles, doors that wait to close, declared events, and events called for since the last step. Each is
+recorded as an event. Events that were called for are also recorded as ``input``, from which `recorded_inputs` makes
+declarations that repeat the run.
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,23 +22,31 @@ from covey.events.fault_records import Fault
 from covey.events.faults import Faults
 from covey.events.port import Point, Port
 from covey.events.records import (
+    Disc,
     DoorEvent,
+    DriveEvent,
     GroundEvent,
+    JamEvent,
+    Named,
     ObstacleEvent,
     OrderEvent,
+    PlaceEvent,
     RemoveEvent,
+    RestoreEvent,
     SaveGroundEvent,
     Track,
     WallEvent,
     When,
 )
 from covey.events.schedule import Schedule
+from covey.geometry.se2 import Pose
+from covey.lazy import shapely
 from covey.random import generator
 from covey.results.folder import unwritable
 from covey.results.run import Run
 from covey.results.snapshot import Event
 from covey.world.editing.changing import Structures, robot_in
-from covey.world.editing.ground_edits import dig
+from covey.world.editing.ground_edits import dig, undo
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
 from covey.world.ground import GroundEdit, Heightfield
 
@@ -51,6 +60,14 @@ class Moving:
     distance_m: float
     patch: Patch
     waits: bool = False
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """An event that lasts, and the step at which it ends; None: it does not end by itself."""
+
+    event: Any
+    until: int | None
 
 
 class Inputs:
@@ -81,6 +98,9 @@ class Inputs:
         self._waiting: dict[str, None] = {}  # doors that wait to close, in order
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
+        self._driven: dict[int, Lasting] = {}
+        self._jams: dict[str, Lasting] = {}
+        self._undo: dict[str, Callable[[], bool]] = {}  # what takes back the event of a name; False: it cannot
 
     def call(self, event: Any) -> None:
         """Schedule an event for the next step.
@@ -102,9 +122,11 @@ class Inputs:
         port.world.step = step + 1
         for request in port.digs():
             self._dig(*request)
-        if not (self._schedule.entries or self._calls or self._obstacles or self._waiting or self.faults.active):
+        lasting = self._obstacles or self._waiting or self.faults.active or self._driven or self._jams
+        if not (self._schedule.entries or self._calls or lasting):
             return
         self.faults.recover()
+        self._lapse()
         for name in list(self._obstacles):
             self._move(name)
         for door in list(self._waiting):
@@ -145,12 +167,19 @@ class Inputs:
             case RemoveEvent():
                 return self._remove(record)
             case GroundEvent():
-                what, change = record.change
-                return record.plain() if self._edit_ground(change.edit, what) else None
+                return self._change_ground(record)
             case SaveGroundEvent():
                 return self._save_ground(record)
             case OrderEvent():
                 return self._order(record)
+            case RestoreEvent():
+                return self._restore(record)
+            case PlaceEvent():
+                return self._place(record)
+            case DriveEvent():
+                return self._drive(record)
+            case JamEvent():
+                return self._start_jam(record)
             case Fault():
                 return self.faults.strike(record, stream)
         raise TypeError(f"{record!r} is neither an event nor a fault")
@@ -207,23 +236,120 @@ class Inputs:
         """Remove an added wall or obstacle, or the world's own walls in a region."""
         if isinstance(event.remove, str):
             name = event.remove
+            if name in self._jams:
+                del self._jams[name]
+                self.record_event("jam_over", other=name)
+                return event.plain()
             if not self.standing.stands(name):
                 self.record_event("refused", other=name, text="nothing has this name")
                 return None
-            kind = "obstacle" if self._obstacles.pop(name, None) is not None else "wall"
-            self.standing.remove(name)
-            self.record_event(f"{kind}_removed", other=name)
+            moving = self._obstacles.pop(name, None)
+            patch, material = self.standing.remove(name)
+            self._undo[name] = partial(self._put_back, name, patch, material, moving)
+            self.record_event("wall_removed" if moving is None else "obstacle_removed", other=name)
             return event.plain()
         from covey.world.editing.shapes import polygon
 
         patch = shape_patch(self._port.world.grid, polygon(event.remove.polygon_m))
         assert patch is not None, "checked before"
-        cells = self.standing.clear(patch)
-        self.record_event("wall_removed", place=self._middle(patch), text=f"{cells} cells")
+        fell = self.standing.clear(patch)
+        if event.name:
+            self._undo[event.name] = partial(self._rebuild, event.name, fell)
+        self.record_event(
+            "wall_removed", other=event.name, place=self._middle(patch), text=f"{int(fell.mask.sum())} cells"
+        )
         return event.plain()
 
-    def _edit_ground(self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = "") -> bool:
-        """Edit the ground and record the edit, or its refusal; return whether the ground was edited."""
+    def _restore(self, event: RestoreEvent) -> Any:
+        """Put back what an event of a name removed, or take back its change of the ground."""
+        if event.restore not in self._undo:
+            self.record_event("refused", other=event.restore, text="nothing with this name can be restored")
+            return None
+        if not self._undo[event.restore]():
+            return None
+        del self._undo[event.restore]
+        return event.plain()
+
+    def _put_back(self, name: str, patch: Patch, material: str, moving: Moving | None) -> bool:
+        if self._refused(name, patch):
+            return False
+        self.standing.put(name, patch, material)
+        if moving is not None:
+            self._obstacles[name] = moving
+        self.record_event("wall_added" if moving is None else "obstacle_added", other=name, place=self._middle(patch))
+        return True
+
+    def _rebuild(self, name: str, fell: Patch) -> bool:
+        if not fell.mask.any():
+            return True
+        if self._refused(name, fell):
+            return False
+        self.standing.rebuild(fell)
+        self.record_event("wall_added", other=name, place=self._middle(fell), text=f"{int(fell.mask.sum())} cells")
+        return True
+
+    def _place(self, event: PlaceEvent) -> Any:
+        """Carry a robot to a pose; refused if its body would overlap a wall or another robot."""
+        robot, (x, y, heading) = self._names.index(event.place), event.pose
+        pose, state = Pose(x, y, math.radians(heading)), self._port.state
+        before = Pose(*state.pose[robot].tolist())
+        if state.vanished[robot]:
+            other, why = "", "it has vanished"
+        else:
+            other, why = self._occupied(robot, pose)
+        if why:
+            self.record_event("refused", event.place, other, (x, y), why)
+            return None
+        self._port.carry(robot, pose)
+        was = [round(before.x, 4), round(before.y, 4), round(math.degrees(before.heading), 2)]
+        self.record_event("placed", event.place, place=(x, y), text=f"from {json.dumps(was)}")
+        return event.plain()
+
+    def _drive(self, event: DriveEvent) -> Any:
+        """Drive a robot by hand, or let it go on by itself."""
+        robot = self._names.index(event.drive)
+        if event.twist is None:
+            if self._driven.pop(robot, None) is None:
+                return None
+            self.record_event("drive_over", event.drive, place=self._port.state.pose[robot, :2])
+        elif self._port.state.halted[robot] or self._port.state.vanished[robot]:
+            self.record_event(
+                "refused", event.drive, place=self._port.state.pose[robot, :2], text="it cannot move any more"
+            )
+            return None
+        else:
+            self._driven[robot] = Lasting(event, self._until(event.for_s))
+            text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"
+            self.record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
+        return event.plain()
+
+    def _start_jam(self, event: JamEvent) -> Any:
+        """Jam the radio in an area; refused if its name is in use."""
+        name, area = self._name(event.name, event.thing), event.jam
+        middle = area.centre_m if isinstance(area, Disc) else np.mean(area.polygon_m, axis=0)
+        if name in self._jams:
+            self.record_event("refused", other=name, text="this name is already in use")
+            return None
+        self._jams[name] = Lasting(event, self._until(event.for_s))
+        self.record_event("jam", other=name, place=middle)
+        return {**event.plain(), "name": name}
+
+    def _change_ground(self, event: GroundEvent) -> Any:
+        """Change the ground, and remember how to take it back if the event has a name."""
+        what, change = event.change
+        edit = self._edit_ground(change.edit, what)
+        if edit is None:
+            return None
+        if event.name:
+            self._undo[event.name] = lambda: (
+                self._edit_ground(lambda ground: undo(ground, edit), event.name) is not None
+            )
+        return event.plain()
+
+    def _edit_ground(
+        self, edit_of: Callable[[Heightfield], GroundEdit], what: str, robot: str = ""
+    ) -> GroundEdit | None:
+        """Edit the ground and record the edit, or its refusal; return the edit, or None."""
         ground = self._port.world.ground
         try:
             if ground is None:
@@ -232,7 +358,7 @@ class Inputs:
             ground.apply(edit)
         except InvalidValueError as error:
             self.record_event("refused", robot, what, text=str(error))
-            return False
+            return None
         self._port.ground_edited(self._port.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)
         text = "nothing changed"
@@ -243,7 +369,7 @@ class Inputs:
             low, high = (float(end) for end in ((edit.after - edit.before).min(), (edit.after - edit.before).max()))
             text = f"{len(rows)} vertices by {low:+.2f} to {high:+.2f} m"
         self.record_event("ground_changed", robot, what, place, text)
-        return True
+        return edit
 
     def _save_ground(self, event: SaveGroundEvent) -> Any:
         """Write the present ground into the run's folder; a number is added to a name that is in use."""
@@ -286,6 +412,42 @@ class Inputs:
         return self._standing
 
     # -- effects that last longer than a step --------------------------------------------------------------------------
+
+    def driven(self, commands: np.ndarray) -> np.ndarray:
+        """Return the body twists (n, 3) that result from commands (n, 3), driving by hand, and faults of wheels."""
+        if self._driven:
+            commands = commands.copy()
+            for robot, lasting in self._driven.items():
+                speed, turn = lasting.event.twist
+                commands[robot] = speed, 0.0, turn
+        return self.faults.driven(commands)
+
+    def jammed(self, pose: np.ndarray) -> np.ndarray:
+        """Return which poses (n, 3) lie where no radio works, bool (n,)."""
+        inside = np.zeros(len(pose), bool)
+        for lasting in self._jams.values():
+            area = lasting.event.jam
+            if isinstance(area, Disc):
+                inside |= np.hypot(pose[:, 0] - area.centre_m[0], pose[:, 1] - area.centre_m[1]) <= area.radius_m
+            else:
+                from covey.world.editing.shapes import polygon
+
+                inside |= shapely.contains_xy(polygon(area.polygon_m), pose[:, 0], pose[:, 1])
+        return inside
+
+    def _until(self, for_s: float | None) -> int | None:
+        clock = self._port.clock
+        return None if for_s is None else clock.step + math.ceil(for_s / clock.step_s - 1e-9)
+
+    def _lapse(self) -> None:
+        """End driving by hand and jams whose time is over."""
+        step = self._port.clock.step
+        for robot in [i for i, one in self._driven.items() if one.until is not None and step >= one.until]:
+            del self._driven[robot]
+            self.record_event("drive_over", self._names[robot], place=self._port.state.pose[robot, :2])
+        for name in [name for name, one in self._jams.items() if one.until is not None and step >= one.until]:
+            del self._jams[name]
+            self.record_event("jam_over", other=name)
 
     def _close(self, door: str, first: bool = False) -> None:
         """Close a door that waits to close, unless a robot stands in it."""
@@ -335,7 +497,7 @@ class Inputs:
 
     def _with_name(self, call: When) -> When:
         """Return a call with the name that it gets, so that its repetition gets the same."""
-        if isinstance(call, WallEvent | ObstacleEvent):
+        if isinstance(call, Named) and call.thing:
             return call.model_copy(update={"name": self._name(call.name, call.thing)})
         return call
 
@@ -359,6 +521,37 @@ class Inputs:
         else:
             return False
         return True
+
+    def _occupied(self, robot: int, pose: Pose) -> tuple[str, str]:
+        """Return what a robot's body would overlap at a pose, and why it cannot stand there; empty if it can."""
+        world, model = self._port.world, self._port.model
+        body = self._bodies(np.array([pose]), model.discs[robot, None])[0]
+        row, column = world.grid.to_cells(pose[:2])
+        reach = math.ceil(float(model.radius[robot]) / world.grid.resolution) + 1
+        r0, c0 = max(int(row) - reach, 0), max(int(column) - reach, 0)
+        near = world.solid[r0 : int(row) + reach + 1, c0 : int(column) + reach + 1]
+        if robot_in(world, Patch(r0, c0, near), body[None]) >= 0:
+            return "wall", "a wall is there"
+        state = self._port.state
+        bodies = self._bodies(state.pose, model.discs)
+        bodies[state.vanished, :, 2] = 0.0
+        bodies[robot, :, 2] = 0.0
+        apart = np.hypot(*(bodies[:, :, None, :2] - body[None, None, :, :2]).transpose(3, 0, 1, 2))
+        radii = bodies[:, :, None, 2] + body[None, None, :, 2]
+        overlap = (apart < radii) & (bodies[:, :, None, 2] > 0) & (body[None, None, :, 2] > 0)
+        if overlap.any():
+            other = self._names[int(np.argwhere(overlap)[0, 0])]
+            return other, f"{other} stands there"
+        return "", ""
+
+    @staticmethod
+    def _bodies(pose: np.ndarray, discs: np.ndarray) -> np.ndarray:
+        """Return the discs (n, k, 3) of bodies at poses (n, 3), in the world frame."""
+        c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
+        bodies = discs.copy()
+        bodies[..., 0] = pose[:, 0, None] + c * discs[..., 0] - s * discs[..., 1]
+        bodies[..., 1] = pose[:, 1, None] + s * discs[..., 0] + c * discs[..., 1]
+        return bodies
 
     def _robot_in(self, patch: Patch, gap_m: float = 0.0) -> int:
         """Return a robot on passable cells of a patch, or within a gap [m] of them; -1 if there is none."""

@@ -50,6 +50,7 @@ class Port:
         explored: returns the share that the team has explored.
         digs: returns the digging that robots have asked for since its last call.
         record: called with each event.
+        carry: called with a robot and the pose to which it is carried.
         impair: called with the present effects of faults on robots.
         order: called with an order and its number.
         ground_edited: called with the step and the edit.
@@ -66,6 +67,7 @@ class Port:
     explored: Callable[[], float]
     digs: Callable[[], Iterable[Dig]]
     record: Callable[[Event], None]
+    carry: Callable[[int, Pose], None]
     impair: Callable[[Impairment], None]
     order: Callable[[Order, int], None]
     ground_edited: Callable[[int, GroundEdit], None]

@@ -1,7 +1,7 @@
 """The events that can happen to a world during a run, as users declare them, and their times.
 
-A key selects the record: ``door``, ``wall``, ``obstacle``, ``remove``, ``order``, ``save_ground``, or a change of the
-ground, such as ``crater``.
+A key selects the record: ``door``, ``wall``, ``obstacle``, ``remove``, ``restore``, ``place``, ``drive``, ``jam``,
+``order``, ``save_ground``, or a change of the ground, such as ``crater``.
 """
 
 import re
@@ -55,7 +55,18 @@ class When(Record):
     def plain(self) -> dict[str, Any]:
         """Return the event as plain data, without its time."""
         data = self.model_dump(mode="json", exclude_none=True)
-        return {key: value for key, value in data.items() if key not in When.model_fields}
+        return {k: value for k, value in data.items() if k not in When.model_fields and (k, value) != ("name", "")}
+
+
+class Named(When):
+    """An event with a name, by which another one ends it or takes it back."""
+
+    name: str = Field(default="", max_length=50, description="Name, for `remove` or `restore`.")
+
+    @property
+    def thing(self) -> str:
+        """What the event adds or changes: a name that it gets begins so; empty: it needs no name."""
+        return ""
 
 
 class DoorEvent(When):
@@ -103,17 +114,15 @@ def _wall_kind(value: Any) -> str:
     return "outline" if "polygon_m" in given(value) else "segment"
 
 
-class WallEvent(When):
+class WallEvent(Named):
     """A wall is added."""
 
     wall: Annotated[
         Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
     ] = Field(description="Wall: {from, to, thickness_m} or {polygon_m}.")
-    name: str = Field(default="", max_length=50, description="Name, for `remove`.")
 
     @property
     def thing(self) -> str:
-        """What it adds; a name that it gets begins so."""
         return "wall"
 
 
@@ -139,15 +148,13 @@ class Track(Record):
         return self
 
 
-class ObstacleEvent(When):
+class ObstacleEvent(Named):
     """An obstacle appears and moves."""
 
     obstacle: Track = Field(description="Shape and motion of the obstacle.")
-    name: str = Field(default="", max_length=50, description="Name, for `remove`.")
 
     @property
     def thing(self) -> str:
-        """What it adds; a name that it gets begins so."""
         return "obstacle"
 
 
@@ -157,15 +164,76 @@ class Region(Record):
     polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
 
 
-class RemoveEvent(When):
+class Disc(Record):
+    """A round part of the world."""
+
+    centre_m: Point = Field(description="x, y of its centre [m].")
+    radius_m: Metres = Field(description="Radius [m].")
+
+
+class RemoveEvent(Named):
     """Walls or an obstacle are removed."""
 
     remove: str | Region = Field(
-        description="Name of an added wall or obstacle, or a region in which the world's own walls are removed."
+        description="Name of an added wall, obstacle or jam, or a region in which the world's own walls are removed."
+    )
+
+    @property
+    def thing(self) -> str:
+        return "" if isinstance(self.remove, str) else "gap"
+
+
+class RestoreEvent(When):
+    """What an event removed stands again, or a change of the ground is taken back."""
+
+    restore: str = Field(
+        min_length=1, description="Name of a removed wall or obstacle, of a removal, or of a change of the ground."
     )
 
 
-class GroundEvent(When):
+class PlaceEvent(When):
+    """A robot is carried to a pose, where it stands at rest. Its wheels do not turn, so odometry does not notice."""
+
+    place: str = Field(min_length=1, description="Name of the robot.")
+    pose: tuple[float, float, float] = Field(description="x, y [m] and heading [deg].")
+
+
+class DriveEvent(When):
+    """A robot is driven by hand: it follows a twist instead of its controller, which goes on deciding."""
+
+    drive: str = Field(min_length=1, description="Name of the robot.")
+    twist: tuple[float, float] | None = Field(
+        default=None, description="Speed [m/s] and turn rate [rad/s]; null: it follows its controller again."
+    )
+    for_s: float | None = Field(
+        default=None, gt=0, description="Duration [s]; null: until the next `drive` of this robot."
+    )
+
+    @model_validator(mode="after")
+    def _for_a_twist(self) -> "DriveEvent":
+        if self.twist is None and self.for_s is not None:
+            raise ValueError("for_s needs a twist: [speed, turn rate]")
+        return self
+
+
+def _area_kind(value: Any) -> str:
+    return "polygon" if "polygon_m" in given(value) else "disc"
+
+
+class JamEvent(Named):
+    """No radio works in an area: robots in it neither send nor hear."""
+
+    jam: Annotated[Annotated[Disc, Tag("disc")] | Annotated[Region, Tag("polygon")], Discriminator(_area_kind)] = Field(
+        description="The area: {centre_m, radius_m} or {polygon_m}."
+    )
+    for_s: float | None = Field(default=None, gt=0, description="Duration [s]; null: to the end of the run.")
+
+    @property
+    def thing(self) -> str:
+        return "jam"
+
+
+class GroundEvent(Named):
     """The ground changes."""
 
     altitude: SetAltitude | None = Field(default=None, description="Sets the altitude of vertices: {box_m, to_m}.")
@@ -186,6 +254,10 @@ class GroundEvent(When):
     def change(self) -> tuple[str, Any]:
         """The key of the change, such as ``crater``, and its record."""
         return next((kind, given) for kind in GROUND_EDITS if (given := getattr(self, kind)) is not None)
+
+    @property
+    def thing(self) -> str:
+        return self.change[0]
 
 
 class SaveGroundEvent(When):
@@ -215,7 +287,8 @@ class OrderEvent(When):
 
 def _kind(value: Any) -> str | None:
     kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
-    kinds |= {"remove": "removal", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
+    kinds |= {"remove": "removal", "restore": "restoration", "place": "place event", "drive": "drive event"}
+    kinds |= {"jam": "jam", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
     return next((kind for key, kind in kinds.items() if key in given(value)), None)
 
 
@@ -224,6 +297,10 @@ WorldEvent = Annotated[
     | Annotated[WallEvent, Tag("wall event")]
     | Annotated[ObstacleEvent, Tag("obstacle event")]
     | Annotated[RemoveEvent, Tag("removal")]
+    | Annotated[RestoreEvent, Tag("restoration")]
+    | Annotated[PlaceEvent, Tag("place event")]
+    | Annotated[DriveEvent, Tag("drive event")]
+    | Annotated[JamEvent, Tag("jam")]
     | Annotated[GroundEvent, Tag("ground event")]
     | Annotated[SaveGroundEvent, Tag("saved ground")]
     | Annotated[OrderEvent, Tag("order event")],
@@ -231,7 +308,8 @@ WorldEvent = Annotated[
         _kind,
         custom_error_type="event_kind",
         custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
-        "{obstacle: {path_m, radius_m}}, {remove: …}, {order: {objective_m}}, {crater: {centre_m}} or another change "
+        "{obstacle: {path_m, radius_m}}, {remove: …}, {restore: NAME}, {place: ROBOT, pose}, {drive: ROBOT, twist}, "
+        "{jam: {centre_m, radius_m}}, {order: {objective_m}}, {crater: {centre_m}} or another change "
         "of the ground, {save_ground: NAME}, with at_s, at_step, at_explored, every_s or rate_per_min",
     ),
 ]

@@ -23,14 +23,13 @@ def physics_of(name: str | None, world: AnyWorld, model: TeamModel, state: TeamS
     name = name or ("planar" if world.ground is None else "terrain")
     if name == "planar":
         from covey.physics.planar.physics import PlanarPhysics
-        from covey.physics.planar.standing import stand
 
-        stand(world.ground, state.pose, state.altitude_roll_pitch)
-        return PlanarPhysics(world, model, substep_s)
-    if name != "terrain":
+        physics: Physics = PlanarPhysics(world, model, substep_s)
+    elif name == "terrain":
+        from covey.physics.mujoco.physics import TerrainPhysics
+
+        physics = TerrainPhysics(world, model, substep_s)
+    else:
         raise InvalidValueError(f"physics is {name!r}; give planar or terrain")
-    from covey.physics.mujoco.physics import TerrainPhysics
-
-    physics = TerrainPhysics(world, model, substep_s)
     physics.place(state)
     return physics

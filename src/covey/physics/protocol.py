@@ -59,6 +59,10 @@ class Physics(Protocol):
 
     incidents: Sequence[Incident]
 
+    def place(self, state: TeamState) -> None:
+        """Write altitude and tilt of robots whose pose was changed from outside; they stand at rest."""
+        ...
+
     def step(
         self,
         state: TeamState,

@@ -180,6 +180,7 @@ class Simulation:
             explored=lambda: self.scoring.exploration.share_union,
             digs=self._digs,
             record=lambda event: self.events.append(event),
+            carry=self._carry,
             impair=self._impair,
             order=self._give,
             ground_edited=self.ground_accuracy.edited,
@@ -321,7 +322,7 @@ class Simulation:
         self.computing.begin(self.localization.belief_of)
         self.localization.map(self.computing)
         lap("map")
-        speaks = self.state.radio_alive & ~self.state.halted
+        speaks = self._speaks
         requested = self.deciding.requested
         self.communication.exchange(
             self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
@@ -392,8 +393,7 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             if self.communication.network.used and self.clock.step:
-                speaks = self.state.radio_alive & ~self.state.halted
-                sample = self.communication.network.sample(self.world_state, self.state.pose, speaks, self.time)
+                sample = self.communication.network.sample(self.world_state, self.state.pose, self._speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
@@ -471,6 +471,21 @@ class Simulation:
             for x, y, to_x, to_y, volume_m3 in digs.pop(i):
                 yield i, stood @ (x, y), stood @ (to_x, to_y), volume_m3
 
+    @property
+    def _speaks(self) -> np.ndarray:
+        """Which robots can send and hear, bool (n,)."""
+        return self.state.radio_alive & ~self.state.halted & ~self.inputs.jammed(self.state.pose)
+
+    def _carry(self, robot: int, pose: Pose) -> None:
+        state = self.state
+        motion = pose @ Pose(*state.pose[robot].tolist()).inverse()
+        state.pose[robot] = pose
+        state.twist[robot] = state.drive[robot] = 0.0
+        self.physics.place(state)
+        self.sensing.carry(robot, motion, state, self._trace)
+        if self.clock.now == 0:
+            self.localization.begin_at(state)
+
     def _impair(self, now: Impairment) -> None:
         deciding = self.deciding
         for i in deciding.down - now.down:
@@ -505,7 +520,7 @@ class Simulation:
     def _act(self) -> None:
         self._pose_before[:] = self.state.pose
         substeps = self.clock.substeps_per_step
-        driven = self.inputs.faults.driven(self.commands)
+        driven = self.inputs.driven(self.commands)
         wanted = self.sensing.wanted(substeps) | self.scoring.wanted(substeps)
         contacts = self.physics.step(self.state, driven, substeps, self._trace, wanted)
         self.clock.now += self.clock.substeps_per_step

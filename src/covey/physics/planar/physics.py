@@ -44,6 +44,10 @@ class PlanarPhysics:
         self._goals = np.zeros((n, 3))
         self.incidents: Sequence[Incident] = ()
 
+    def place(self, state: TeamState) -> None:
+        """Write altitude and tilt of robots whose pose was changed from outside."""
+        stand(getattr(self._world, "ground", None), state.pose, state.altitude_roll_pitch)
+
     def step(
         self,
         state: TeamState,
@@ -89,8 +93,8 @@ class PlanarPhysics:
             _NO_TRACE if trace is None else trace,
         )
         self._clock += substeps
+        self.place(state)
         ground = getattr(world, "ground", None)
-        stand(ground, state.pose, state.altitude_roll_pitch)
         if trace is not None and ground is not None:
             for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
                 stand(ground, *trace[k])

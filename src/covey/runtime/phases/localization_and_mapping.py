@@ -164,6 +164,13 @@ class LocalizationAndMapping:
         reach = max(blind_m(bank.record), float(self._sensing.model.radius[members].max()))
         team.beliefs.stand(robots, places, ground.altitude_at(places), reach)
 
+    def begin_at(self, state: TeamState) -> None:
+        """Take over start poses that have changed before the first step."""
+        self.pose[:] = self.carried[:] = state.pose
+        for bank in self._sensing.banks:
+            for team in self.teams:
+                self._stand(bank, team)
+
     def localize(self) -> None:
         """Update every estimate from the sensors."""
         for members, localizer, odometry, rows in self._localizers:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.geometry.se2 import Pose, compose
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.robots.team import TeamModel, TeamState
@@ -132,6 +133,21 @@ class Sensing:
                 bank.samples.append(bank.late.popleft())
             bank.newest = bank.samples[-1] if bank.samples else bank.newest
         self._before = now
+
+    def carry(self, robot: int, motion: Pose, state: TeamState, trace: np.ndarray) -> None:
+        """Let the sensors of a robot that was carried feel nothing of it: its last poses move with it.
+
+        Args:
+            robot: the robot.
+            motion: the motion, in the world frame.
+            state: the state of the team, after it.
+            trace: see `take`; changed in place.
+        """
+        trace[:, 0, robot] = compose(np.array(motion), trace[:, 0, robot])
+        trace[:, 1, robot] = state.altitude_roll_pitch[robot]
+        for bank in self.banks:
+            bank.pose = bank.pose.copy()  # samples that are on their way keep theirs
+            bank.pose[robot] = compose(np.array(motion), bank.pose[robot])
 
     def _due(self, rate_hz: float, first: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield number and substep of the samples due from substep ``first`` on and before ``end``."""

@@ -89,17 +89,23 @@ class Structures:
         index = self._material(material) if material else None
         self._put(name, patch, index)
 
-    def remove(self, name: str) -> None:
-        """Take a wall or an obstacle away."""
-        self._remove(name)
+    def remove(self, name: str) -> tuple[Patch, str]:
+        """Take a wall or an obstacle away; return its cells and its material."""
+        patch, material = self._remove(name)
+        return patch, "" if material is None else self.world.material_names[material]
 
-    def clear(self, patch: Patch) -> int:
-        """Tear down the world's own walls in some cells; return how many cells were walls."""
+    def clear(self, patch: Patch) -> Patch:
+        """Tear down the world's own walls in some cells; return the cells that were walls."""
         part = _part(self._cells, patch)
         walls = patch.mask & (part == WALL)
         part[walls] = FREE
         self._repaint(patch)
-        return int(walls.sum())
+        return Patch(patch.row, patch.column, walls)
+
+    def rebuild(self, patch: Patch) -> None:
+        """Put up the world's own walls in some cells."""
+        _part(self._cells, patch)[patch.mask] = WALL
+        self._repaint(patch)
 
     def newly_solid(self, patch: Patch) -> Patch:
         """Return the cells of a patch that are passable now."""
@@ -113,9 +119,10 @@ class Structures:
         else:
             self._repaint(_union(before[0], patch))
 
-    def _remove(self, name: str) -> None:
-        patch, _ = self._things.pop(name)
+    def _remove(self, name: str) -> tuple[Patch, int | None]:
+        patch, material = self._things.pop(name)
         self._repaint(patch)
+        return patch, material
 
     def _repaint(self, window: Patch) -> None:
         """Recompute the cells of a window from the permanent cells and the structures."""

@@ -145,6 +145,14 @@ def bank(ground: Heightfield, from_m: Point, to_m: Point, width_m: float, height
     return _strip(ground, from_m, to_m, width_m, _positive("height_m", height_m), "the bank")
 
 
+def undo(ground: Heightfield, edit: GroundEdit) -> GroundEdit:
+    """Take an edit back; later edits of the same vertices stay."""
+    h, w = edit.after.shape
+    now = ground.altitude[edit.row : edit.row + h, edit.column : edit.column + w]
+    altitude = np.where(now == edit.after, edit.before, now - (edit.after - edit.before))
+    return altitudes(ground, edit.row, edit.column, altitude, "the restoration")
+
+
 def dig(ground: Heightfield, from_m: Point, to_m: Point, volume_m3: float, radius_m: float) -> GroundEdit:
     """Move ground from a bowl at one place to a heap at another; no volume is lost.
 
