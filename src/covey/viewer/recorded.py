@@ -104,6 +104,11 @@ def step_s_of(run: Run) -> float:
     return float(run.times[-1] / run.steps[-1]) if len(run.times) else 0.1
 
 
+def steps_of(run: Run) -> np.ndarray:
+    """Return the step of each recorded pose, int64 (k,)."""
+    return run.steps[np.searchsorted(run.times, run.pose_times)]
+
+
 def robots_of(run: Run) -> list[dict[str, Any]]:
     """Return name, kind, group, start and discs of each robot; of old runs, which have no bodies, a disc of 0.2 m."""
     bodies = [
@@ -130,12 +135,11 @@ def recording_of(run: Run) -> bytes:
     ``changed`` int32 (c, 4), changes of the truth: step, cell, value before and after; ``time_s`` float64 (t,) and
     ``team:NAME`` float64 (t,), measurements of the team.
     """
-    rows = np.searchsorted(run.times, run.pose_times)
-    arrays = {"step": run.steps[rows].astype(np.int32), "pose": run.poses.astype(np.float32)}
+    arrays = {"step": steps_of(run).astype(np.int32), "pose": run.poses.astype(np.float32)}
     estimate = run.estimates.astype(np.float32)
     if not np.allclose(estimate, arrays["pose"], atol=1e-4):
         arrays["estimate"] = estimate
-    arrays["links"] = _links(run)
+    arrays["links"] = links_of(run)
     if run.maps is not None and len(run.maps.changed):
         arrays["changed"] = run.maps.changed
     arrays["time_s"] = run.times
@@ -185,12 +189,11 @@ def first_covered(run: Run) -> np.ndarray:
     for i, robot in enumerate(robots):
         discs[i, : len(robot["discs"])] = robot["discs"]
     start = np.array([robot.get("start", pose) for robot, pose in zip(robots, run.poses[0], strict=True)], float)
-    steps = run.steps[np.searchsorted(run.times, run.pose_times)]
     first = np.full(truth.shape, -1, np.int32)
     poses = np.concatenate((start[None], run.poses))
     goal = np.zeros(truth.shape, np.bool_)
     each = np.zeros((len(robots), truth.shape[0], -(-truth.shape[1] // 32)), np.uint32)
-    _cover_backwards(poses, steps, discs, np.array(truth.frame), goal, first, each)
+    _cover_backwards(poses, steps_of(run), discs, np.array(truth.frame), goal, first, each)
     return first
 
 
@@ -201,7 +204,7 @@ def _cover_backwards(poses, steps, discs, frame, goal, first, each):
         cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each)
 
 
-def _links(run: Run) -> np.ndarray:
+def links_of(run: Run) -> np.ndarray:
     """Return the changes of links, int32 (m, 4): step, robot, other, 1 (up) or 0."""
     if run.links is None:
         return np.empty((0, 4), np.int32)

@@ -1,0 +1,160 @@
+"""Exported files, read back by the libraries that own their formats."""
+
+import base64
+import json
+import math
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import covey
+from covey.cli import main
+from covey.viewer.exports import export
+
+
+def of(messages, topic):
+    """Return times [s] and contents of the messages of a topic."""
+    found = [
+        (message.log_time / 1e9, json.loads(message.data)) for _, channel, message in messages if channel.topic == topic
+    ]
+    assert found, topic
+    return found
+
+
+def cells_of(grid):
+    kind = {1: np.uint8, 2: np.int8}[grid["fields"][0]["type"]]
+    return np.frombuffer(base64.b64decode(grid["data"]), kind).reshape(-1, grid["column_count"])
+
+
+def unknown_keys(content, schema, where=""):
+    """Return the parts of a message that its schema does not have."""
+    if isinstance(content, list):
+        return [key for part in content for key in unknown_keys(part, schema["items"], where)]
+    if not isinstance(content, dict):
+        return []
+    known = schema["properties"]
+    return [f"{where}.{key}" for key in content if key not in known] + [
+        key for name, part in content.items() if name in known for key in unknown_keys(part, known[name], name)
+    ]
+
+
+@pytest.fixture(scope="module")
+def messages(recorded, tmp_path_factory):
+    reader = pytest.importorskip("mcap.reader", reason="needs the library mcap")
+    path = tmp_path_factory.mktemp("mcap") / "run.mcap"
+    export(recorded[0], "mcap", path)
+    with path.open("rb") as stream:
+        return list(reader.make_reader(stream).iter_messages())
+
+
+def test_mcap_has_the_poses_in_frames_of_the_world(messages, recorded):
+    run, seen = recorded
+    frames = of(messages, "/tf")
+    assert len(frames) == len(seen)
+    for (time_s, content), step, time in zip(frames, seen, run.times, strict=True):
+        assert time_s == pytest.approx(time)
+        by_name = {frame["child_frame_id"]: frame for frame in content["transforms"]}
+        for name, (x, y, heading) in zip(run.names, seen[step]["pose"], strict=True):
+            at, turn = by_name[name]["translation"], by_name[name]["rotation"]
+            assert (at["x"], at["y"]) == pytest.approx((x, y), abs=1e-3)
+            turned = 2 * math.atan2(turn["z"], turn["w"]) - heading
+            assert math.remainder(turned, 2 * math.pi) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_mcap_has_the_world_before_and_after_its_change_and_the_maps(messages, recorded):
+    run, seen = recorded
+    (before_s, before), (after_s, after) = of(messages, "/world")
+    np.testing.assert_array_equal(cells_of(before), seen[1]["truth"])
+    np.testing.assert_array_equal(cells_of(after), seen[len(seen)]["truth"])
+    assert before_s == 0.0
+    assert after_s == pytest.approx(4.0, abs=0.15)
+    assert before["cell_size"]["x"] == run.maps.truth.resolution
+    assert (before["pose"]["position"]["x"], before["pose"]["position"]["y"]) == pytest.approx(
+        run.maps.truth.origin[:2]
+    )
+    step_of = {round(time, 6): step for step, time in zip(run.steps, run.times, strict=True)}
+    explored = of(messages, "/explored")
+    assert len(explored) > 10
+    for time_s, grid in explored[::7]:
+        np.testing.assert_array_equal(cells_of(grid) > 0, seen[step_of[round(time_s, 6)]]["explored"])
+    for name, grid in zip(run.names, run.maps.robots, strict=True):
+        np.testing.assert_array_equal(cells_of(of(messages, f"/maps/{name}")[0][1]), grid.cells)
+
+
+def test_mcap_has_events_links_and_measurements(messages, recorded):
+    run, _ = recorded
+    log = of(messages, "/log")
+    assert [time for time, _ in log] == pytest.approx(run.events["time_s"].to_list())
+    assert any("wall added" in content["message"] for _, content in log)
+    lines = of(messages, "/links")[-1][1]["entities"][0]["lines"][0]
+    assert lines["type"] == 2  # LINE_LIST
+    assert len(lines["points"]) == 2 * run.radio["links"][-1]
+    shares = [content["explored_share_union"] for _, content in of(messages, "/team")]
+    assert shares == pytest.approx(run.series("explored_share_union").tolist())
+
+
+def test_mcap_messages_have_the_fields_of_their_schemas(messages):
+    kinds = set()
+    for schema, channel, message in messages:
+        kinds.add(schema.name)
+        assert schema.encoding == "jsonschema"
+        assert channel.message_encoding == "json"
+        if schema.name.startswith("foxglove."):
+            assert unknown_keys(json.loads(message.data), json.loads(schema.data)) == []
+    foxglove = {f"foxglove.{name}" for name in ("FrameTransforms", "SceneUpdate", "Grid", "Log")}
+    assert kinds == foxglove | {"covey.Team"}
+
+
+def test_a_library_that_is_missing_is_named_with_the_way_to_install_it(recorded, tmp_path, capsys, monkeypatch):
+    for form, extra, name in (("mcap", "mcap", "mcap.writer"), ("rrd", "rerun", "rerun")):
+        monkeypatch.setitem(sys.modules, name, None)
+        assert main(["export", str(recorded[0].folder), "--format", form, "--out", str(tmp_path / "run")]) == 2
+        assert f"pip install 'covey[{extra}]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_named(recorded, tmp_path):
+    with pytest.raises(covey.RunFolderError, match=re.escape("missing/run.html")):
+        export(recorded[0], "html", tmp_path / "missing" / "run.html")
+
+
+def test_the_base_install_has_no_library_of_an_export():
+    import tomllib
+    from pathlib import Path
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert not [name for name in project["dependencies"] if name.startswith(("mcap", "rerun", "zstandard", "lz4"))]
+    assert not any("rerun" in extra for extra in project["optional-dependencies"]["all"])  # 500 MB
+
+
+def test_rrd_has_the_poses_grids_and_measurements(recorded, tmp_path):
+    """Needs rerun-sdk (500 MB), which is not among the tools of development: pip install 'covey[rerun]'."""
+    chunks = pytest.importorskip("rerun.chunk", reason="needs rerun-sdk")
+    run, seen = recorded
+    path = tmp_path / "run.rrd"
+    export(run, "rrd", path)
+    by_entity = {}
+    for chunk in chunks.RrdReader(path).stream():
+        by_entity.setdefault(chunk.entity_path, []).append(chunk.to_record_batch())
+
+    def column(entity, ending):
+        batches = by_entity[entity]
+        return [
+            row
+            for batch in batches
+            for name in batch.schema.names
+            if name.endswith(ending)
+            for row in batch[name].to_pylist()
+        ]
+
+    for i, name in enumerate(run.names):
+        places = np.array(column(f"/world/robots/{name}", "translation")).reshape(-1, 3)
+        np.testing.assert_allclose(places[:, :2], [one["pose"][i, :2] for one in seen.values()], atol=1e-4)
+    shares = np.array(column("/team/explored_share_union", "scalars")).reshape(-1)
+    np.testing.assert_allclose(shares, run.series("explored_share_union"))
+    assert len(column("/log", "text")) == len(run.events)
+    first = np.frombuffer(bytes(column("/world/truth", "data")[0][0]), np.uint8).reshape(*run.maps.truth.shape, 4)
+    walls = (first == (43, 52, 64, 255)).all(axis=2)
+    np.testing.assert_array_equal(walls[::-1], seen[1]["truth"] == 1)  # the first row of an image is the northernmost
