@@ -1,6 +1,7 @@
 /** The page: connection, model, scene and panels. */
 
 import { Connection, type Channel } from "./connection";
+import { Shelf } from "./gallery/shelf";
 import type { FrameHeader, Hello, Place, ToServer } from "./messages";
 import { Model } from "./model";
 import { LivePlayer, type Player } from "./player";
@@ -35,8 +36,10 @@ export class App {
   /** What the panels need; `watch` asks the server for it. */
   readonly wishes: (() => Wish)[] = [];
   private asked = "";
+  private shelf: Shelf;
 
   constructor(root: HTMLElement) {
+    this.shelf = new Shelf(this, root);
     document.documentElement.dataset.theme = this.theme;
     this.shell = new Shell(root);
     this.stage = new Stage(this, (stage) => this.shell.place(stage));
@@ -57,12 +60,18 @@ export class App {
       address,
       token,
       (header, arrays) => this.receive(header, arrays),
-      (state) => this.say({ connecting: "Connecting …", open: "", lost: "The connection is lost. Trying again …", refused: "The server refuses this page. Open the address that covey printed." }[state]),
+      (state) => this.say({ connecting: "Connecting …", open: "", lost: this.lost(), refused: "The server refuses this page. Open the address that covey printed." }[state]),
     );
+  }
+
+  private lost(): string {
+    const status = this.model.frame?.status;
+    return status ? `The run has ended: ${status}.` : "The connection is lost. Trying again …";
   }
 
   /** Takes in a message of the server, or of a file. */
   receive(header: Header, arrays: Arrays): void {
+    if (this.shelf.takes(header)) return;
     if (header.type === "hello") this.begin(header as unknown as Hello);
     else if (header.type === "recording" && this.player instanceof Replay) this.player.begin(header, arrays);
     else if (header.type === "layer")
@@ -78,6 +87,7 @@ export class App {
 
   say(text: string): void {
     this.shell.notice.textContent = text;
+    this.shelf.say(text);
   }
 
   setTheme(theme: Theme): void {

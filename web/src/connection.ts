@@ -9,13 +9,13 @@ export type ConnectionState = "connecting" | "open" | "lost" | "refused";
 /** Where messages of the page go. */
 export interface Channel {
   send(message: ToServer): void;
-  ask(message: ToServer): Promise<void>;
+  ask(message: ToServer): Promise<Header>;
 }
 
 export class Connection implements Channel {
   state: ConnectionState = "connecting";
   private socket: WebSocket | null = null;
-  private requests = new Map<number, { done: () => void; refused: (error: Error) => void }>();
+  private requests = new Map<number, { done: (answer: Header) => void; refused: (error: Error) => void }>();
   private number = 0;
   private wait_ms = 250;
   private everOpen = false;
@@ -35,7 +35,7 @@ export class Connection implements Channel {
   }
 
   /** Sends a request; the promise ends when the server has done or refused it. */
-  ask(message: ToServer): Promise<void> {
+  ask(message: ToServer): Promise<Header> {
     if (this.socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Error("The connection is lost."));
     const id = ++this.number;
     this.socket.send(JSON.stringify({ ...message, id }));
@@ -71,8 +71,8 @@ export class Connection implements Channel {
     const request = this.requests.get(header.id as number);
     if (!request) return;
     this.requests.delete(header.id as number);
-    if (header.type === "done") request.done();
-    else request.refused(new Error(header.text as string));
+    if (header.type === "done") request.done(header);
+    else request.refused(Object.assign(new Error(header.text as string), { problems: header.problems }));
   }
 
   private become(state: ConnectionState): void {

@@ -1,9 +1,12 @@
 /** Begins the page: opens the recording inside it, or connects to the server that it came from. */
 
 import { App } from "./app";
+import { backTo } from "./gallery/shelf";
 import { open, recordingInPage } from "./offline";
 
-const app = new App(document.getElementById("app")!);
+const root = document.getElementById("app")!;
+const app = new App(root);
+backTo(root);
 Object.assign(window, { covey: app });
 const recording = recordingInPage();
 if (recording !== null) void open(app, recording).catch((error: Error) => app.say(`The recording cannot be opened: ${error.message}`));

@@ -83,4 +83,7 @@ export type ToServer =
   | { type: "play" | "pause" | "end" }
   | { type: "step"; count: number }
   | { type: "speed"; factor: number | null }
+  | { type: "form"; name: string }
+  | { type: "launch"; name: string; changes: Record<string, string>; speed: string }
+  | { type: "open" | "quit"; run: string }
   | { type: "do"; event: Record<string, unknown> };

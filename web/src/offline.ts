@@ -42,7 +42,7 @@ class File implements Channel {
     }
   }
 
-  ask(message: ToServer): Promise<void> {
+  ask(message: ToServer): Promise<Header> {
     this.send(message);
     return Promise.reject(new Error("This run has ended: it can only be watched."));
   }

@@ -101,7 +101,8 @@ def run(
         The source is a run folder: run its scenario again, with everything that was typed, called or done in its page
         at the same steps. The tables and maps of the new run have the same bytes (host.parquet measures this machine).
     live
-        Scenario: show the run in a web page while it runs, at --speed 1 if you give no speed.
+        Show the run in a web page while it runs, at --speed 1 if you give no speed. Of a design: show the table of its
+        runs, their metrics and the time to go.
     host
         With --live: the address to listen on. Others can then open the page, if they know its token.
     port
@@ -125,11 +126,12 @@ def run(
         from covey.cli.design import run_design_command
 
         given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
-        given |= {"--picture": pictures != [], "--commands": commands is not None, "--live": live}
+        given |= {"--picture": pictures != [], "--commands": commands is not None}
         given |= {"--inputs": inputs}
         _refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
-        return run_design_command(source, out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet, **trusts)
+        how = (out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet)
+        return run_design_command(source, *how, **trusts, page=(host, port) if live else None)
     from covey.cli.run import run_command
 
     given = {"--jobs": jobs is not None, "--cluster": cluster is not None, "--shard": shard is not None}
@@ -140,6 +142,25 @@ def run(
     speed = speed or ("1" if live else "max")
     changes = _changes(overrides, seed)
     return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs)
+
+
+@app.command
+def live(*, host: str = "127.0.0.1", port: int = 0) -> None:
+    """Show the scenarios in a web page: click one, change what you like, and run it.
+
+    The page lists the scenarios that ship with Covey and those in the current folder. Ctrl-C ends it and its runs;
+    their folders are kept.
+
+    Parameters
+    ----------
+    host
+        The address to listen on. Others can then open the page, if they know its token.
+    port
+        The port of the page. Default: any that is free.
+    """
+    from covey.cli.live import gallery_command
+
+    gallery_command(host, port)
 
 
 @app.command

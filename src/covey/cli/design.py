@@ -3,9 +3,10 @@
 import shlex
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
@@ -16,11 +17,14 @@ from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.vectors import is_known
-from covey.experiments.run import Results, design_folder, parse_shard, run_design
+from covey.experiments.run import Progress, Results, design_folder, parse_shard, processors, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
 from covey.experiments.workers.folder import RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.registry import Looking, looking
 from covey.results.run import Run
+
+if TYPE_CHECKING:
+    from covey.viewer.study import Study
 
 _FAILURES_SHOWN = 5
 
@@ -38,8 +42,14 @@ def run_design_command(
     *,
     trusted_only: bool = False,
     trust: bool = False,
+    page: tuple[str, int] | None = None,
 ) -> int:
-    """Run a design, print where its results are, and return the exit code."""
+    """Run a design, print where its results are, and return the exit code.
+
+    Args:
+        page: address and port of a page that shows the runs; None: no page. The other arguments are those of
+            `covey run`.
+    """
     if cluster is not None and jobs is not None:
         raise InvalidValueError("--jobs is for this machine; on a cluster the workers decide how many run at a time")
     if trust and not dry_run:
@@ -54,12 +64,19 @@ def run_design_command(
             print(_what_would_run(design, folder, seen) if cluster is None else job_script(cluster))
             return REACHED
     progress = nullcontext() if quiet else DesignProgress()
+    workers = None if cluster is not None else processors() if jobs is None else jobs
     try:
         with (
             nullcontext() if cluster is None else open_cluster(cluster, trusted_only=trusted_only) as executor,
+            nullcontext() if page is None else _page(design, folder, workers, page) as study,
             progress as bar,
         ):
-            observer = (lambda progress: None) if bar is None else bar.observe
+            observers = [one.observe for one in (bar, study) if one is not None]
+
+            def observer(progress: Progress) -> None:
+                for observe in observers:
+                    observe(progress)
+
             results = run_design(
                 design,
                 folder,
@@ -69,10 +86,24 @@ def run_design_command(
                 retry_failed=retry_failed,
                 observer=observer,
             )
+            if study is not None:
+                study.wait()
     except KeyboardInterrupt:
         print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
         return INTERRUPTED
     return _report(results, folder, quiet)
+
+
+@contextmanager
+def _page(design: Design, folder: Path, workers: int | None, page: tuple[str, int]) -> Iterator["Study"]:
+    """Show the runs in a page within the block."""
+    from covey.cli.live import say_where  # loads the server
+    from covey.viewer import Server
+    from covey.viewer.study import Study
+
+    with Study(design, folder, workers, page[0]) as study, Server(study, *page) as server:
+        say_where(server)
+        yield study
 
 
 def results_command(

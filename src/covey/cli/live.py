@@ -1,7 +1,9 @@
-"""`covey run --live`: a run in a web page."""
+"""`covey run --live` and `covey live`: a run, and the gallery of scenarios, in a web page."""
 
 import os
+import signal
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +12,7 @@ from covey.results.run import Run
 from covey.scenario.records import Scenario
 from covey.scenario.run import run_scenario
 from covey.viewer import Live, Server
+from covey.viewer.gallery import Gallery
 
 
 def run_live(
@@ -31,7 +34,22 @@ def run_live(
         live.before_step(sim)
 
     with Server(live, *page) as server:
-        print(f"watch and steer  {server.url}\nonly watch       {server.view_url}", file=sys.stderr, flush=True)
-        if sys.stderr.isatty() and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
-            webbrowser.open(server.url)
+        say_where(server)
         return run_scenario(scenario, folder, observers=(*observers, live.observe), before_step=before, **options)
+
+
+def gallery_command(host: str, port: int) -> None:
+    """Show the scenarios in a web page that starts runs, until Ctrl-C."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # so that the runs end with it, also in the background
+        signal.signal(number, signal.default_int_handler)
+    with Gallery(Path.cwd(), host) as gallery, Server(gallery, host, port) as server:
+        say_where(server)
+        print("end              Ctrl-C; runs that you have started end, too", file=sys.stderr, flush=True)
+        threading.Event().wait()
+
+
+def say_where(server: Server) -> None:
+    """Print the addresses of a page; in a terminal with a screen, open it."""
+    print(f"watch and steer  {server.url}\nonly watch       {server.view_url}", file=sys.stderr, flush=True)
+    if sys.stderr.isatty() and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
+        webbrowser.open(server.url)

@@ -17,7 +17,7 @@ from covey.viewer.details import details_of
 from covey.viewer.gate import Gate
 from covey.viewer.hub import Client, Hub
 from covey.viewer.layers import layers_of
-from covey.viewer.messages import Do, End, Message, Pause, Play, Speed, Step, Watch
+from covey.viewer.messages import Do, End, Form, Launch, Message, Open, Pause, Play, Quit, Speed, Step, Watch
 
 LOG = logging.getLogger("covey")
 _TRAIL = 64
@@ -158,6 +158,8 @@ class Live:
                 self._wake()  # viewers see where it stands
                 hub.say({"type": "state", **gate.state})
                 hub.say({"type": "done", "id": message.id}, client)
+            case Form() | Launch() | Open() | Quit():
+                hub.say({"type": "refused", "id": message.id, "text": "this page shows one run"}, client)
             case _:
                 self._calls.put((client, message))
                 self._wake()

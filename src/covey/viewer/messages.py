@@ -79,7 +79,41 @@ class Do(Message):
     event: dict[str, Any] = Field(description="The event, without a time.")
 
 
-AnyMessage = Annotated[Ack | Watch | Play | Pause | Speed | Step | End | Do, Field(discriminator="type")]
+class Form(Message):
+    """Give the form of a scenario, in a gallery."""
+
+    type: Literal["form"]
+    name: str = Field(max_length=300, description="Name on the scenario's card.")
+
+
+class Launch(Message):
+    """Start a run of a scenario, in a gallery; ``done`` tells the address of its page."""
+
+    type: Literal["launch"]
+    name: str = Field(max_length=300, description="Name on the scenario's card.")
+    changes: dict[str, str] = Field(
+        default={}, max_length=500, description="What was filled in, by dotted path: text as after ``-s path=``."
+    )
+    speed: str = Field(default="1", max_length=20, description="max, or simulated seconds per second.")
+
+
+class Open(Message):
+    """Open a run that has ended; ``done`` tells the address of its page."""
+
+    type: Literal["open"]
+    run: str = Field(max_length=100, description="Its number in a gallery, its id in a study.")
+
+
+class Quit(Message):
+    """End a run that this gallery has started."""
+
+    type: Literal["quit"]
+    run: str = Field(max_length=100, description="Its number.")
+
+
+AnyMessage = Annotated[
+    Ack | Watch | Play | Pause | Speed | Step | End | Do | Form | Launch | Open | Quit, Field(discriminator="type")
+]
 VIEWING = (Ack, Watch)
 """The messages that a page may send that only watches."""
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyMessage)

@@ -1,0 +1,155 @@
+"""The form of a scenario: its values with what their JSON schema says, and the check of what somebody has filled in."""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+from covey.controllers import controllers
+from covey.errors import InvalidValueError, Problem, ScenarioError
+from covey.named import Named
+from covey.onboard.controller import parameters_of
+from covey.registry import looking
+from covey.robots.model import RobotModel
+from covey.scenario.build import set_up
+from covey.scenario.controller import ControllerReference
+from covey.scenario.dump import plain
+from covey.scenario.load import load_scenario
+from covey.scenario.overrides import override, parse_override
+from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import parse_scalar
+
+_PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z0-9_]\w*)*")
+_FIRST = ("controller", "count")
+_LEFT_OUT = ("format", "name", "description", "seed")
+
+Field = dict[str, Any]
+
+
+def form_of(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return the parts of the form: ``title`` and ``fields``; the first part holds what most people change.
+
+    A field has the ``path`` of an override, ``value`` (as after ``-s path=``), ``kind`` (integer, number, flag, choice
+    or text), ``help``, and where its schema has them ``choices``, ``least`` and ``most``.
+    """
+    first, parts = list[Field](), list[dict[str, Any]]()
+    for group in scenario.robots:
+        fields = list(_fields(group, f"robots.{group.name}"))
+        chosen = [field for name in _FIRST for field in fields if field["path"] == f"robots.{group.name}.{name}"]
+        first += chosen
+        rest = [field for field in fields if field not in chosen and not field["path"].endswith(".name")]
+        parts.append({"title": f"Robots: {group.name}", "fields": rest})
+    first.append(_field("seed", scenario.seed, _properties(Scenario)["seed"]))
+    for name, schema in _properties(Scenario).items():
+        if name in _LEFT_OUT or name == "robots":
+            continue
+        value = getattr(scenario, name)
+        is_record = isinstance(value, BaseModel) and not isinstance(value, Named)
+        fields = list(_fields(value, name)) if is_record else [_field(name, value, schema)]
+        parts.append({"title": name.replace("_", " ").capitalize(), "fields": fields})
+    return [{"title": "", "fields": first}, *parts]
+
+
+def checked(source: str, changes: Mapping[str, str]) -> Scenario:
+    """Return the scenario with what somebody has filled in, each as after ``-s path=``. No code of files is run.
+
+    Raises:
+        ScenarioError: all problems; the ``file`` of each is the path of its field, if it has one.
+    """
+    values, problems = dict[str, Any](), list[Problem]()
+    for path, text in changes.items():
+        if not _PATH.fullmatch(path):
+            raise InvalidValueError(f"{path!r:.80} is not the path of a value")
+        try:
+            values |= dict([parse_override(f"{path}={text}")])
+        except ScenarioError as error:
+            problems += [Problem(problem.message, path) for problem in error.problems]
+    if problems:
+        raise ScenarioError(problems)
+    try:
+        with looking() as seen:
+            scenario = load_scenario(source)
+            if values:
+                scenario = override(scenario, values, trusted_only=True)
+            if not seen.stand_ins:
+                set_up(scenario)
+    except ScenarioError as error:
+        raise ScenarioError([_placed(problem, changes) for problem in error.problems]) from None
+    return scenario
+
+
+def _placed(problem: Problem, paths: Iterable[str]) -> Problem:
+    """Return a problem with the path of the field that it is about in place of the file, if it can be told."""
+    if problem.file.startswith("-s "):
+        return Problem(problem.message, problem.file.removeprefix("-s "))
+    head, colon, _ = problem.message.partition(": ")
+    below = [path for path in paths if colon and path.startswith(head)]
+    named = [path for path in below if re.search(rf"\b{path.rpartition('.')[2]}\b", problem.message)]
+    return Problem(problem.message, next(iter(named or below), ""))
+
+
+def _fields(record: BaseModel, path: str) -> Iterator[Field]:
+    """Yield the fields of a record, and of the records in it."""
+    for name, schema in _properties(type(record)).items():
+        value = getattr(record, _attribute(type(record), name))
+        below = f"{path}.{name}"
+        if isinstance(value, ControllerReference):
+            yield from _controller(value, schema, below)
+        elif isinstance(value, BaseModel) and not isinstance(value, Named | RobotModel):
+            yield from _fields(value, below)
+        elif "const" not in schema:
+            yield _field(below, value, schema)
+
+
+def _controller(value: ControllerReference, schema: dict[str, Any], path: str) -> Iterator[Field]:
+    names = controllers.names()
+    choices = names if value.reference in names else [value.reference, *names]
+    yield {"path": path, "value": value.reference, "kind": "choice", "choices": choices, "help": _help(schema)}
+    for name, parameter in (parameters_of(value.target) or {}).items() if callable(value.target) else ():
+        default = None if parameter.default is inspect.Parameter.empty else parameter.default
+        found = value.parameters.get(name, default)
+        if found is None or isinstance(found, bool | int | float | str | list | tuple | dict):
+            yield _field(f"{path}.{name}", found, {"description": f"Parameter of {value.reference}."})
+
+
+def _field(path: str, value: Any, schema: dict[str, Any]) -> Field:
+    field: Field = {"path": path, "value": _text(plain(value)), "kind": "text", "help": _help(schema)}
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        field["kind"] = kind
+        field |= {mine: schema[key] for mine, key in (("least", "minimum"), ("most", "maximum")) if key in schema}
+    elif kind == "boolean":
+        field["kind"] = "flag"
+    options = [schema, *schema.get("anyOf", ())]
+    choices = [choice for option in options for choice in option.get("enum", ())]
+    if choices and all("enum" in option or option.get("type") == "null" or option is schema for option in options):
+        field |= {"kind": "choice", "choices": [*([""] if "anyOf" in schema else []), *choices]}
+    return field
+
+
+def _help(schema: dict[str, Any]) -> str:
+    return schema.get("description", "")
+
+
+@cache
+def _properties(record: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    """Return what the JSON schema says of each key of a record."""
+    return record.model_json_schema()["properties"]
+
+
+def _attribute(record: type[BaseModel], key: str) -> str:
+    return next(name for name, field in record.model_fields.items() if (field.alias or name) == key)
+
+
+def _text(value: Any) -> str:
+    """Return a value as somebody types it after ``-s path=``: YAML in one line; nothing for null."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and parse_scalar(value) == value and not value.startswith(tuple("[{\"'&*!|>%@`#")):
+        return value
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
+    return text.removesuffix("...\n").strip()

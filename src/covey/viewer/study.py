@@ -1,0 +1,185 @@
+"""`Study`: the runs of a design in a page while they are computed: state, metrics, failures, time to go."""
+
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import covey
+from covey.errors import CoveyError, InvalidValueError
+from covey.experiments.analysis.summary import USUAL
+from covey.experiments.analysis.table import parameters_of, text_of
+from covey.experiments.design.records import Design
+from covey.experiments.run import Progress
+from covey.experiments.workers.folder import FAILURES, RUNS, read_plan, read_rows
+from covey.experiments.workers.row import Row
+from covey.viewer.children import Replays
+from covey.viewer.hub import Client, Hub
+from covey.viewer.messages import Message, Open, Watch
+
+_POLL_S = 0.5
+_WORK = re.compile(r"\.([0-9a-f]+)\..+\.\d+")
+"""Name of the folder of a run that is being computed: see `covey.experiments.workers.folder.work_folder`."""
+
+
+class Study:
+    """Shows the runs of a design; give `observe` to `run_design`. It only reads.
+
+    Args:
+        design: the design.
+        folder: its folder.
+        workers: number of runs at a time; None: other machines decide.
+        host: the address on which pages of finished runs listen.
+
+    Attributes:
+        hub: the viewers.
+    """
+
+    def __init__(self, design: Design, folder: Path, workers: int | None, host: str = "127.0.0.1"):
+        self.hub, self.folder = Hub(), folder
+        self._design, self._workers = design, workers
+        self._replays = Replays(host)
+        self._pool = ThreadPoolExecutor(2, "covey-study")
+        self._runs: list[dict[str, Any]] = []
+        self._places: dict[str, list[int]] = {}  # of each run id in the table
+        self._metrics: tuple[str, ...] = tuple(design.metrics) or USUAL
+        self._first = 0.0
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+
+    def __enter__(self) -> "Study":
+        threading.Thread(target=self._poll, name="covey-study", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._replays.end()
+
+    def observe(self, progress: Progress) -> None:
+        """Take in that the first run is about to begin, or that one has ended."""
+        with self._lock:
+            if progress.row is None:
+                self._begin()
+                changed = []
+            else:
+                changed = self._set(progress.row["run_id"], _of_row(progress.row, self._metrics))
+        self._tell(changed, self._progress(progress))
+
+    def wait(self) -> None:
+        """Say that no more runs will be computed, and wait until nobody looks any more."""
+        self._over.set()
+        self.hub.hello = {**self.hub.hello, "over": True}
+        self.hub.say({"type": "study", "runs": [], "over": True})
+        while self.hub.clients:
+            time.sleep(0.2)
+
+    def _begin(self) -> None:
+        entries = read_plan(self.folder)["runs"]
+        names = parameters_of(entries)
+        rows = read_rows(self.folder, [one["run_id"] for one in entries])
+        for i, one in enumerate(entries):
+            row = rows.get(one["run_id"])
+            said = {"state": "waiting"} if row is None else _of_row(row, self._metrics)
+            values = [text_of(one["parameters"].get(name)) for name in names]
+            self._places.setdefault(one["run_id"], []).append(i)
+            known = {"i": i, "run": one["run_id"], "vector": one["vector"], "iteration": one["iteration"]}
+            self._runs.append(known | {"values": values} | said)
+        self._first = time.monotonic()
+        report = self._design.report
+        hello = {
+            "type": "hello",
+            "mode": "study",
+            "covey": covey.__version__,
+            "name": self._design.design,
+            "description": self._design.description,
+            "folder": str(self.folder),
+            "workers": self._workers,
+            "parameters": names,
+            "metrics": list(self._metrics),
+            "x": None if report is None else report.x,
+            "line": None if report is None else report.line,
+            "runs": self._runs,
+            "over": False,
+        }
+        self.hub.describe(hello, {})
+
+    def _set(self, run_id: str, said: dict[str, Any]) -> list[dict[str, Any]]:
+        """Change what is known of a run; return its changed lines."""
+        changed = []
+        for i in self._places.get(run_id, ()):
+            if any(self._runs[i].get(key) != value for key, value in said.items()):
+                self._runs[i] = self._runs[i] | said
+                changed.append(self._runs[i])
+        return changed
+
+    def _progress(self, progress: Progress) -> dict[str, Any]:
+        ended, left = progress.done - progress.before, progress.total - progress.done
+        spent = time.monotonic() - self._first
+        to_go_s = spent / ended * left if ended else None
+        return {
+            "total": progress.total,
+            "done": progress.done,
+            "failed": progress.failed,
+            "to_go_s": to_go_s if left else 0.0,
+            "remarks": list(progress.remarks),
+        }
+
+    def _tell(self, changed: list[dict[str, Any]], progress: dict[str, Any] | None = None) -> None:
+        hello = {**self.hub.hello, "runs": list(self._runs)}
+        if progress is not None:
+            hello["progress"] = progress
+        self.hub.hello = hello
+        if changed or progress is not None:
+            self.hub.say({"type": "study", "runs": changed} | ({} if progress is None else {"progress": progress}))
+
+    def _poll(self) -> None:
+        """Look which runs are being computed: each has a temporary folder."""
+        while not self._over.wait(_POLL_S):
+            with suppress(OSError):
+                names = [path.name for path in (self.folder / RUNS).iterdir()] if self._runs else []
+                found = {match[1] for match in map(_WORK.fullmatch, names) if match}
+                with self._lock:
+                    changed = []
+                    for run in list(self._runs):
+                        if run["state"] in ("waiting", "running"):
+                            state = "running" if run["run"] in found else "waiting"
+                            changed += self._set(run["run"], {"state": state})
+                if changed:
+                    self._tell(changed)
+
+    # -- the server's thread -------------------------------------------------------------------------------------------
+
+    def take(self, client: Client, message: Message) -> None:
+        """Open a run that has ended; nothing else can be asked."""
+        match message:
+            case Watch():
+                pass
+            case Open():
+                self._pool.submit(self._open, client, message)
+            case _:
+                text = "this page shows a study; nothing of it can be changed"
+                self.hub.say({"type": "refused", "id": message.id, "text": text}, client)
+
+    def _open(self, client: Client, message: Open) -> None:
+        try:
+            known = self._places.get(message.run)
+            if not known:
+                raise InvalidValueError(f"there is no run {message.run!r:.40}")
+            if self._runs[known[0]]["state"] in ("waiting", "running"):
+                raise InvalidValueError("this run has not ended; it can be opened then")
+            answer = {"type": "done", "url": self._replays.open(self.folder / RUNS / message.run)}
+        except (CoveyError, OSError) as error:
+            answer = {"type": "refused", "text": str(error)}
+        self.hub.say(answer | {"id": message.id}, client)
+
+
+def _of_row(row: Row, metrics: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the page shows of a run that has ended."""
+    values = {name: row["metrics"].get(name) for name in metrics}
+    plain = {name: value for name, value in values.items() if isinstance(value, bool | int | float)}
+    state = "failed" if row["status"] in FAILURES else "done"
+    return {"state": state, "status": row["status"], "reason": row.get("reason") or "", "metrics": plain}

@@ -1,0 +1,170 @@
+"""The gallery: cards, pictures, forms, and runs as processes of their own, over real sockets."""
+
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from tests.viewer.test_live import Viewer
+
+from covey.errors import ScenarioError
+from covey.registry import looking
+from covey.scenario.load import load_scenario
+from covey.scenario.overrides import override, parse_override
+from covey.scenario.shipped import library
+from covey.viewer import Server
+from covey.viewer.forms import checked, form_of
+from covey.viewer.gallery import Gallery, scenario_files
+from covey.viewer.pictures import picture_of
+
+MINE = "format: 1\nworld: {empty_m: [4, 4]}\nrobots: [{count: 1, start: {together: {}}}]\nstop: {timeout_s: 20}\n"
+
+
+def values(scenario):
+    return {field["path"]: field["value"] for part in form_of(scenario) for field in part["fields"]}
+
+
+@pytest.mark.parametrize("name", ["maze", "patrol", "hills"])
+def test_each_value_of_a_form_is_what_the_scenario_holds(name):
+    scenario = load_scenario(name)
+    for path, text in values(scenario).items():
+        if ".controller" not in path:  # parameters that a file leaves out are written out afterwards
+            assert override(scenario, dict([parse_override(f"{path}={text}")])) == scenario, path
+
+
+def test_a_form_has_the_schemas_words_and_limits():
+    fields = {field["path"]: field for part in form_of(load_scenario("maze")) for field in part["fields"]}
+    count = fields["robots.scout.count"]
+    assert (count["value"], count["kind"], count["least"], count["help"]) == ("6", "integer", 1, "Number of robots.")
+    assert fields["world.terrain"]["choices"] == ["loop", "cross", "zigzag", "maze"]
+    assert "minpos" in fields["robots.scout.controller"]["choices"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"robots.scout.count": "0"}, "robots.scout.count", "greater than or equal to 1"),
+        ({"stop.explored": "2", "seed": "4"}, "stop.explored", "less than or equal to 1"),
+        ({"seed": "[1"}, "seed", ""),
+        ({"world.size_m": "10"}, "world.size_m", "multiple"),
+        ({"robots.scout.count": "2000"}, "robots.scout.count", "cannot start"),
+        ({"robots.scout.controller": "./evil.py:run"}, "robots.scout.controller", "code from a file"),
+    ],
+)
+def test_problems_are_told_at_their_field(changes, path, words):
+    with pytest.raises(ScenarioError) as error:
+        checked("maze", changes)
+    (problem,) = error.value.problems
+    assert problem.file == path
+    assert words in problem.message
+
+
+def test_a_picture_shows_walls_and_robots_and_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("COVEY_CACHE_DIR", str(tmp_path))
+    from covey.kernel import cache_root
+
+    cache_root.cache_clear()
+    try:
+        with looking():
+            png = picture_of(load_scenario("maze"))
+        (kept,) = (tmp_path / "pictures").glob("*.png")
+    finally:
+        cache_root.cache_clear()
+    assert kept.read_bytes() == png
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    assert max(image.size) <= 320
+    assert sum(image.getpixel((0, 0))) < 200  # the border is a wall
+    scout = [round((side + 40) / 80 * image.width) for side in (-38, -38)]  # starts at x = -38, y = 38 m of 80
+    assert image.getpixel(tuple(scout)) == (213, 94, 0)
+
+
+def test_files_of_the_folder_are_listed_and_nothing_else(tmp_path):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(MINE)
+    (folder / ".hidden.yaml").write_text(MINE)
+    (folder / "other.yaml").write_text("a: 1")
+    (folder / "broken.yaml").write_text("{")
+    (tmp_path / "outside.yaml").write_text(MINE)
+    (folder / "link.yaml").symlink_to(tmp_path / "outside.yaml")
+    assert [path.name for path in scenario_files(folder.resolve())] == ["mine.yaml"]
+
+
+def test_cards_name_all_scenarios_and_say_what_they_are(tmp_path):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        hello = Viewer(server).until(lambda header: header["type"] == "hello")
+    assert hello["mode"] == "gallery"
+    assert {card["name"] for card in hello["cards"]} == set(library())
+    assert hello["cards"][0]["line"] == "Six Pioneers explore the maze: many walls and dead ends, like a city."
+
+
+@pytest.mark.parametrize("name", ["nowhere", "../mine.yaml", "/etc/passwd", "outside.yaml"])
+def test_only_what_is_on_a_card_can_be_run(tmp_path, name):
+    (tmp_path / "outside.yaml").write_text(MINE)
+    (tmp_path / "here").mkdir()
+    with Gallery(tmp_path / "here") as gallery, Server(gallery) as server:
+        viewer = Viewer(server)
+        for message in ({"type": "form"}, {"type": "launch"}):
+            answer = viewer.ask(**message, name=name)
+            assert answer["type"] == "refused"
+            assert "unknown scenario" in answer["text"]
+        assert not gallery.runs
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "launch", "name": "hello", "speed": "--out=/tmp"},
+        {"type": "launch", "name": "hello", "changes": {"--out": "/tmp"}},
+        {"type": "launch", "name": "hello", "changes": {"robots.robot.count": "none"}},
+        {"type": "open", "run": "1"},
+        {"type": "quit", "run": "../.."},
+        {"type": "play"},
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_words(tmp_path, message):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        answer = Viewer(server).ask(**message)
+        assert answer["type"] == "refused"
+        assert answer["text"]
+        assert not gallery.runs
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_only_watches_starts_nothing(tmp_path):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        viewer = Viewer(server, edits=False)
+        for message in (
+            {"type": "form", "name": "hello"},
+            {"type": "launch", "name": "hello"},
+            {"type": "open", "run": "1"},
+            {"type": "quit", "run": "1"},
+        ):
+            assert "only" in viewer.ask(**message)["text"]
+        assert not gallery.runs
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_path, monkeypatch):
+    monkeypatch.setenv("COVEY_AUTHKEY", "5ec2e7")
+    (tmp_path / "mine.yaml").write_text(MINE)
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        viewer, watcher = Viewer(server), Viewer(server, edits=False)
+        answer = viewer.ask(type="launch", name="mine.yaml", changes={"robots.robot.count": "2"}, speed="1")
+        assert answer["type"] == "done", answer
+        assert answer["url"].startswith("http://127.0.0.1:")
+        assert str(server.port) not in answer["url"]
+        process = gallery.runs["1"].child._process
+        assert b"5ec2e7" not in Path(f"/proc/{process.pid}/environ").read_bytes()
+        assert b"robots.robot.count=2" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        watcher.send(type="watch")
+        listed = watcher.until(lambda header: header["type"] == "runs" and header["runs"])["runs"]
+        assert listed[0]["url"] not in ("", answer["url"])  # the address that only lets watch
+        end = time.monotonic() + 60
+        while not list(tmp_path.glob("runs/mine/*/*")) and time.monotonic() < end:
+            time.sleep(0.1)
+    assert process.poll() is not None
+    assert not os.path.exists(f"/proc/{process.pid}")
+    assert list(tmp_path.glob("runs/mine/*/manifest.json"))

@@ -1,0 +1,275 @@
+/** A study: its runs as a table that fills, and a metric over its vectors. */
+
+import uPlot from "uplot";
+import type { App } from "../app";
+import type { Header } from "../wire";
+import { h } from "../ui/dom";
+import { head, opened, type Page } from "./shelf";
+
+interface Run {
+  i: number;
+  run: string;
+  vector: number;
+  iteration: number;
+  values: string[];
+  state: "waiting" | "running" | "done" | "failed";
+  status?: string;
+  reason?: string;
+  metrics?: Record<string, number | boolean>;
+}
+
+interface Progress {
+  total: number;
+  done: number;
+  failed: number;
+  to_go_s: number | null;
+  remarks: string[];
+}
+
+const MOST_LINES = 1000;
+const STATES = ["waiting", "running", "done", "failed"] as const;
+const MARKS = { waiting: "○", running: "◐", done: "●", failed: "✕" };
+const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a00", "#666666"];
+
+export class Study implements Page {
+  readonly element: HTMLElement;
+  private runs: Run[];
+  private parameters: string[];
+  private bar = h("progress", { "aria-label": "Runs that have ended" });
+  private counts = h("p", { class: "counts", role: "status" });
+  private metric: HTMLSelectElement;
+  private filter: HTMLSelectElement;
+  private body = h("tbody");
+  private lines = new Map<number, HTMLTableRowElement>();
+  private chart = h("div", { class: "chart", role: "img" });
+  private plot: uPlot | null = null;
+  private cut = h("p", { class: "quiet" });
+  private progress: Progress | null = null;
+  private over: boolean;
+  private workers: number | null;
+  private edits: boolean;
+  private drawn = 0;
+  private x: string | null;
+  private line: string | null;
+
+  constructor(
+    private app: App,
+    hello: Header,
+  ) {
+    this.runs = hello.runs as Run[];
+    this.parameters = hello.parameters as string[];
+    this.over = Boolean(hello.over);
+    this.workers = hello.workers as number | null;
+    this.edits = Boolean(hello.edits);
+    this.x = hello.x as string | null;
+    this.line = hello.line as string | null;
+    document.title = `${hello.name} – Covey`;
+    this.metric = h(
+      "select",
+      { id: "study-metric", onchange: () => this.show() },
+      ...(hello.metrics as string[]).map((name) => h("option", { value: name }, name)),
+    );
+    this.filter = h(
+      "select",
+      { id: "study-filter", onchange: () => this.fill() },
+      ...["all", ...STATES].map((state) => h("option", { value: state }, state)),
+    );
+    const heads = ["State", "Vector", "Iteration", ...this.parameters.map(short), "Value", ""];
+    const table = h(
+      "table",
+      { "aria-label": "Runs" },
+      h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+      this.body,
+    );
+    this.element = h(
+      "div",
+      { class: "study" },
+      head(app, String(hello.name), String(hello.description).split("\n")[0]),
+      h("div", { class: "progress" }, this.bar, this.counts),
+      h(
+        "section",
+        { "aria-labelledby": "study-curve" },
+        h("div", { class: "row" }, h("h2", { id: "study-curve" }, "Curve"), h("label", { for: "study-metric" }, "Metric"), this.metric),
+        this.chart,
+      ),
+      h(
+        "section",
+        { "aria-labelledby": "study-runs" },
+        h("div", { class: "row" }, h("h2", { id: "study-runs" }, "Runs"), h("label", { for: "study-filter" }, "Show"), this.filter),
+        h("div", { class: "table", tabindex: "0", role: "group", "aria-labelledby": "study-runs" }, table),
+        this.cut,
+      ),
+    );
+    this.progress = (hello.progress as Progress) ?? null;
+    new ResizeObserver(() => this.show()).observe(this.chart);
+    new MutationObserver(() => this.show()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    this.fill();
+    this.count();
+  }
+
+  take(header: Header): void {
+    if (header.type !== "study") return;
+    for (const run of header.runs as Run[]) {
+      this.runs[run.i] = run;
+      const line = this.lines.get(run.i);
+      if (line && this.chosen(run)) line.replaceWith(this.row(run));
+      else if (line) {
+        line.remove();
+        this.lines.delete(run.i);
+      } else if (this.chosen(run)) this.later();
+    }
+    if (header.progress) this.progress = header.progress as Progress;
+    if (header.over) this.over = true;
+    this.count();
+    if ((header.runs as Run[]).some((run) => run.metrics)) this.show();
+  }
+
+  private later(): void {
+    cancelAnimationFrame(this.drawn);
+    this.drawn = requestAnimationFrame(() => this.fill());
+  }
+
+  private chosen(run: Run): boolean {
+    return this.filter.value === "all" || run.state === this.filter.value;
+  }
+
+  private fill(): void {
+    const chosen = this.runs.filter((run) => this.chosen(run));
+    this.lines.clear();
+    this.body.replaceChildren(...chosen.slice(0, MOST_LINES).map((run) => this.row(run)));
+    this.cut.textContent = chosen.length > MOST_LINES ? `and ${chosen.length - MOST_LINES} more` : "";
+  }
+
+  private row(run: Run): HTMLTableRowElement {
+    const value = run.metrics?.[this.metric.value];
+    const ended = run.state === "done" || run.state === "failed";
+    const open = h("button", { type: "button", "aria-label": `Open vector ${run.vector}, iteration ${run.iteration}`, onclick: () => this.open(run) }, "Open");
+    const state = h("span", { class: "state", "data-state": run.state }, `${MARKS[run.state]} ${run.state === "done" ? run.status : run.state}`);
+    const line = h(
+      "tr",
+      {},
+      h("td", {}, state, run.reason ? h("p", { class: "bad" }, run.reason) : null),
+      h("td", { class: "number" }, String(run.vector)),
+      h("td", { class: "number" }, String(run.iteration)),
+      ...run.values.map((text) => h("td", {}, text)),
+      h("td", { class: "number" }, typeof value === "number" ? shown(value) : ended ? "–" : ""),
+      h("td", {}, ended && this.edits ? open : null),
+    );
+    this.lines.set(run.i, line);
+    return line;
+  }
+
+  private open(run: Run): void {
+    this.app.say("Opening …");
+    this.app.connection!.ask({ type: "open", run: run.run }).then(
+      (answer) => location.assign(opened(answer.url as string, "study")),
+      (error: Error) => this.app.say(error.message),
+    );
+  }
+
+  private count(): void {
+    const { progress } = this;
+    const running = this.runs.filter((run) => run.state === "running").length;
+    const parts = progress ? [`${progress.done} of ${progress.total} runs have ended`] : [];
+    if (progress?.failed) parts.push(`${progress.failed} failed`);
+    if (!this.over) {
+      parts.push(`${running} running`);
+      if (this.workers !== null) parts.push(`${this.workers} ${this.workers === 1 ? "worker" : "workers"}`);
+      if (progress?.to_go_s) parts.push(`about ${clock(progress.to_go_s)} to go`);
+    }
+    parts.push(...(progress?.remarks ?? []));
+    const text = parts.join(" · ");
+    if (this.counts.textContent !== text) this.counts.textContent = text;
+    this.bar.max = progress?.total || 1;
+    this.bar.value = progress?.done ?? 0;
+  }
+
+  /** Draws the chosen metric: the median of each setting as a line, each run as a point. */
+  private show(): void {
+    const name = this.metric.value;
+    for (const [i, line] of this.lines) {
+      const value = this.runs[i].metrics?.[name];
+      if (this.runs[i].metrics) line.children[3 + this.parameters.length].textContent = typeof value === "number" ? shown(value) : "–";
+    }
+    const { xs, label, series } = this.curves(name);
+    const style = getComputedStyle(document.documentElement);
+    const [ink, edge] = [style.getPropertyValue("--quiet").trim(), style.getPropertyValue("--edge").trim()];
+    const axis = { stroke: ink, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge, width: 1 } };
+    this.plot?.destroy();
+    const width = this.chart.clientWidth;
+    const count = this.runs.filter((run) => typeof run.metrics?.[name] === "number").length;
+    this.chart.setAttribute("aria-label", `${name} over ${label}: ${count} of ${this.runs.length} runs have a value. The table below lists them.`);
+    if (!width) return;
+    this.plot = new uPlot(
+      {
+        width,
+        height: 240,
+        scales: { x: { time: false, range: (_, low, high) => [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)] } },
+        axes: [{ ...axis, label, labelSize: 20 }, { ...axis, size: 64 }],
+        legend: { show: series.length > 2, live: false },
+        cursor: { show: false },
+        series: [
+          {},
+          ...series.map(({ title, points }, k) => {
+            const stroke = COLORS[Math.floor(k / 2) % COLORS.length];
+            return points
+              ? { label: title, stroke, width: 0, paths: () => null, points: { show: true, size: 7, fill: "transparent", stroke } }
+              : { label: title, stroke, width: 2, spanGaps: true, points: { show: true, size: 5, fill: stroke } };
+          }),
+        ],
+      },
+      [xs, ...series.map(({ values }) => values)] as uPlot.AlignedData,
+      this.chart,
+    );
+  }
+
+  private curves(name: string): { xs: number[]; label: string; series: { title: string; points: boolean; values: (number | null)[] }[] } {
+    const at = this.x === null ? -1 : this.parameters.indexOf(this.x);
+    const numeric = at >= 0 && this.runs.every((run) => run.values[at] !== "" && Number.isFinite(Number(run.values[at])));
+    const lines = this.line === null ? -1 : this.parameters.indexOf(this.line);
+    const groups = new Map<string, Map<number, number[]>>();
+    for (const run of this.runs) {
+      const value = run.metrics?.[name];
+      const x = numeric ? Number(run.values[at]) : run.vector;
+      const key = numeric && lines >= 0 ? run.values[lines] : "";
+      const group = groups.get(key) ?? new Map<number, number[]>();
+      groups.set(key, group);
+      const found = group.get(x) ?? [];
+      group.set(x, found);
+      if (typeof value === "number") found.push(value);
+    }
+    const places = [...new Set([...groups.values()].flatMap((group) => [...group.keys()]))].sort((a, b) => a - b);
+    const deepest = Math.max(1, ...[...groups.values()].flatMap((group) => [...group.values()].map((found) => found.length)));
+    const xs = places.flatMap((x) => new Array<number>(deepest).fill(x));
+    const series = [...groups].flatMap(([key, group]) => {
+      const each = places.flatMap((x) => Array.from({ length: deepest }, (_, k) => group.get(x)?.[k] ?? null));
+      const middle = places.flatMap((x) => Array.from({ length: deepest }, (_, k) => (k === 0 ? median(group.get(x) ?? []) : null)));
+      return [
+        { title: key || "median", points: false, values: middle },
+        { title: key ? `${key}, each run` : "each run", points: true, values: each },
+      ];
+    });
+    return { xs, label: numeric ? this.x! : "vector", series };
+  }
+}
+
+function short(path: string): string {
+  return path.split(".").slice(-2).join(".");
+}
+
+function median(values: number[]): number | null {
+  if (!values.length) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function shown(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toPrecision(5).replace(/\.?0+$/, "");
+}
+
+function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  return whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
