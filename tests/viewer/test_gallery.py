@@ -2,8 +2,8 @@
 
 import io
 import os
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -62,16 +62,10 @@ def test_problems_are_told_at_their_field(changes, path, words):
 
 
 def test_a_picture_shows_walls_and_robots_and_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("COVEY_CACHE_DIR", str(tmp_path))
-    from covey.kernel import cache_root
-
-    cache_root.cache_clear()
-    try:
-        with looking():
-            png = picture_of(load_scenario("maze"))
-        (kept,) = (tmp_path / "pictures").glob("*.png")
-    finally:
-        cache_root.cache_clear()
+    monkeypatch.setattr("covey.viewer.pictures.cache_root", lambda: tmp_path)
+    with looking():
+        png = picture_of(load_scenario("maze"))
+    (kept,) = (tmp_path / "pictures").glob("*.png")
     assert kept.read_bytes() == png
     image = Image.open(io.BytesIO(png)).convert("RGB")
     assert max(image.size) <= 320
@@ -162,9 +156,19 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
         watcher.send(type="watch")
         listed = watcher.until(lambda header: header["type"] == "runs" and header["runs"])["runs"]
         assert listed[0]["url"] not in ("", answer["url"])  # the address that only lets watch
-        end = time.monotonic() + 60
-        while not list(tmp_path.glob("runs/mine/*/*")) and time.monotonic() < end:
-            time.sleep(0.1)
+        port = int(answer["url"].split(":")[2].split("/")[0])
+        of_run = Viewer(SimpleNamespace(url=answer["url"], port=port))
+        of_run.send(type="watch")
+        of_run.until(lambda header: header.get("step", 0) > 0, timeout=120)
+        of_run.socket.close()
+        viewer.ask(type="quit", run="1")
+        viewer.until(lambda header: header["type"] == "runs" and not header["runs"][0]["running"])
+        (folder,) = tmp_path.glob("runs/mine/*")
+        assert gallery.runs["1"].folder == folder
+        assert gallery.runs["1"].state == "stopped"
+        again = viewer.ask(type="open", run="1")
+        assert again["type"] == "done", again
+        assert again["url"] != answer["url"]
     assert process.poll() is not None
     assert not os.path.exists(f"/proc/{process.pid}")
     assert list(tmp_path.glob("runs/mine/*/manifest.json"))

@@ -40,8 +40,8 @@ class Started:
     def folder(self) -> Path | None:
         """Its folder, which it names at its end; None before, and if it has left none."""
         for line in reversed(self.child.words):
-            found = re.search(r"(?:^|record up to now is in )(\S.*)$", line)
-            if found and ((path := self.child.folder / found[1]) / "manifest.json").is_file():
+            named = re.fullmatch(r"(?:interrupted; the record up to now is in )?(\S.*)", line)
+            if named and ((path := self.child.folder / named[1]) / "manifest.json").is_file():
                 return path
         return None
 
@@ -75,6 +75,7 @@ class Gallery:
         self._work = ThreadPoolExecutor(3, "covey-gallery")
         self._pictures: dict[str, str] = {}
         self._sources: dict[str, str] = {}
+        self._closing = False
         self._look()
 
     def __enter__(self) -> "Gallery":
@@ -82,6 +83,7 @@ class Gallery:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._closing = True
         self._work.shutdown(wait=False, cancel_futures=True)
         children = [run.child for run in self.runs.values()]
         for child in children:
@@ -89,6 +91,7 @@ class Gallery:
         for child in children:
             child.end()
         self._replays.end()
+        self._work.shutdown()
 
     # -- cards ---------------------------------------------------------------------------------------------------------
 
@@ -109,6 +112,8 @@ class Gallery:
         """Look for new files, and draw the pictures that are missing, one after the other."""
         self._look()
         for name, source in list(self._sources.items()):
+            if self._closing:
+                return
             if name in self._pictures:
                 continue
             with suppress(CoveyError, OSError, MemoryError), looking():
