@@ -140,7 +140,7 @@ def test_statuses_and_traffic():
     assert detail(sim, "statuses")[1]["statuses"] == ["going", "going"]
     arrays, _ = detail(sim, "traffic")
     assert (arrays["sent"] > 0).all()
-    np.testing.assert_array_equal(arrays["sent"], sim.communication.network.sent_bytes)
+    assert arrays["sent"].sum() == arrays["received"].sum()  # between two robots nothing is lost here
 
 
 def test_each_detail_can_be_watched_in_any_run():

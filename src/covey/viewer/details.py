@@ -137,11 +137,8 @@ def _links(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> 
 
 def _traffic(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
     """``sent``, ``received`` (n,): bytes since the start."""
-    network = sim.communication.network
-    arrays["sent"], arrays["received"] = (
-        network.sent_bytes.astype(np.float64),
-        network.received_bytes.astype(np.float64),
-    )
+    total = sim.communication.network.traffic.total
+    arrays["sent"], arrays["received"] = total("bytes_sent").astype(float), total("bytes_received").astype(float)
 
 
 def _tags(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
