@@ -8,9 +8,11 @@ from tests.viewer.test_live import Viewer
 
 import covey
 from covey.cli import main
+from covey.results.landscape import Change, Landscape
 from covey.viewer import Server
 from covey.viewer.description import description_of
-from covey.viewer.recorded import Recorded, first_covered, messages_of
+from covey.viewer.layers import layers_of as layers_of_live
+from covey.viewer.recorded import Recorded, changes_of, first_covered, layers_of, messages_of
 from covey.viewer.wire import dumps, unpack
 
 
@@ -38,9 +40,11 @@ def test_changes_of_the_truth_lead_back_to_each_step(recorded):
     run, seen = recorded
     _, arrays = unpack(list(messages_of(run, []))[1])
     cells = run.maps.truth.cells.copy()
-    for step, cell, before, _ in arrays["changed"][::-1]:
+    changes = zip(*arrays["changed:truth"].T, arrays["before:truth"], arrays["after:truth"], strict=True)
+    for step, cell, before, after in reversed(list(changes)):
         if step <= 20:
             break
+        assert cells.reshape(-1)[cell] == after
         cells.reshape(-1)[cell] = before
     np.testing.assert_array_equal(cells, seen[20]["truth"])
     assert not np.array_equal(cells, seen[60]["truth"])
@@ -94,3 +98,34 @@ def test_doors_are_described_while_a_run_lasts_and_afterwards(tmp_path):
     run = sim.run(until_s=0.5)
     assert [door["name"] for door in live["world"]["doors"]] == [door.name for door in world.doors] != []
     assert json.loads(next(messages_of(run)))["world"]["doors"] == live["world"]["doors"]
+
+
+def test_changes_of_the_ground_lead_back_to_each_step():
+    rng = np.random.default_rng(1)
+    altitude, states, changes = rng.random((6, 8)), {}, []
+    for step, row, column in ((3, 0, 2), (5, 1, 1), (9, 3, 4)):
+        states[step - 1] = altitude.copy()
+        before = altitude[row : row + 3, column : column + 3].copy()
+        after = before + np.array([[0.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 0.0]])
+        altitude[row : row + 3, column : column + 3] = after
+        changes.append(Change(step, row, column, before, after))
+    arrays = changes_of(Landscape(altitude, np.array([0.0, 0.0, 1.0]), changes, {}, 1.0))
+    assert len(arrays["changed:ground"]) == 3 * 5  # corners do not change
+    for step, state in states.items():
+        cells = altitude.astype(np.float32)
+        for k in reversed(range(len(arrays["changed:ground"]))):
+            at, cell = arrays["changed:ground"][k]
+            if at > step:
+                assert cells.reshape(-1)[cell] == arrays["after:ground"][k]
+                cells.reshape(-1)[cell] = arrays["before:ground"][k]
+        np.testing.assert_array_equal(cells, state.astype(np.float32))
+
+
+def test_layers_have_the_names_of_those_of_a_run_that_lasts(recorded):
+    run, _ = recorded
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    sim = covey.Simulation(world, robots=3, controller="nearest_frontier", seed=3, share_maps=1.0)
+    assert set(layers_of(run)) - set(layers_of_live(sim)) == {"first_covered"}
+    hello = json.loads(next(messages_of(run)))
+    assert "first_explored" not in hello["at_end"]
+    assert {"last_covered", "map:robot0"} <= set(hello["at_end"]) <= set(hello["layers"])

@@ -380,7 +380,7 @@ export const LAYERS: LayerInfo[] = [
     about: "Places that some body has passed over.",
     on: (hello) => hello.mission.kind === "coverage",
     there: has("last_covered"),
-    cells: () => ["last_covered"],
+    cells: ({ hello }) => [hello!.layers.includes("first_covered") ? "first_covered" : "last_covered"],
     order: 3,
     style: ({ colors }) => ({
       uniforms: { covered: tint(colors.covered) },

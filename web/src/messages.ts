@@ -16,6 +16,9 @@ export interface Hello {
   robots: RobotInfo[];
   world: WorldInfo;
   layers: string[];
+  /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
+  at_end?: string[];
+  details?: string[];
 }
 
 export interface RobotInfo {

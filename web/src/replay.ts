@@ -14,11 +14,11 @@ export class Replay implements Player {
   factor: number | null = 1;
   private steps: Numbers = new Int32Array();
   private links: Numbers = new Int32Array();
-  private changed: Numbers = new Int32Array();
-  /** Changes of links and of the truth that are in the model. */
+  private tags: Numbers = new Float32Array();
+  private told: unknown[] = [];
+  private changes: Changes[] = [];
+  /** Changes of links that are in the model. */
   private linksTaken = 0;
-  private changesTaken = 0;
-  private truth: CellLayer | undefined;
   private pose: NumberArray | null = null;
   private estimate: NumberArray | null = null;
   private at = -1;
@@ -38,11 +38,15 @@ export class Replay implements Player {
   begin(header: Header, arrays: Arrays): void {
     const { model } = this;
     const data = (name: string) => arrays.get(name)?.data ?? new Int32Array();
-    [this.steps, this.links, this.changed] = [data("step"), data("links"), data("changed")];
+    [this.steps, this.links, this.tags] = [data("step"), data("links"), data("tag")];
+    this.told = (header.tags ?? []) as unknown[];
+    this.changes = [...arrays.keys()]
+      .filter((name) => name.startsWith("changed:"))
+      .map((name) => name.slice(8))
+      .map((name) => new Changes(model, name, data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
     this.pose = arrays.get("pose")!;
     this.estimate = arrays.get("estimate") ?? null;
     this.linksTaken = 0;
-    this.truth = undefined;
     const size = this.pose.shape[1] * 3;
     const poses = this.pose.data as Float32Array;
     model.history = Array.from(this.steps, (step, k) => ({ step, pose: poses.subarray(k * size, (k + 1) * size) }));
@@ -129,7 +133,7 @@ export class Replay implements Player {
   private follow(): void {
     const { model } = this;
     if (!this.pose || model.shown === null) return;
-    if (model.shown === this.at && model.layers.get("truth") === this.truth) return;
+    if (model.shown === this.at && !this.changes.some((one) => one.stale)) return;
     this.at = model.shown;
     const k = this.row(this.at);
     for (const [name, array] of [["pose", this.pose], ["estimate", this.estimate]] as const) {
@@ -137,8 +141,14 @@ export class Replay implements Player {
       const size = array.shape[1] * 3;
       model.arrays.set(name, { data: array.data.subarray(k * size, (k + 1) * size), shape: array.shape.slice(1) });
     }
+    if (!model.arrays.has("estimate_sigma_m")) {
+      const unknown = new Float32Array(this.pose.shape[1]).fill(NaN);
+      model.arrays.set("estimate_sigma_m", { data: unknown, shape: [unknown.length] });
+    }
+    if (!this.estimate) model.arrays.set("estimate", model.arrays.get("pose")!);
     this.followLinks();
-    this.followTruth();
+    this.followTags();
+    for (const one of this.changes) one.follow(this.at);
   }
 
   private followLinks(): void {
@@ -152,24 +162,55 @@ export class Replay implements Player {
       if (up) model.links.add(`${i} ${j}`);
       else model.links.delete(`${i} ${j}`);
     }
+    const pairs = Int32Array.from([...model.links].flatMap((pair) => pair.split(" ").map(Number)));
+    model.arrays.set("link", { data: pairs, shape: [pairs.length / 2, 2] });
+    model.arrays.set("link_chance", { data: new Float32Array(pairs.length / 2).fill(1), shape: [pairs.length / 2] });
   }
 
-  private followTruth(): void {
-    const { changed, at } = this;
-    const layer = this.model.layers.get("truth");
-    if (layer !== this.truth) this.changesTaken = changed.length / 4; // layers come as they are at the end
-    this.truth = layer;
-    if (!layer || !changed.length) return;
-    const before = this.changesTaken;
+  private followTags(): void {
+    let count = 0;
+    while (3 * count < this.tags.length && this.tags[3 * count] <= this.at) count++;
+    const places = new Float32Array(2 * count);
+    for (let k = 0; k < count; k++) places.set([this.tags[3 * k + 1], this.tags[3 * k + 2]], 2 * k);
+    this.model.arrays.set("tag", { data: places, shape: [count, 2] });
+    this.model.frame!.tags = this.told.slice(0, count);
+  }
+
+}
+
+/** Changes of a layer of cells, which can be made and taken back. */
+class Changes {
+  private layer: CellLayer | undefined;
+  private taken = 0;
+
+  constructor(
+    private model: Model,
+    private name: string,
+    private changed: Numbers,
+    private before: Numbers,
+    private after: Numbers,
+  ) {}
+
+  /** Whether the model has got the layer anew. */
+  get stale(): boolean {
+    return this.layer !== this.model.layers.get(this.name);
+  }
+
+  follow(at: number): void {
+    const { changed } = this;
+    const count = changed.length / 2;
+    if (this.stale) this.taken = count; // layers come as they are at the end
+    const layer = (this.layer = this.model.layers.get(this.name));
+    if (!layer) return;
+    const [before, across] = [this.taken, Math.ceil(layer.place.columns / TILE)];
     const set = (k: number, value: number) => {
-      const cell = changed[4 * k + 1];
+      const cell = changed[2 * k + 1];
+      const row = Math.floor(cell / layer.place.columns);
       layer.cells[cell] = value;
-      const { columns } = layer.place;
-      layer.dirty?.push(Math.floor(cell / columns / TILE) * Math.ceil(columns / TILE) + Math.floor((cell % columns) / TILE));
+      layer.dirty?.push(Math.floor(row / TILE) * across + Math.floor((cell - row * layer.place.columns) / TILE));
     };
-    while (this.changesTaken && changed[4 * this.changesTaken - 4] > at) set(--this.changesTaken, changed[4 * this.changesTaken + 2]);
-    for (; 4 * this.changesTaken < changed.length && changed[4 * this.changesTaken] <= at; this.changesTaken++)
-      set(this.changesTaken, changed[4 * this.changesTaken + 3]);
-    if (before !== this.changesTaken) layer.version++;
+    while (this.taken && changed[2 * this.taken - 2] > at) set(--this.taken, this.before[this.taken]);
+    for (; this.taken < count && changed[2 * this.taken] <= at; this.taken++) set(this.taken, this.after[this.taken]);
+    if (before !== this.taken) layer.version++;
   }
 }

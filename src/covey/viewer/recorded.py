@@ -13,6 +13,7 @@ from covey import __version__
 from covey.errors import CoveyError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
+from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
@@ -21,6 +22,8 @@ from covey.world.visibility.explored import cover
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
+_EXACT = ("truth", "ground", "first_explored", "first_covered")
+"""Layers that are known at each step; the others are known as they are at the end of the run."""
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 
 
@@ -94,6 +97,8 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "robots": robots_of(run),
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
+        "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT],
+        "details": ["estimates", *(["links"] if run.links is not None else []), "tags"],
     }
 
 
@@ -132,7 +137,8 @@ def recording_of(run: Run) -> bytes:
 
     Its arrays: ``step`` int32 (k,) and ``pose`` float32 (k, n, 3), the recorded poses; ``estimate``, the same, if a
     robot's estimate ever differs from its pose; ``links`` int32 (m, 4), changes of links: step, robot, other, 1 or 0;
-    ``changed`` int32 (c, 4), changes of the truth: step, cell, value before and after; ``time_s`` float64 (t,) and
+    ``changed:LAYER`` int32 (c, 2), changes of the truth or the ground: step and cell, with ``before:LAYER`` and
+    ``after:LAYER`` (c,); ``tag`` float32 (m, 3), tags: step, x, y [m]; ``time_s`` float64 (t,) and
     ``team:NAME`` float64 (t,), measurements of the team.
     """
     arrays = {"step": steps_of(run).astype(np.int32), "pose": run.poses.astype(np.float32)}
@@ -140,8 +146,13 @@ def recording_of(run: Run) -> bytes:
     if not np.allclose(estimate, arrays["pose"], atol=1e-4):
         arrays["estimate"] = estimate
     arrays["links"] = links_of(run)
-    if run.maps is not None and len(run.maps.changed):
-        arrays["changed"] = run.maps.changed
+    if run.maps is not None and len(changed := run.maps.changed):
+        arrays |= {"changed:truth": changed[:, :2]}
+        arrays |= {"before:truth": changed[:, 2].astype(np.uint8), "after:truth": changed[:, 3].astype(np.uint8)}
+    if run.landscape is not None and run.landscape.changes:
+        arrays |= changes_of(run.landscape)
+    tags = run.tags_left
+    arrays["tag"] = np.stack([tags[name].to_numpy().astype(np.float32) for name in ("step", "x_m", "y_m")], axis=1)
     arrays["time_s"] = run.times
     for name in run.team.columns:
         if name not in ("step", "time_s"):
@@ -150,32 +161,69 @@ def recording_of(run: Run) -> bytes:
         {name.removesuffix("_m"): value for name, value in zip(_EVENTS, row, strict=True) if value != ""}
         for row in run.events.select(_EVENTS).iter_rows()
     ]
-    return pack({"type": "recording", "status": run.status, "events": events}, arrays)
+    told = [list(row) for row in tags.select("robot", "time_s", "text").iter_rows()]
+    return pack({"type": "recording", "status": run.status, "events": events, "tags": told}, arrays)
+
+
+def changes_of(landscape: Landscape) -> dict[str, np.ndarray]:
+    """Return the changes of the ground, vertex by vertex."""
+    changed, before, after = [], [], []
+    columns = landscape.altitude.shape[1]
+    for change in landscape.changes:
+        rows, across = np.nonzero(change.before != change.after)
+        cells = (rows + change.row) * columns + across + change.column
+        changed.append(np.column_stack((np.full(len(cells), change.step), cells)))
+        before.append(change.before[rows, across])
+        after.append(change.after[rows, across])
+    return {
+        "changed:ground": np.concatenate(changed).astype(np.int32),
+        "before:ground": np.concatenate(before).astype(np.float32),
+        "after:ground": np.concatenate(after).astype(np.float32),
+    }
 
 
 def layers_of(run: Run) -> dict[str, Callable[[], tuple[Grid, np.ndarray]]]:
-    """Return the layers of cells by name; each returns its place and its cells, as they are at the end."""
-    maps = run.maps
-    if maps is None:
-        return {}
-    truth = maps.truth
-    made: dict[str, Callable[[], tuple[Grid, np.ndarray]]] = {"truth": lambda: (truth, truth.cells)}
-    if maps.explorable.any():
-        made["first_explored"] = lambda: (truth, maps.first_explored)
-        made["last_explored"] = lambda: (truth, maps.last_explored)
-    made["first_covered"] = lambda: (truth, first_covered(run))
-    made["last_covered"] = lambda: (truth, maps.last_covered)
-    if (union := maps.union) is not None:
-        made["map:union"] = lambda: (union, union.cells)
-    for name, grid in zip(run.names, maps.robots, strict=False):
-        if grid is not None:
-            made[f"map:{name}"] = lambda grid=grid: (grid, grid.cells)
+    """Return the layers of cells by name, as `covey.viewer.layers.layers_of`: place and cells, as they are at the end.
+
+    In addition there is ``first_covered``, int32: the step in which a body was first over the cell.
+    """
+    maps, landscape = run.maps, run.landscape
+    made: dict[str, Callable[[], tuple[Grid, np.ndarray]]] = {}
+    if maps is not None:
+        truth = maps.truth
+        made["truth"] = lambda: (truth, truth.cells)
+        if maps.explorable.any():
+            made["first_explored"] = lambda: (truth, maps.first_explored)
+            made["last_explored"] = lambda: (truth, maps.last_explored)
+        made["first_covered"] = lambda: (truth, first_covered(run))
+        made["last_covered"] = lambda: (truth, maps.last_covered)
+        for name, cells in (("seen_by", maps.explored_by), ("passed_by", maps.covered_by)):
+            if cells is not None:
+                made[name] = lambda cells=cells: (truth, cells.astype(np.int32))
+        if (union := maps.union) is not None:
+            made["union"] = lambda: (union, union.cells)
+        for name, grid in zip(run.names, maps.robots, strict=False):
+            if grid is not None:
+                made[f"map:{name}"] = lambda grid=grid: (grid, grid.cells)
+    if landscape is not None:
+        made["ground"] = lambda: (_around(landscape, landscape.frame[2]), landscape.altitude.astype(np.float32))
+        for name, belief in landscape.beliefs.items():
+            place, error = _around(landscape, landscape.spacing_m), belief.altitude - landscape.truth
+            made[f"altitude:{name}"] = lambda place=place, belief=belief: (place, belief.altitude)
+            made[f"error:{name}"] = lambda place=place, error=error: (place, error.astype(np.float32))
+            made[f"interval:{name}"] = lambda place=place, belief=belief: (place, belief.interval)
     return made
+
+
+def _around(landscape: Landscape, spacing_m: float) -> Grid:
+    """Return the place of cells around the vertices of a ground."""
+    x, y = landscape.frame[:2] - 0.5 * spacing_m
+    return Grid(np.zeros((1, 1)), float(spacing_m), (float(x), float(y), 0.0))
 
 
 def layer_message(name: str, place: Grid, cells: np.ndarray) -> bytes:
     """Return the message with a layer's cells."""
-    return pack({"type": "layer", "name": name, **place_of(place)}, {"cells": cells})
+    return pack({"type": "layer", "name": name, **place_of(place.with_cells(cells))}, {"cells": cells})
 
 
 def first_covered(run: Run) -> np.ndarray:

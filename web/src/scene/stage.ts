@@ -58,7 +58,8 @@ export class Stage {
   /** The layers that this run has. */
   get layers(): LayerInfo[] {
     const { hello } = this.app.model;
-    return hello ? LAYERS.filter((layer) => !layer.there || layer.there(hello)) : [];
+    const told = (name: string) => !hello?.details || hello.details.includes(name);
+    return hello ? LAYERS.filter((layer) => (layer.there?.(hello) ?? true) && (layer.details ?? []).every(told)) : [];
   }
 
   get context(): Context {
@@ -143,7 +144,7 @@ export class Stage {
         }
         mesh.material.depthTest = this.view.perspective; // walls and hills hide what is behind them
         for (const [value, number] of Object.entries(info.values?.(this.context) ?? {})) mesh.material.uniforms[value].value = number;
-        mesh.update(this.view.renderer, model.step());
+        mesh.update(this.view.renderer, model.hello.at_end?.includes(name) ? model.newestStep() : model.step());
       }
     }
     for (const [key, mesh] of this.meshes) {

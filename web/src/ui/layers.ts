@@ -35,10 +35,11 @@ export function layersPanel(app: App): HTMLElement {
       row.box.checked = on;
       const lacks = on ? (row.info.lacks?.(context) ?? "") : "";
       const legend = on && !lacks ? row.info.legend?.(context) : undefined;
-      const told = JSON.stringify([lacks, legend]);
+      const late = legend && app.model.step() < app.model.newestStep() && row.info.cells?.(app.model).some((name) => app.model.hello!.at_end?.includes(name));
+      const told = JSON.stringify([lacks, legend, late]);
       if (told === row.told) continue;
       row.told = told;
-      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []));
+      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []), ...(late ? [h("p", {}, "As it was at the end of the run.")] : []));
     }
   });
   return list;
