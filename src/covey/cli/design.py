@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +17,7 @@ from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.vectors import is_known
-from covey.experiments.run import Progress, Results, design_folder, parse_shard, processors, run_design
+from covey.experiments.run import Results, design_folder, parse_shard, processors, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
 from covey.experiments.workers.folder import RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.registry import Looking, looking
@@ -65,33 +65,31 @@ def run_design_command(
             return REACHED
     progress = nullcontext() if quiet else DesignProgress()
     workers = None if cluster is not None else processors() if jobs is None else jobs
-    try:
-        with (
-            nullcontext() if cluster is None else open_cluster(cluster, trusted_only=trusted_only) as executor,
-            nullcontext() if page is None else _page(design, folder, workers, page) as study,
-            progress as bar,
-        ):
-            observers = [one.observe for one in (bar, study) if one is not None]
-
-            def observer(progress: Progress) -> None:
-                for observe in observers:
-                    observe(progress)
-
-            results = run_design(
-                design,
-                folder,
-                jobs=jobs,
-                executor=executor,
-                shard=part,
-                retry_failed=retry_failed,
-                observer=observer,
-            )
-            if study is not None:
+    with nullcontext() if page is None else _page(design, folder, workers, page) as study:
+        try:
+            with (
+                nullcontext() if cluster is None else open_cluster(cluster, trusted_only=trusted_only) as executor,
+                progress as bar,
+            ):
+                observers = [one.observe for one in (bar, study) if one is not None]
+                results = run_design(
+                    design,
+                    folder,
+                    jobs=jobs,
+                    executor=executor,
+                    shard=part,
+                    retry_failed=retry_failed,
+                    observer=lambda progress: [observe(progress) for observe in observers],
+                )
+        except KeyboardInterrupt:
+            print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
+            return INTERRUPTED
+        code = _report(results, folder, quiet)
+        if study is not None and study.looked_at:
+            print("the page stays until you close it, or Ctrl-C", file=sys.stderr, flush=True)
+            with suppress(KeyboardInterrupt):
                 study.wait()
-    except KeyboardInterrupt:
-        print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
-        return INTERRUPTED
-    return _report(results, folder, quiet)
+    return code
 
 
 @contextmanager

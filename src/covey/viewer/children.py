@@ -135,6 +135,11 @@ class Replays:
             raise InvalidValueError("\n".join(page.words) or f"{run} cannot be shown")
         return page.url
 
+    @property
+    def any(self) -> bool:
+        """Whether there is one; nobody knows whether it is being looked at."""
+        return any(page.code is None for page in self._pages.values())
+
     def end(self) -> None:
         """End all of them."""
         for page in self._pages.values():

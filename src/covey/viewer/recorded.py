@@ -142,9 +142,10 @@ def recording_of(run: Run) -> bytes:
     ``team:NAME`` float64 (t,), measurements of the team.
     """
     arrays = {"step": steps_of(run).astype(np.int32), "pose": run.poses.astype(np.float32)}
-    estimate = run.estimates.astype(np.float32)
-    if not np.allclose(estimate, arrays["pose"], atol=1e-4):
-        arrays["estimate"] = estimate
+    if "estimate_x_m" in run.measurements.columns:  # runs of designs keep none unless they keep everything
+        estimate = run.estimates.astype(np.float32)
+        if not np.allclose(estimate, arrays["pose"], atol=1e-4):
+            arrays["estimate"] = estimate
     arrays["links"] = links_of(run)
     if run.maps is not None and len(changed := run.maps.changed):
         arrays |= {"changed:truth": changed[:, :2]}

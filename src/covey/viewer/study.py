@@ -39,7 +39,7 @@ class Study:
     """
 
     def __init__(self, design: Design, folder: Path, workers: int | None, host: str = "127.0.0.1"):
-        self.hub, self.folder = Hub(), folder
+        self.hub, self.folder = Hub(), folder.resolve()
         self._design, self._workers = design, workers
         self._replays = Replays(host)
         self._pool = ThreadPoolExecutor(2, "covey-study")
@@ -69,12 +69,17 @@ class Study:
                 changed = self._set(progress.row["run_id"], _of_row(progress.row, self._metrics))
         self._tell(changed, self._progress(progress))
 
+    @property
+    def looked_at(self) -> bool:
+        """Whether somebody looks at it, or has opened one of its runs."""
+        return bool(self.hub.clients) or self._replays.any
+
     def wait(self) -> None:
         """Say that no more runs will be computed, and wait until nobody looks any more."""
         self._over.set()
         self.hub.hello = {**self.hub.hello, "over": True}
         self.hub.say({"type": "study", "runs": [], "over": True})
-        while self.hub.clients:
+        while self.looked_at:
             time.sleep(0.2)
 
     def _begin(self) -> None:

@@ -29,7 +29,10 @@ interface Progress {
 const MOST_LINES = 1000;
 const STATES = ["waiting", "running", "done", "failed"] as const;
 const MARKS = { waiting: "○", running: "◐", done: "●", failed: "✕" };
-const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a00", "#666666"];
+const COLORS = {
+  light: ["#0072b2", "#d55e00", "#007a59", "#b0568a", "#8c6a00", "#3b7ea1", "#666666"],
+  dark: ["#56b4e9", "#ff8a3c", "#4fd1aa", "#e39bc3", "#f0c24b", "#9fb8c8", "#bbbbbb"],
+};
 
 export class Study implements Page {
   readonly element: HTMLElement;
@@ -40,8 +43,10 @@ export class Study implements Page {
   private metric: HTMLSelectElement;
   private filter: HTMLSelectElement;
   private body = h("tbody");
+  private value = h("th", { scope: "col", class: "number" });
   private lines = new Map<number, HTMLTableRowElement>();
   private chart = h("div", { class: "chart", role: "img" });
+  private key = h("ul", { class: "curve-key", role: "list" });
   private plot: uPlot | null = null;
   private cut = h("p", { class: "quiet" });
   private progress: Progress | null = null;
@@ -74,11 +79,11 @@ export class Study implements Page {
       { id: "study-filter", onchange: () => this.fill() },
       ...["all", ...STATES].map((state) => h("option", { value: state }, state)),
     );
-    const heads = ["State", "Vector", "Iteration", ...this.parameters.map(short), "Value", ""];
+    const heads = ["State", "Vector", "Iteration", ...this.parameters.map(short)].map((head, k) => h("th", { scope: "col", class: k === 1 || k === 2 ? "number" : null }, head));
     const table = h(
       "table",
       { "aria-label": "Runs" },
-      h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("thead", {}, h("tr", {}, ...heads, this.value, h("td"))),
       this.body,
     );
     this.element = h(
@@ -91,6 +96,7 @@ export class Study implements Page {
         { "aria-labelledby": "study-curve" },
         h("div", { class: "row" }, h("h2", { id: "study-curve" }, "Curve"), h("label", { for: "study-metric" }, "Metric"), this.metric),
         this.chart,
+        this.key,
       ),
       h(
         "section",
@@ -187,6 +193,7 @@ export class Study implements Page {
   /** Draws the chosen metric: the median of each setting as a line, each run as a point. */
   private show(): void {
     const name = this.metric.value;
+    this.value.textContent = name;
     for (const [i, line] of this.lines) {
       const value = this.runs[i].metrics?.[name];
       if (this.runs[i].metrics) line.children[3 + this.parameters.length].textContent = typeof value === "number" ? shown(value) : "–";
@@ -195,6 +202,18 @@ export class Study implements Page {
     const style = getComputedStyle(document.documentElement);
     const [ink, edge] = [style.getPropertyValue("--quiet").trim(), style.getPropertyValue("--edge").trim()];
     const axis = { stroke: ink, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge, width: 1 } };
+    const colors = COLORS[this.app.theme];
+    const whole = xs.every(Number.isInteger);
+    this.key.replaceChildren(
+      ...series
+        .filter(({ points }) => !points)
+        .map(({ title }, k) => {
+          const swatch = h("span", { class: "swatch" });
+          swatch.style.background = colors[k % colors.length];
+          return h("li", {}, swatch, title);
+        }),
+      h("li", {}, "line: median, circle: each run"),
+    );
     this.plot?.destroy();
     const width = this.chart.clientWidth;
     const count = this.runs.filter((run) => typeof run.metrics?.[name] === "number").length;
@@ -205,13 +224,13 @@ export class Study implements Page {
         width,
         height: 240,
         scales: { x: { time: false, range: (_, low, high) => [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)] } },
-        axes: [{ ...axis, label, labelSize: 20 }, { ...axis, size: 64 }],
-        legend: { show: series.length > 2, live: false },
+        axes: [{ ...axis, label: short(label), labelSize: 20, ...(whole ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] } : {}) }, { ...axis, size: 64 }],
+        legend: { show: false },
         cursor: { show: false },
         series: [
           {},
           ...series.map(({ title, points }, k) => {
-            const stroke = COLORS[Math.floor(k / 2) % COLORS.length];
+            const stroke = colors[Math.floor(k / 2) % colors.length];
             return points
               ? { label: title, stroke, width: 0, paths: () => null, points: { show: true, size: 7, fill: "transparent", stroke } }
               : { label: title, stroke, width: 2, spanGaps: true, points: { show: true, size: 5, fill: stroke } };
@@ -245,7 +264,7 @@ export class Study implements Page {
       const each = places.flatMap((x) => Array.from({ length: deepest }, (_, k) => group.get(x)?.[k] ?? null));
       const middle = places.flatMap((x) => Array.from({ length: deepest }, (_, k) => (k === 0 ? median(group.get(x) ?? []) : null)));
       return [
-        { title: key || "median", points: false, values: middle },
+        { title: key || name, points: false, values: middle },
         { title: key ? `${key}, each run` : "each run", points: true, values: each },
       ];
     });
