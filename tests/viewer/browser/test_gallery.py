@@ -1,0 +1,128 @@
+"""The gallery and a study in the browser: cards, the form and its problems, the table of runs."""
+
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+from tests.viewer.browser.conftest import until
+from tests.viewer.test_study import PLAIN
+
+from covey.experiments.design.plan import plan
+from covey.experiments.design.records import Design
+from covey.experiments.run import Progress
+from covey.experiments.workers.folder import prepare
+from covey.viewer import Server
+from covey.viewer.gallery import Gallery
+from covey.viewer.study import Study
+
+
+@contextmanager
+def opened(browser, url, **context):
+    """Open a page; an error in it fails the test."""
+    errors = []
+    pages = browser.new_context(**{"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context)
+    page = pages.new_page()
+    page.set_default_timeout(10_000)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+    page.goto(url)
+    yield page
+    pages.close()
+    assert not errors, errors
+
+
+def test_a_card_opens_a_form_that_tells_problems_at_their_fields(browser, tmp_path):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server, opened(browser, server.url) as page:
+        page.get_by_role("button", name="Maze", exact=True).click()
+        form = page.get_by_role("dialog", name="Maze")
+        count = form.get_by_label("Number of robots: scout")
+        assert count.input_value() == "6"
+        assert "minpos" in form.get_by_label("Controller: scout").inner_text()
+        count.fill("2000")
+        form.get_by_role("button", name="Run", exact=True).click()
+        until(lambda: count.get_attribute("aria-invalid") == "true", "a problem", page=page)
+        said = form.locator(f"#{count.get_attribute('id').replace('.', chr(92) + '.')}-error")
+        assert "cannot start" in said.inner_text()
+        assert count.evaluate("element => element === document.activeElement")
+        assert not gallery.runs
+        form.get_by_role("button", name="Cancel").click()
+        assert page.get_by_role("dialog").count() == 0
+
+
+def test_a_problem_in_a_closed_part_opens_it(browser, tmp_path):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server, opened(browser, server.url) as page:
+        page.get_by_role("button", name="Maze", exact=True).click()
+        form = page.get_by_role("dialog", name="Maze")
+        stop = form.get_by_role("group").filter(has_text="stop.timeout_s")
+        stop.locator("summary").click()
+        form.get_by_label("stop.timeout_s").fill("-1")
+        stop.locator("summary").click()
+        assert not form.get_by_label("stop.timeout_s").is_visible()
+        form.get_by_role("button", name="Run", exact=True).click()
+        form.get_by_text("must be greater than 0; given: -1").wait_for()
+        assert form.get_by_label("stop.timeout_s").is_visible()
+
+
+def test_run_asks_for_what_was_changed_and_goes_to_the_page_of_the_run(browser, tmp_path, monkeypatch):
+    asked = []
+    with Gallery(tmp_path) as gallery, Server(gallery) as other, Server(gallery) as server:
+
+        def launch(message):
+            asked.append(message)
+            return {"run": "1", "url": other.url}
+
+        monkeypatch.setattr(gallery, "_launch", launch)
+        with opened(browser, server.url) as page:
+            page.get_by_role("button", name="Office", exact=True).click()
+            form = page.get_by_role("dialog", name="Office")
+            form.get_by_label("Number of robots: scout").fill("3")
+            form.get_by_label("Speed").select_option("max")
+            form.get_by_role("button", name="Run", exact=True).click()
+            page.wait_for_url(f"{other.url}&from=gallery")
+    (message,) = asked
+    assert (message.name, message.speed, message.changes) == ("office", "max", {"robots.scout.count": "3"})
+
+
+@pytest.mark.parametrize("width", [400, 980])
+def test_the_gallery_fits_and_shows_pictures(browser, tmp_path, width):
+    viewport = {"width": width, "height": 800}
+    with (
+        Gallery(tmp_path) as gallery,
+        Server(gallery) as server,
+        opened(browser, server.url, viewport=viewport) as page,
+    ):
+        picture = page.get_by_role("listitem").filter(has_text="Maze").locator("img")
+        until(lambda: picture.evaluate("image => image.naturalWidth"), "the picture", page=page)
+        assert page.evaluate("document.querySelector('#app').scrollWidth") <= width
+
+
+def test_who_only_watches_has_nothing_to_press(browser, tmp_path):
+    with Gallery(tmp_path) as gallery, Server(gallery) as server, opened(browser, server.view_url) as page:
+        page.get_by_role("heading", name="Maze", exact=True).wait_for()
+        assert page.get_by_role("button", name="Maze", exact=True).count() == 0
+
+
+def test_a_study_shows_its_runs_as_they_end(browser, tmp_path):
+    design = Design.model_validate(PLAIN)
+    planned = plan(design)
+    lock = prepare(tmp_path / "study", design, planned)
+    with Study(design, tmp_path / "study", 2) as study, Server(study) as server:
+        study.observe(Progress(4, 0))
+        with opened(browser, server.url) as page:
+            table = page.get_by_role("table", name="Runs")
+            until(lambda: table.get_by_role("row").count() == 5, "the table", page=page)
+            row = {"run_id": planned[1].run_id, "status": "timeout", "metrics": {"exploration_cost_m": 12.5}}
+            study.observe(Progress(4, 0, Counter(timeout=1), row))
+            bad = {"run_id": planned[2].run_id, "status": "died", "reason": "too much memory", "metrics": {}}
+            study.observe(Progress(4, 0, Counter(timeout=1, died=1), bad))
+            table.get_by_role("cell", name="12.5").wait_for()
+            table.get_by_text("too much memory").wait_for()
+            said = page.get_by_role("status").filter(has_text="runs have ended").inner_text()
+            assert said.startswith("2 of 4 runs have ended · 1 failed · 0 running · 2 workers")
+            assert page.get_by_role("progressbar").get_attribute("value") == "2"
+            assert "1 of 4 runs have a value" in page.get_by_role("img").filter(
+                has=page.locator("canvas")
+            ).get_attribute("aria-label")
+            page.get_by_label("Show", exact=True).select_option("failed")
+            assert table.get_by_role("row").count() == 2
+    lock.release()
