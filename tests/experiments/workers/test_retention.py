@@ -134,6 +134,6 @@ def test_every_column_of_a_patrol_and_every_kind_of_event_has_a_name():
 def test_every_kind_of_event_that_the_sources_write_down_can_be_waited_for():
     """As each is written: the first argument of what records an event."""
     sources = "".join(path.read_text() for path in Path(covey.__file__).parent.rglob("*.py"))
-    written = set(re.findall(r'self\._?(?:event|note|say)\(\s*"(\w+)"', sources))
+    written = set(re.findall(r'self\._?(?:event|record_event|say)\(\s*"(\w+)"', sources))
     assert {"maps_aligned", "fault", "door_waits"} <= written
     assert written <= set(EVENT_KINDS)
