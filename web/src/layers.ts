@@ -54,6 +54,9 @@ export function theRobot(model: Model): string | null {
   return robots[i]?.name ?? null;
 }
 
+/** The groups of the panel, in order. */
+export const GROUPS = ["World", "Robots", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
+
 const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
 const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));
 const flat = (hello: Hello) => !hello.world.ground;
@@ -77,7 +80,7 @@ function data(context: Context, name: string): Numbers | null {
 function explored(condition: string) {
   return ({ colors, hello }: Context): Style =>
     hello.world.ground
-      ? { glsl: `if (!(${condition})) color = vec4(0.05, 0.07, 0.1, 0.45);` }
+      ? { glsl: `if (!(${condition})) color = vec4(0.05, 0.07, 0.1, 0.38);` }
       : { uniforms: { explored: tint(colors.explored) }, glsl: `if (${condition}) color = vec4(explored, 1.0);` };
 }
 
@@ -302,7 +305,7 @@ export const LAYERS: LayerInfo[] = [
       const idle = data(context, "idleness_s");
       points.forEach(([x, y], k) => {
         const t = idle ? Math.min(idle[k] / span_s, 1) : 0;
-        pen.ring(x, y, 5 + 6 * t, colors.ink, 1, idle ? onScale(t) : colors.paper);
+        pen.ring(x, y, 4 + 4 * t, colors.ink, 1, idle ? onScale(t) : colors.paper);
         if (idle && points.length <= 60) pen.text(`${Math.round(idle[k])} s`, x, y, colors.ink, colors.paper, 13, 0, false, 11);
       });
     },
@@ -322,7 +325,9 @@ export const LAYERS: LayerInfo[] = [
       if (!places || !order) return;
       for (let k = 0; k < places.length; k += 2) {
         const [x, y] = [places[k], places[k + 1]];
-        pen.ring(x, y, Math.max(order.within_m / pen.view.pixel_m, 5), context.colors.accent, 2, undefined, [4, 3]);
+        const r = order.within_m / pen.view.pixel_m;
+        if (r > 6) pen.ring(x, y, r, context.colors.accent, 2, undefined, [4, 3]);
+        else pen.ring(x, y, 2, context.colors.accent, 1.5, context.colors.paper);
       }
       const [x, y] = order.objective_m;
       pen.shape(x, y, [[-8, 0], [8, 0]], context.colors.accent, undefined, 2, false);

@@ -73,7 +73,7 @@ export class View {
   fit({ left, bottom, right, top }: Box): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.middle.set((left + right) / 2, (bottom + top) / 2, 0);
-    this.pixel_m = 1.08 * Math.max((right - left) / Math.max(width, 1), (top - bottom) / Math.max(height, 1), 1e-4);
+    this.pixel_m = (this.perspective ? 1.3 : 1.08) * Math.max((right - left) / Math.max(width, 1), (top - bottom) / Math.max(height, 1), 1e-4);
     this.draw();
   }
 

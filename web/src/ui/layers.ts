@@ -1,7 +1,7 @@
 /** The panel of layers: what is shown, and what its colours mean. */
 
 import type { App } from "../app";
-import type { LayerInfo, Legend } from "../layers";
+import { GROUPS, type LayerInfo, type Legend } from "../layers";
 import { SCALE } from "../theme";
 import { h } from "./dom";
 
@@ -11,17 +11,15 @@ export function layersPanel(app: App): HTMLElement {
   const rows = new Map<string, { info: LayerInfo; box: HTMLInputElement; more: HTMLElement; told: string }>();
   const build = () => {
     rows.clear();
-    const groups = new Map<string, HTMLElement>();
+    const groups = new Map(GROUPS.map((group) => [group, h("fieldset", {}, h("legend", {}, group))]));
     for (const info of app.stage.layers) {
-      if (!groups.has(info.group))
-        groups.set(info.group, h("fieldset", {}, h("legend", {}, info.group)));
       const box = h("input", { type: "checkbox", onchange: () => app.stage.show(info.name, box.checked) });
       const more = h("div", { class: "legend" });
       groups.get(info.group)!.append(h("label", { title: info.about }, box, ` ${info.title}`), more);
       if (info.name === "trails") groups.get(info.group)!.append(trailLength(app));
       rows.set(info.name, { info, box, more, told: "" });
     }
-    list.replaceChildren(...groups.values());
+    list.replaceChildren(...[...groups.values()].filter((group) => group.children.length > 1));
   };
   app.model.onChange(() => {
     if (!app.model.hello) return;

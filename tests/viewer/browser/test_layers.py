@@ -1,0 +1,265 @@
+"""Each layer of the scene: the colour at a place of the world is what the simulation holds there."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.comms.radio import Radio
+from covey.mapping.localization import Noise
+from covey.missions import Formation, Patrolling
+from covey.onboard.group import Group
+from covey.world.generators.grounds import hills
+
+SKY, ACCENT, LINK, PLACE, ERROR = "#eef1f4", "#b3008c", "#5b6b7b", "#0072b2", "#d55e00"
+FIRST, SECOND = "#0072b2", "#e69f00"  # colours of the first two robots
+SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"]
+COLOR = """([x, y, dx, dy]) => {
+  const { view, stage } = covey, ratio = view.renderer.getPixelRatio(), [px, py] = view.pixel(x, y, stage.altitude(x, y));
+  const one = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  for (const canvas of [view.canvas, stage.pen.canvas])
+    one.drawImage(canvas, -Math.floor((px + dx) * ratio), -Math.floor((py - dy) * ratio));
+  return [...one.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}"""
+
+
+def rgb(color):
+    return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)], float)
+
+
+def over(color, share, ground=SKY):
+    """Return a colour of some opacity over another one."""
+    return share * (rgb(color) if isinstance(color, str) else color) + (1.0 - share) * rgb(ground)
+
+
+def on_scale(t):
+    return np.array([np.interp(5.0 * t, range(6), [rgb(c)[k] for c in SCALE]) for k in range(3)])
+
+
+class Scene:
+    """The scene of a page, on which one layer alone is shown."""
+
+    def __init__(self, shown):
+        self.shown, self.page = shown, shown.page
+
+    def alone(self, *labels, select=()):
+        self.page.evaluate("for (const name of [...covey.stage.shown]) covey.stage.show(name, false)")
+        self.page.evaluate("robots => covey.model.select(robots)", list(select))
+        for label in labels:
+            self.page.get_by_role("checkbox", name=label, exact=True).check()
+
+    def color(self, x, y, dx=0, dy=0):
+        return np.array(self.page.evaluate(COLOR, [float(x), float(y), dx, dy]), float)
+
+    def expect(self, x, y, color, dx=0, dy=0, within=14):
+        """Wait until a place has a colour; `dx`, `dy`: pixels to the right and up."""
+        color = rgb(color) if isinstance(color, str) else color
+        for _ in range(100):
+            found = self.color(x, y, dx, dy)
+            if np.abs(found - color).max() <= within:
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"({x}, {y}) is {found}, not {color}")
+
+
+@pytest.fixture(scope="module")
+def maze():
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    return lambda: covey.Simulation(world, robots=3, controller="nearest_frontier", seed=3, share_maps=1.0)
+
+
+def far_from_robots(sim, wanted, grid):
+    """Return the centre of a cell in `wanted` that no symbol of a robot hides, in the middle of such cells."""
+    wanted = wanted.copy()
+    rows, columns = np.nonzero(wanted)
+    points = grid.to_world(np.column_stack((rows, columns)))
+    away = np.min(np.hypot(*(points[:, None] - sim.state.pose[None, :, :2]).transpose(2, 0, 1)), axis=1)
+    around = np.array(
+        [wanted[max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2].sum() for r, c in zip(rows, columns, strict=True)]
+    )
+    assert (away > 1.0).any()
+    return points[np.argmax(np.where(away > 1.0, around, -1))]
+
+
+def test_layers_of_cells(page_of, maze):
+    shown = page_of(maze())
+    scene, sim = Scene(shown), shown.sim
+    shown.steps(60)
+    explored, covered = sim.scoring.exploration.cells, sim.scoring.coverage.cells
+    beliefs = sim.localization.teams[0].beliefs
+    own, union, place = beliefs[0].occupancy(), beliefs.union(), beliefs.grid
+    last_seen, seen_by, passed_by = explored.last_step_before, explored.seen_by, covered.passed_by
+    grid = sim.world.grid
+    frontier = np.zeros(own.shape, bool)
+    frontier[:, 1:] = (own[:, 1:] == 0) & (own[:, :-1] == -1)
+    span = 100.0  # steps of 0.1 s in 10 s
+    newest = int(last_seen.max())
+    for label, cells, at, color in [
+        ("Walls", sim.world.grid.cells == 1, grid, "#2b3440"),
+        ("Explored by the team", explored.first_step >= 0, grid, "#ffffff"),
+        ("Explored by the robot", explored.explored(0), grid, over(PLACE, 0.35)),
+        ("Covered", covered.last_step >= 0, grid, over("#a8dcc9", 0.9)),
+        ("First seen", (explored.first_step >= 0) & (explored.first_step <= 2), grid, over(on_scale(0.01), 0.85)),
+        ("Last seen", last_seen == newest, grid, over(on_scale(1.0 - (60 - newest) / span), 0.85)),
+        ("Robots that saw it", seen_by == 1, grid, over(on_scale(0.0), 0.85)),
+        ("Robots that saw it", seen_by == 3, grid, over(on_scale(1.0), 0.85)),
+        ("Robots that passed it", passed_by == 1, grid, over(on_scale(0.0), 0.85)),
+        ("Merged map", union == 0, place, over("#d8ecf9", 0.92)),
+        ("Merged map", union == 100, place, "#0b4a78"),
+        ("Map of the robot", own == 0, place, over("#d8ecf9", 0.92)),
+        ("Frontiers", frontier, place, ERROR),
+    ]:
+        scene.alone(label, select=[0])
+        try:
+            scene.expect(*far_from_robots(sim, cells, at), color)
+        except AssertionError as error:
+            raise AssertionError(f"{label}: {error}") from None
+
+
+async def still(robot):
+    await robot.sleep(1e9)
+
+
+async def go(robot):
+    robot.leave_tag("here")
+    robot.note("going")
+    await robot.goto((3.5, 0.0))
+
+
+def room(starts, controller=still, group=None, world=None, **options):
+    groups = [Group("s", covey.robots.disc(), starts, **group or {})]
+    return covey.Simulation(world or covey.World.empty(10, 10), groups, controller, **options)
+
+
+def test_routes_starts_tags_trails_and_notes(page_of):
+    shown = page_of(room([(-3.5, 0.0, 0.0)], go))
+    scene = Scene(shown)
+    shown.steps(30)
+    assert shown.sim.state.pose[0, 0] > -2.0
+    scene.alone("Paths and goals")
+    scene.expect(3.5, 0.0, FIRST)
+    scene.alone("Starts")
+    scene.expect(-3.5, 0.0, FIRST, dx=6, within=90)  # the tip of a thin triangle
+    scene.alone("Tags")
+    tag = shown.sim.communication.tags.tags[0]
+    scene.expect(tag.x, tag.y, FIRST)
+    scene.alone("Trails")
+    x = (shown.sim.state.pose[0, 0] - 3.5) / 2
+    for _ in range(100):
+        column = [scene.color(x, 0.0, dy=k) for k in (-1, 0, 1)]
+        if min(np.abs(c - rgb(FIRST)).max() for c in column) < 120:
+            break
+        scene.page.wait_for_timeout(30)
+    else:
+        raise AssertionError(column)
+    for label in ("Numbers", "Notes", "Names"):
+        scene.alone(label)
+        x, y = shown.sim.state.pose[0, :2]
+        for _ in range(100):
+            beside = [scene.color(x, y, dx=dx, dy=dy).sum() for dx in range(10, 24) for dy in (-16, -14, -12, -2, 0, 2)]
+            if min(beside) < 250:
+                break
+        assert min(beside) < 250, label
+
+
+def test_sensors_and_estimates(page_of):
+    shown = page_of(room([(-2.0, 0.0, 0.0), (3.0, 3.0, 0.0)], group={"localization": Noise(sigma_m=1.0)}))
+    scene, sim = Scene(shown), shown.sim
+    shown.steps(3)
+    scene.alone("Visible area")
+    assert scene.page.get_by_text("Select a robot to see it.").count() == 1
+    scene.alone("Visible area", select=[0])
+    scene.expect(-2.0, 2.0, over(PLACE, 0.22))
+    scene.expect(4.9, 4.9, SKY)
+    scene.alone("Lidar", select=[0])
+    bank = next(bank for bank in sim.sensing.banks if bank.record.kind == "lidar")
+    scan = bank.readings.row(0)
+    scene.expect(*(sim.state.pose[0, :2] + scan.points()[7]), FIRST, within=40)
+    scene.alone("Estimated poses")
+    true, estimate = sim.state.pose[0, :2], sim.localization.carried[0, :2]
+    away = np.hypot(*(estimate - true))
+    scene.expect(*(true + (estimate - true) * max(0.5, 1.0 - 0.25 / away)), ERROR, within=60)
+
+
+def test_links_and_groups(page_of):
+    starts = [(-4.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (4.0, 0.0, 0.0)]
+    shown = page_of(room(starts, radio=Radio(range_m=4.0)))
+    scene = Scene(shown)
+    shown.steps(1)
+    scene.alone("Links")
+    scene.expect(-2.5, 0.0, over(LINK, 0.85), within=40)
+    scene.expect(1.5, 0.0, SKY)
+    scene.alone("Connected groups")
+    for (x, y, _), color in zip(starts, (FIRST, FIRST, SECOND), strict=True):
+        scene.expect(x, y, over(color, 0.9), dy=14, within=40)
+
+
+def test_waypoints_and_orders(page_of):
+    mission = Patrolling(waypoints_m=((2.0, 2.0), (-2.0, -2.0)))
+    shown = page_of(room([(-2.0, -2.0, 0.0)], mission=mission))
+    scene = Scene(shown)
+    shown.steps(40)
+    scene.alone("Waypoints and their idleness")
+    scene.expect(2.0, 2.0, SCALE[2])  # 4 s of 10 s
+    assert scene.page.get_by_text("time since the last visit").is_visible()
+
+
+def test_targets(page_of):
+    mission = Formation(objective_m=(1.0, 0.0), formation="rank", spacing_m=2.0)
+    shown = page_of(room([(-3.0, -1.0, 0.0), (-3.0, 0.0, 0.0), (-3.0, 1.0, 0.0)], mission=mission))
+    scene = Scene(shown)
+    shown.steps(2)
+    scene.alone("Targets of the order")
+    scene.expect(1.0, 0.0, ACCENT)
+
+
+def test_perspective_shows_walls_with_their_height(page_of, maze):
+    shown = page_of(maze())
+    scene = Scene(shown)
+    shown.steps(1)
+    scene.alone("Walls")
+    grid = shown.sim.world.grid
+    left, bottom = grid.origin[:2]
+    middle = left + grid.size_m[0] / 2
+    scene.page.get_by_role("button", name="Perspective").click()
+    high = shown.sim.world.wall_height_m
+    top = f"covey.view.pixel({middle}, {bottom + grid.size_m[1] - 0.02}, {0.8 * high})"
+    ground = f"covey.view.pixel({middle}, {bottom + grid.size_m[1] - 0.02}, 0)"
+    assert shown.until(f"{ground}[1] - {top}[1] > 3")
+    x, y = middle, bottom + grid.size_m[1] - 0.02
+    up = round(shown.page.evaluate(f"{ground}[1] - {top}[1]"))
+    for _ in range(100):
+        if np.abs(scene.color(x, y, dy=up) - rgb(SKY)).max() > 40:
+            return
+        scene.page.wait_for_timeout(50)
+    raise AssertionError("there is no wall")
+
+
+def test_a_landscape_has_its_altitudes_as_colours(page_of):
+    ground = hills(size_m=(30.0, 30.0), height_m=4.0, wavelength_m=30.0, seed=4)
+    shown = page_of(room([(0.0, 0.0, 0.0)], world=ground.world(), physics="terrain"))
+    scene = Scene(shown)
+    shown.steps(1)
+    scene.alone("Ground")
+    low, high = (np.unravel_index(k, ground.shape) for k in (ground.altitude.argmin(), ground.altitude.argmax()))
+    for (row, column), bright in ((low, False), (high, True)):
+        x, y, z = ground.vertices()[row, column]
+        x, y = np.clip((x, y), -14.5, 14.5)
+        for _ in range(100):
+            color = scene.color(x, y)
+            if (color.sum() > 500) == bright and np.abs(color - rgb(SKY)).max() > 10:
+                break
+            scene.page.wait_for_timeout(50)
+        else:
+            raise AssertionError((x, y, z, color))
+        assert shown.page.evaluate(f"covey.stage.altitude({x}, {y})") == pytest.approx(
+            float(ground.altitude_at((x, y))), abs=0.05
+        )
+
+
+def test_symbols_are_large_enough_however_far_away(page_of):
+    shown = page_of(room([(-20.0, 0.0, 0.0)], world=covey.World.empty(60, 60)))
+    scene = Scene(shown)
+    scene.alone()
+    for dx, dy in ((-5, 0), (0, 5), (0, -5)):
+        assert np.abs(scene.color(-20.0, 0.0, dx=dx, dy=dy) - rgb(SKY)).max() > 40
+    assert np.abs(scene.color(-20.0, 0.0, dx=9) - rgb(SKY)).max() < 10
