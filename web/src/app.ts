@@ -1,6 +1,7 @@
 /** The page: connection, model, scene and panels. */
 
 import { Connection, type Channel } from "./connection";
+import { editPanel } from "./edit/panel";
 import { Shelf } from "./gallery/shelf";
 import type { FrameHeader, Hello, Place, ToServer } from "./messages";
 import { Model } from "./model";
@@ -48,6 +49,7 @@ export class App {
     this.shell.title.after(playback(this));
     this.shell.tools.append(...viewTools(this), themeButton(this), this.keys.button());
     this.shell.layers.append(layersPanel(this));
+    editPanel(this);
     this.shell.bottom.append(...timeline(this));
     this.model.onChange(() => {
       this.watch();

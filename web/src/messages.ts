@@ -89,4 +89,5 @@ export type ToServer =
   | { type: "form"; name: string }
   | { type: "launch"; name: string; changes: Record<string, string>; speed: string }
   | { type: "open" | "quit"; run: string }
+  | { type: "drive"; robot: string; twist: [number, number] | null }
   | { type: "do"; event: Record<string, unknown> };

@@ -17,9 +17,11 @@ from covey.viewer.details import details_of
 from covey.viewer.gate import Gate
 from covey.viewer.hub import Client, Hub
 from covey.viewer.layers import layers_of
-from covey.viewer.messages import Do, End, Form, Launch, Message, Open, Pause, Play, Quit, Speed, Step, Watch
+from covey.viewer.messages import Do, Drive, End, Form, Launch, Message, Open, Pause, Play, Quit, Speed, Step, Watch
 
 LOG = logging.getLogger("covey")
+LAPSE_S = 0.5
+"""Wall time without a message after which a robot that a viewer drives goes on by itself [s]."""
 _TRAIL = 64
 """Largest number of poses between two frames."""
 
@@ -46,6 +48,7 @@ class Live:
         self._snapshot: Snapshot | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
+        self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
         self._trail: list[tuple[int, np.ndarray]] = []
         self._events: list[dict[str, Any]] = []
         self._links: list[tuple[int, ...]] = []
@@ -73,6 +76,8 @@ class Live:
             self._publish(sim)
         if what == "end":
             sim.end()
+        else:
+            self._lapse(sim)
 
     def observe(self, snapshot: Snapshot) -> None:
         """Take in a step."""
@@ -133,9 +138,37 @@ class Live:
             try:
                 if isinstance(message, Do):
                     sim.do(message.event)
+                elif isinstance(message, Drive):
+                    self._drive(sim, client, message)
                 hub.say({"type": "done", "id": message.id}, client)
             except CoveyError as error:
                 hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
+
+    def _drive(self, sim: Simulation, client: Client, message: Drive) -> None:
+        """Let a viewer drive a robot; only changes are inputs."""
+        before = self._driving.get(client)
+        if before is not None and before[0].robot != message.robot:
+            self._let_go(sim, client)
+            before = None
+        if message.twist is None:
+            if before is not None:
+                self._let_go(sim, client)
+            return
+        if before is None or before[0].twist != message.twist:
+            sim.do({"drive": message.robot, "twist": message.twist})
+        for other in [one for one, (drive, _) in self._driving.items() if drive.robot == message.robot]:
+            del self._driving[other]  # who drives it last drives it
+        self._driving[client] = (message, time.perf_counter() + LAPSE_S)
+
+    def _lapse(self, sim: Simulation) -> None:
+        """Let go the robots whose drivers have said nothing for some time, or have left."""
+        now = time.perf_counter()
+        for client, (_, until) in list(self._driving.items()):
+            if now > until or client not in self.hub.clients:
+                self._let_go(sim, client)
+
+    def _let_go(self, sim: Simulation, client: Client) -> None:
+        sim.do({"drive": self._driving.pop(client)[0].robot})
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 

@@ -79,6 +79,14 @@ class Do(Message):
     event: dict[str, Any] = Field(description="The event, without a time.")
 
 
+class Drive(Message):
+    """Drive a robot by hand; it lapses if the page does not repeat it within 0.5 s, or leaves."""
+
+    type: Literal["drive"]
+    robot: str = Field(min_length=1, description="Name of the robot.")
+    twist: tuple[float, float] | None = Field(description="Speed [m/s] and turn rate [rad/s]; null: let it go.")
+
+
 class Form(Message):
     """Give the form of a scenario, in a gallery."""
 
@@ -112,7 +120,8 @@ class Quit(Message):
 
 
 AnyMessage = Annotated[
-    Ack | Watch | Play | Pause | Speed | Step | End | Do | Form | Launch | Open | Quit, Field(discriminator="type")
+    Ack | Watch | Play | Pause | Speed | Step | End | Do | Drive | Form | Launch | Open | Quit,
+    Field(discriminator="type"),
 ]
 VIEWING = (Ack, Watch)
 """The messages that a page may send that only watches."""

@@ -1,0 +1,299 @@
+"""The Edit panel: what is done in the page happens in the simulation, and can be taken back and repeated."""
+
+import re
+import time
+
+from tests.viewer.browser.conftest import until
+
+import covey
+from covey.events.inputs import recorded_inputs
+from covey.scenario.load import parse_scenario
+
+ROOMS = """
+world: {workspace_m: [[0, 0], [10, 0], [10, 6], [0, 6]], walls_m: [[[5, 0], [5, 6]]], resolution_m: 0.1}
+doors: [{name: d, box_m: [4.8, 2, 5.2, 4]}]
+robots: [{name: scout, robot: pioneer3dx, count: 2, start: {together: {around: [2, 3]}}, controller: CONTROLLER}]
+radio: {range_m: 30}
+stop: {timeout_s: 600}
+seed: 4
+"""
+STANDING = ROOMS.replace("CONTROLLER", "wander").replace(
+    "robot: pioneer3dx", "robot: {base: pioneer3dx, max_speed_m_s: 0.001}"
+)
+HILLS = """
+world: {generate: hills, size_m: [20, 20], height_m: 2, seed: 3}
+robots: [{robot: {base: disc, sensors: []}, count: 2, start: {together: {around: [-7, -7]}}, controller: wander}]
+physics: planar
+stop: {timeout_s: 600}
+"""
+
+
+def opened(page_of, text=ROOMS.replace("CONTROLLER", "minpos"), recording=None, **options):
+    return page_of(parse_scenario(text).build(recording), **options)
+
+
+def tool(shown, name):
+    shown.page.get_by_label("Tool", exact=True).select_option(label=name)
+
+
+def give(shown, label, value):
+    field = shown.page.locator(".edit-form").get_by_label(label, exact=True)
+    if field.evaluate("e => e.tagName") == "SELECT":
+        field.select_option(value)
+    else:
+        field.fill(str(value))
+
+
+def press(shown, name):
+    shown.page.get_by_role("button", name=name, exact=True).click()
+
+
+def answer(shown):
+    return shown.page.get_by_role("status", name="Answer")
+
+
+def done(shown, kind, count=1):
+    """Wait until something has happened in the simulation that often."""
+    shown.until(f"covey.model.events.filter(event => event.kind === '{kind}').length >= {count}")
+
+
+def told(shown, act):
+    """Do something in the page, and wait for the answer of the server; return its words."""
+    said = answer(shown)
+    said.evaluate("element => { element.textContent = '' }")
+    act()
+    shown.until("document.querySelector('.edit-said').textContent !== ''")
+    return said.text_content()
+
+
+def do(shown, button, kind, count=1):
+    """Press a button, take a step, and wait until it has happened in the simulation."""
+    assert told(shown, lambda: press(shown, button)) == "It happens in the next step."
+    shown.steps(1)
+    done(shown, kind, count)
+
+
+def draw(shown, a, b, kind, count=1, steps=5):
+    """Drag from a place to another [m], take a step, and wait until it has happened in the simulation."""
+    assert told(shown, lambda: drag(shown, a, b, steps)) == "It happens in the next step."
+    shown.steps(1)
+    done(shown, kind, count)
+
+
+def drag(shown, a, b, steps=5):
+    box = shown.page.locator("canvas").first.bounding_box()
+    (x0, y0), (x1, y1) = (shown.page.evaluate(f"covey.view.pixel({x}, {y})") for x, y in (a, b))
+    mouse = shown.page.mouse
+    mouse.move(box["x"] + x0, box["y"] + y0)
+    mouse.down()
+    mouse.move(box["x"] + x1, box["y"] + y1, steps=steps)
+    mouse.up()
+
+
+def cell(shown, x, y):
+    grid = shown.sim.world.grid
+    return int(grid.cells[tuple(grid.to_cells((x, y)))])
+
+
+def test_a_door_by_its_switch_by_a_click_and_back(page_of):
+    shown = opened(page_of, STANDING)
+    switch = shown.page.get_by_role("switch", name="Door d")
+    assert switch.get_attribute("aria-checked") == "true"
+    assert told(shown, switch.click) == "It happens in the next step."
+    shown.steps(1)
+    done(shown, "door_closed")
+    assert cell(shown, 5, 3) == 1
+    assert switch.get_attribute("aria-checked") == "false"
+    do(shown, "Undo", "door_opened")
+    assert cell(shown, 5, 3) == 0
+    press(shown, "Draw")
+    draw(shown, (5, 3), (5, 3), "door_closed", 2)
+    assert cell(shown, 5, 3) == 1
+
+
+def test_walls_go_up_by_form_and_by_drawing_and_fall_with_undo(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Wall")
+    for label, value in (("From x [m]", 7), ("From y [m]", 1), ("To x [m]", 7), ("To y [m]", 2)):
+        give(shown, label, value)
+    do(shown, "Put up wall", "wall_added")
+    assert cell(shown, 7, 1.5) == 1
+    press(shown, "Draw")
+    draw(shown, (8, 1), (8, 3), "wall_added", 2)
+    assert cell(shown, 8, 2) == 1
+    shown.page.keyboard.press("Escape")
+    for count in (1, 2):
+        do(shown, "Undo", "wall_removed", count)
+    assert cell(shown, 8, 2) == cell(shown, 7, 1.5) == 0
+    assert shown.page.get_by_role("button", name="Undo", exact=True).is_disabled()
+
+
+def test_an_obstacle_and_walls_torn_down_in_a_region(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Moving obstacle")
+    press(shown, "Draw")
+    draw(shown, (8, 1), (8, 4), "obstacle_added")
+    assert cell(shown, 8, 1) == 1
+    tool(shown, "Tear down walls")
+    draw(shown, (4.5, 4.5), (5.5, 5.5), "wall_removed")
+    assert cell(shown, 5, 5) == 0
+    do(shown, "Undo", "wall_added")
+    assert cell(shown, 5, 5) == 1
+
+
+def test_what_is_refused_is_said_in_words(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Wall")
+    for label, value in (("From x [m]", 70), ("From y [m]", 1), ("To x [m]", 71), ("To y [m]", 2)):
+        give(shown, label, value)
+    assert "lies outside the world" in told(shown, lambda: press(shown, "Put up wall"))
+    tool(shown, "Place a robot")
+    for label, value in (("x [m]", 5), ("y [m]", 1)):
+        give(shown, label, value)
+    told(shown, lambda: press(shown, "Place robot"))
+    shown.steps(1)
+    answer(shown).get_by_text("a wall is there").wait_for()
+    assert shown.sim.state.pose[0, 0] < 4
+
+
+def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
+    shown = opened(page_of, STANDING)
+    start = shown.sim.state.pose[0].copy()
+    tool(shown, "Place a robot")
+    press(shown, "Draw")
+    draw(shown, tuple(start[:2]), (7, 2), "placed")
+    x, y, heading = shown.sim.state.pose[0]
+    assert abs(x - 7) + abs(y - 2) < 0.2
+    assert abs(heading - start[2]) < 0.02
+    do(shown, "Undo", "placed", 2)
+    assert abs(shown.sim.state.pose[0] - start).max() < 0.01
+
+
+def test_faults_radio_off_jams_and_orders(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Fault, radio off")
+    give(shown, "Robot", "scout1")
+    give(shown, "For [s]", 1)
+    do(shown, "Give fault", "fault")
+    assert shown.sim.state.radio_alive.tolist() == [True, False]
+    shown.steps(10)
+    assert shown.sim.state.radio_alive.tolist() == [True, True]
+    tool(shown, "Jam the radio")
+    for label, value in (("x [m]", 2), ("y [m]", 3), ("Radius [m]", 4)):
+        give(shown, label, value)
+    do(shown, "Jam area", "jam")
+    assert shown.sim.inputs.jammed(shown.sim.state.pose).all()
+    do(shown, "Undo", "jam_over")
+    assert not shown.sim.inputs.jammed(shown.sim.state.pose).any()
+    tool(shown, "Order and formation")
+    press(shown, "Draw")
+    draw(shown, (8, 3), (8, 3), "order")
+    entry = shown.sim.communication.blackboard.entries["order"]
+    assert "hexagon" in str(entry)
+
+
+def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
+    shown = opened(page_of, HILLS, tmp_path / "run")
+    ground = shown.sim.world_state.ground
+    before = ground.altitude.copy()
+    for name, button in (("Crater", "Make crater"), ("Mound", "Make mound")):
+        tool(shown, name)
+        for label, value in (("x [m]", 0), ("y [m]", 0)):
+            give(shown, label, value)
+        do(shown, button, "ground_changed", 1 if name == "Crater" else 2)
+        assert abs(abs(ground.altitude - before).max() - (0.5 if name == "Crater" else 0)) < 1e-6
+    tool(shown, "Trench")
+    press(shown, "Draw")
+    draw(shown, (-5, 3), (5, 3), "ground_changed", 3)
+    assert abs((ground.altitude - before).min() + 0.5) < 1e-6
+    tool(shown, "Bank")
+    draw(shown, (-5, 3), (5, 3), "ground_changed", 4)
+    tool(shown, "Set altitude")
+    give(shown, "Altitude [m]", 1.25)
+    draw(shown, (4, -4), (6, -6), "ground_changed", 5)
+    tool(shown, "Raise or lower")
+    draw(shown, (-4, -4), (-3, -3), "ground_changed", 6)
+    tool(shown, "Brush")
+    draw(shown, (0, 6), (4, 6), "ground_changed", 8, steps=20)  # two dabs at least
+    row, column = ((round((v + 10) / ground.spacing_m)) for v in (-5, 5))
+    assert ground.altitude[row, column] == 1.25
+    tool(shown, "Save as a file")
+    do(shown, "Save ground", "ground_saved")
+    assert (tmp_path / "run" / "grounds" / "ground.npz").is_file()
+
+
+def test_a_robot_is_driven_by_keys_and_lapses(page_of):
+    shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
+    shown.page.get_by_label("Robot to drive").select_option("scout1")
+    press(shown, "Drive")
+    shown.page.locator("canvas").first.focus()
+    shown.page.keyboard.down("w")
+    done(shown, "driven")
+    assert shown.sim.inputs.driven(shown.sim.commands)[1].tolist() == [0.5, 0.0, 0.0]
+    shown.page.keyboard.down("ArrowLeft")
+    done(shown, "driven", 2)
+    assert shown.sim.inputs.driven(shown.sim.commands)[1].tolist() == [0.5, 0.0, 1.0]
+    shown.page.keyboard.up("w")
+    shown.page.keyboard.up("ArrowLeft")
+    released = time.monotonic()
+    done(shown, "drive_over")
+    assert time.monotonic() - released > 0.3
+    twists = [deed["twist"] for deed in shown.page.evaluate(INPUTS) if deed.get("twist")]
+    assert twists[-1] == [0, 0], "it stands, then goes on by itself"
+
+
+INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => JSON.parse(e.text))"
+
+
+def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of):
+    shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
+    press(shown, "Drive")
+    shown.page.keyboard.down("w")
+    done(shown, "driven")
+    shown.page.close()
+    left = time.monotonic()
+    while shown.sim.inputs._driven and time.monotonic() - left < 5:
+        time.sleep(0.01)
+    assert time.monotonic() - left < 0.45
+
+
+def test_what_was_done_becomes_a_scenario_that_gives_the_same_run(page_of, tmp_path):
+    shown = opened(page_of, recording=tmp_path / "first")
+    shown.steps(5)
+    told(shown, shown.page.get_by_role("switch", name="Door d").click)
+    shown.steps(5)
+    tool(shown, "Wall")
+    for label, value in (("From x [m]", 7), ("From y [m]", 1), ("To x [m]", 7), ("To y [m]", 2)):
+        give(shown, label, value)
+    do(shown, "Put up wall", "wall_added")
+    tool(shown, "Fault, radio off")
+    do(shown, "Give fault", "fault")
+    tool(shown, "Place a robot")
+    for label, value in (("x [m]", 8), ("y [m]", 4), ("Heading [°]", 90)):
+        give(shown, label, value)
+    do(shown, "Place robot", "placed")
+    do(shown, "Undo", "placed", 2)
+    shown.steps(20)
+    shown.page.get_by_text("Copy as scenario").click()
+    text = shown.page.get_by_label("Scenario text").input_value()
+    with shown.page.expect_download() as download:
+        shown.page.get_by_role("link", name="Download").click()
+    assert download.value.path().read_text() == text
+    press(shown, "End run")
+    until(lambda: "finished" in (tmp_path / "first" / "manifest.json").read_text(), "the end of the run")
+    first = covey.Run(tmp_path / "first")
+    steps = len(first.steps)
+    assert len(recorded_inputs(first)) == 5
+    assert re.search(r"at_step: 5, door: d, to: closed", text)
+    again = parse_scenario(ROOMS.replace("CONTROLLER", "minpos") + text).build(tmp_path / "again")
+    for _ in range(steps):
+        again.step()
+    again.close()
+    for table in ("measurements.parquet", "team.parquet", "maps.npz"):
+        assert (tmp_path / "first" / table).read_bytes() == (tmp_path / "again" / table).read_bytes(), table
+
+
+def test_who_only_watches_has_no_edit_panel(page_of):
+    shown = opened(page_of, STANDING, edits=False)
+    assert shown.page.get_by_role("button", name="Put up wall").count() == 0
+    assert shown.page.get_by_label("Tool", exact=True).count() == 0

@@ -1,0 +1,134 @@
+/** Drawing a tool in the scene: what is dragged or clicked fills the fields of its form. */
+
+import type { App } from "../app";
+import type { Pen, Point } from "../scene/overlay";
+import { THEMES } from "../theme";
+import type { Gesture } from "./tools";
+
+/** What has been drawn: numbers by field, and the robot that was dragged. */
+export type Drawn = Record<string, string>;
+
+const NEAR = 14;
+
+export class Drawing {
+  gesture: Gesture | null = null;
+  private begun: Point | null = null;
+  private now: Point | null = null;
+  private robot: number | null = null;
+
+  constructor(
+    private app: App,
+    private drawn: (fields: Drawn, done: boolean) => void,
+    private clicked: (x: number, y: number) => boolean,
+  ) {
+    const stage = app.stage.element;
+    const take = (event: PointerEvent) => {
+      event.stopPropagation();
+      event.preventDefault();
+    };
+    const listen = (name: "pointerdown" | "pointermove" | "pointerup", run: (event: PointerEvent) => void) =>
+      stage.addEventListener(name, (event) => event.target === app.view.canvas && run(event), { capture: true });
+    listen("pointerdown", (event) => {
+      if (event.button || !app.model.hello) return;
+      const at = this.place(event);
+      if (!at || !this.gesture) return;
+      if (this.clicked(...at)) return take(event);
+      this.robot = this.gesture === "robot" ? this.nearest(event) : null;
+      if (this.gesture === "robot" && this.robot === null) return;
+      take(event);
+      app.view.canvas.setPointerCapture(event.pointerId);
+      this.begun = this.now = at;
+      if (this.gesture === "brush") this.tell(true);
+      app.view.draw();
+    });
+    listen("pointermove", (event) => {
+      if (!this.begun) return;
+      take(event);
+      const at = this.place(event);
+      if (!at) return;
+      const far = Math.hypot(at[0] - this.now![0], at[1] - this.now![1]) / app.view.pixel_m;
+      if (this.gesture === "brush" && far < 24) return;
+      this.now = at;
+      this.tell(this.gesture === "brush");
+      app.view.draw();
+    });
+    listen("pointerup", (event) => {
+      if (!this.begun) return;
+      take(event);
+      const moved = Math.hypot(this.now![0] - this.begun[0], this.now![1] - this.begun[1]) / app.view.pixel_m > 4;
+      if (this.gesture !== "brush" && (moved || this.gesture === "point")) this.tell(true);
+      this.begun = this.now = this.robot = null;
+      app.view.draw();
+    });
+    app.stage.overlays.push((pen) => this.draw(pen));
+  }
+
+  /** Begins or ends drawing. */
+  set(gesture: Gesture | null): void {
+    this.gesture = gesture;
+    this.begun = this.now = null;
+    this.app.view.canvas.style.cursor = gesture ? "crosshair" : "";
+    this.app.view.draw();
+  }
+
+  private place(event: PointerEvent): Point | null {
+    const at = this.app.view.ground(event.offsetX, event.offsetY);
+    return at && [at.x, at.y];
+  }
+
+  private nearest(event: PointerEvent): number | null {
+    const { model, view, stage } = this.app;
+    const pose = model.poses();
+    let best: number | null = null;
+    let least = Infinity;
+    model.hello!.robots.forEach((_, i) => {
+      const [u, v] = view.pixel(pose![3 * i], pose![3 * i + 1]);
+      const away = Math.hypot(u - event.offsetX, v - event.offsetY);
+      const reach = Math.max(NEAR, (stage.robots?.radius[i] ?? 0) / view.pixel_m);
+      if (away < least && away <= reach) [best, least] = [i, away];
+    });
+    return best;
+  }
+
+  private tell(done: boolean): void {
+    const [[x0, y0], [x1, y1]] = [this.begun!, this.now!];
+    const m = (value: number) => String(Number(value.toFixed(2)));
+    const robot = this.robot;
+    const fields: Record<Gesture, Drawn> = {
+      point: { x: m(x1), y: m(y1) },
+      brush: { x: m(x1), y: m(y1) },
+      line: { x: m(x0), y: m(y0), x2: m(x1), y2: m(y1) },
+      box: { left: m(Math.min(x0, x1)), bottom: m(Math.min(y0, y1)), right: m(Math.max(x0, x1)), top: m(Math.max(y0, y1)) },
+      disc: { x: m(x0), y: m(y0), radius: m(Math.hypot(x1 - x0, y1 - y0)) },
+      robot: { x: m(x1), y: m(y1) },
+    };
+    const drawn = fields[this.gesture!];
+    if (robot !== null) {
+      drawn.robot = this.app.model.hello!.robots[robot].name;
+      drawn.heading = m((this.app.model.poses()![3 * robot + 2] * 180) / Math.PI);
+    }
+    this.drawn(drawn, done);
+  }
+
+  private draw(pen: Pen): void {
+    if (!this.begun || !this.now || !this.gesture) return;
+    const [a, b] = [this.begun, this.now];
+    const color = THEMES[this.app.theme].accent ?? "#d55e00";
+    if (this.gesture === "box") {
+      const corners: Point[] = [a, [b[0], a[1]], b, [a[0], b[1]]];
+      pen.area(corners, color, 0.2);
+      pen.line(corners, color, 2, [], true);
+    } else if (this.gesture === "disc") {
+      const radius = Math.hypot(b[0] - a[0], b[1] - a[1]);
+      const rim: Point[] = Array.from({ length: 48 }, (_, k) => {
+        const angle = (k * Math.PI) / 24;
+        return [a[0] + radius * Math.cos(angle), a[1] + radius * Math.sin(angle)];
+      });
+      pen.area(rim, color, 0.2);
+      pen.line(rim, color, 2, [], true);
+    } else {
+      if (this.gesture !== "brush") pen.line([a, b], color, 2.5, this.gesture === "robot" ? [6, 4] : []);
+      pen.ring(b[0], b[1], 6, color, 2);
+    }
+  }
+}

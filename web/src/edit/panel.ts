@@ -1,0 +1,206 @@
+/** The Edit panel: doors, tools, driving, what was done, and its text as a scenario. */
+
+import type { App } from "../app";
+import type { DoorInfo } from "../messages";
+import { h, setText } from "../ui/dom";
+import { Drawing, type Drawn } from "./drawing";
+import { driving } from "./driving";
+import { inputs, scenarioText, undoable, words, type Deed } from "./session";
+import { TOOLS, type Field, type Tool, type Values } from "./tools";
+
+export function editPanel(app: App): void {
+  const place = app.shell.edit;
+  const said = h("p", { role: "status", class: "edit-said", "aria-live": "polite", "aria-label": "Answer" });
+  const say = (text: string, bad = false) => {
+    setText(said, text);
+    said.classList.toggle("bad", bad);
+  };
+  const act = (deed: Deed) =>
+    app
+      .connection!.ask({ type: "do", event: deed })
+      .then(() => say(app.model.frame?.playing ? "Done." : "It happens in the next step."))
+      .catch((error: Error) => say(error.message, true));
+  const drive = driving(app, (text) => say(text, true));
+  const doors = doorList(app, act);
+  const tool = toolForm(app, act, doors.at);
+  const done = doneList(app, act);
+  const all = h("div", { class: "edit" }, said, doors.element, tool.element, drive.element, done.element);
+  let refusals = 0;
+  let of: unknown = null;
+  app.model.onChange(() => {
+    const { hello } = app.model;
+    if (!hello) return;
+    const edits = hello.mode === "live" && hello.edits;
+    if (edits !== Boolean(all.parentNode)) place.replaceChildren(...(edits ? [all] : []));
+    if (!edits) return;
+    if (of !== hello) {
+      of = hello;
+      refusals = 0;
+      tool.begin();
+    }
+    for (const part of [doors, drive, done]) part.update();
+    const refused = app.model.events.filter((event) => event.kind === "refused");
+    if (refused.length > refusals && app.model.frame!.step - refused.at(-1)!.step < 50) {
+      const { robot, other, text } = refused.at(-1)!;
+      say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
+    }
+    refusals = refused.length;
+  });
+}
+
+type Part = { element: HTMLElement; update: () => void };
+
+function doorList(app: App, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
+  const list = h("ul", { class: "edit-doors", "aria-label": "Doors" });
+  const element = h("div", { class: "edit-part" }, h("h3", {}, "Doors"), list);
+  const isOpen = (door: DoorInfo): boolean => {
+    const last = app.model.events.filter((event) => event.other === door.name && /^door_(opened|closed)$/.test(event.kind)).at(-1);
+    return last ? last.kind === "door_opened" : door.open;
+  };
+  const toggle = (door: DoorInfo) => act({ door: door.name, to: isOpen(door) ? "closed" : "open" });
+  let told = "";
+  return {
+    element,
+    at: (x, y) => {
+      const reach = 6 * app.view.pixel_m;
+      const door = app.model.hello!.world.doors.find(
+        (one) => x > one.x0_m - reach && x < one.x1_m + reach && y > one.y0_m - reach && y < one.y1_m + reach,
+      );
+      if (door) toggle(door);
+      return Boolean(door);
+    },
+    update: () => {
+      const all = app.model.hello!.world.doors;
+      element.hidden = !all.length;
+      const state = all.map((door) => `${door.name} ${isOpen(door)}`).join();
+      if (state === told) return;
+      told = state;
+      const focus = (document.activeElement as HTMLElement | null)?.dataset.door;
+      list.replaceChildren(
+        ...all.map((door) =>
+          h("li", {}, h("button", { type: "button", role: "switch", "aria-checked": String(isOpen(door)), "data-door": door.name, "aria-label": `Door ${door.name}`, title: isOpen(door) ? "Close" : "Open", onclick: () => toggle(door) }, door.name, h("span", { class: "quiet" }, isOpen(door) ? " open" : " shut"))),
+        ),
+      );
+      if (focus) list.querySelector<HTMLElement>(`[data-door="${CSS.escape(focus)}"]`)?.focus();
+    },
+  };
+}
+
+function toolForm(app: App, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
+  const choice = h("select", { "aria-label": "Tool", onchange: () => build() });
+  const form = h("form", { class: "edit-form", onsubmit: (event: SubmitEvent) => (event.preventDefault(), submit()) });
+  const toggle = h("button", { type: "button", "aria-pressed": "false", onclick: () => draw(toggle.getAttribute("aria-pressed") !== "true") }, "Draw");
+  const help = h("p", { class: "quiet" });
+  const element = h("div", { class: "edit-part" }, h("h3", {}, "Change"), h("div", { class: "edit-row" }, choice, toggle), help, form);
+  const kept = new Map<string, Values>();
+  let tool: Tool | null = null;
+  let controls = new Map<string, HTMLInputElement | HTMLSelectElement>();
+  const values = (): Values => Object.fromEntries([...controls].map(([name, control]) => [name, control.value]));
+  const submit = () => {
+    if (tool && form.reportValidity()) act(tool.deed(values()));
+  };
+  const fill = (fields: Drawn, complete: boolean) => {
+    for (const [name, value] of Object.entries(fields)) if (controls.has(name)) controls.get(name)!.value = value;
+    if (complete) submit();
+  };
+  const drawing = new Drawing(app, fill, (x, y) => tool?.group === "World" && door(x, y));
+  const draw = (on: boolean) => {
+    toggle.setAttribute("aria-pressed", String(on));
+    drawing.set(on && tool?.gesture ? tool.gesture : null);
+  };
+  document.addEventListener("keydown", (event) => event.key === "Escape" && draw(false));
+  const build = () => {
+    if (tool) kept.set(tool.name, values());
+    tool = TOOLS.find((one) => one.name === choice.value)!;
+    const before = kept.get(tool.name) ?? {};
+    controls = new Map();
+    const rows = tool.fields(app.model.hello!).map((field) => {
+      const control = controlOf(field, before[field.name]);
+      controls.set(field.name, control);
+      return h("label", { class: field.wide ? "wide" : "" }, field.label, control);
+    });
+    form.replaceChildren(h("div", { class: "edit-fields" }, ...rows), h("button", { type: "submit", class: "primary" }, tool.verb));
+    toggle.hidden = !tool.gesture;
+    setText(help, tool.help ? `${tool.help}${tool.gesture ? " Draw turns the mouse into the tool; Esc ends it." : ""}` : "");
+    help.hidden = !tool.help;
+    if (toggle.getAttribute("aria-pressed") === "true") draw(true);
+  };
+  return {
+    element,
+    begin: () => {
+      const tools = TOOLS.filter((one) => one.there?.(app.model.hello!) ?? true);
+      const groups = [...new Set(tools.map((one) => one.group))];
+      const chosen = choice.value;
+      choice.replaceChildren(
+        ...groups.map((group) =>
+          h("optgroup", { label: group }, ...tools.filter((one) => one.group === group).map((one) => h("option", { value: one.name }, one.title))),
+        ),
+      );
+      if (tools.some((one) => one.name === chosen)) choice.value = chosen;
+      build();
+    },
+  };
+}
+
+function controlOf(field: Field, before: string | undefined): HTMLInputElement | HTMLSelectElement {
+  const value = before ?? String(field.value);
+  if (field.options) {
+    const select = h("select", { "aria-label": field.label }, ...field.options.map((one) => h("option", { value: one }, one.replaceAll("_", " "))));
+    select.value = value;
+    return select;
+  }
+  const kind = field.text ? { type: "text" } : { type: "number", step: "any" };
+  return h("input", { ...kind, "aria-label": field.label, value, required: !field.optional });
+}
+
+function doneList(app: App, act: (deed: Deed) => void): Part {
+  const list = h("ol", { class: "edit-done", "aria-label": "Done so far" });
+  const back = h("button", { type: "button", onclick: () => undo() }, "Undo");
+  const text = h("textarea", { readonly: true, rows: 6, "aria-label": "Scenario text", spellcheck: "false" });
+  const copy = h("button", { type: "button", onclick: () => take() }, "Copy");
+  const download = h("a", { class: "button", download: "events.yaml", href: "" }, "Download");
+  const more = h(
+    "details",
+    { class: "edit-text" },
+    h("summary", {}, "Copy as scenario"),
+    h("p", { class: "quiet" }, "Paste it into the scenario of this run: it then does the same by itself."),
+    text,
+    h("div", { class: "edit-row" }, copy, download),
+  );
+  const element = h("div", { class: "edit-part" }, h("div", { class: "edit-row" }, h("h3", {}, "Done so far"), back), list, more);
+  let address = "";
+  let told = -1;
+  const undo = () => {
+    const last = undoable(app.model);
+    if (last) act(last.back);
+  };
+  const take = async () => {
+    try {
+      await navigator.clipboard.writeText(text.value);
+    } catch {
+      text.select();
+      document.execCommand("copy");
+    }
+    setText(copy, "Copied");
+    setTimeout(() => setText(copy, "Copy"), 1500);
+  };
+  app.keys.add("Editing", "u", "U", "Undo the last change", undo);
+  return {
+    element,
+    update: () => {
+      if (app.model.events.length === told) return;
+      told = app.model.events.length;
+      const all = inputs(app.model);
+      element.hidden = !all.length;
+      const last = undoable(app.model);
+      back.disabled = !last;
+      back.title = last ? `Undo: ${words(last.done.deed)} (U)` : "";
+      list.replaceChildren(...all.slice(-50).map(({ time_s, deed }) => h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${words(deed)}`)));
+      list.scrollTop = list.scrollHeight;
+      text.value = scenarioText(app.model);
+      URL.revokeObjectURL(address);
+      address = URL.createObjectURL(new Blob([text.value], { type: "text/yaml" }));
+      download.href = address;
+    },
+  };
+}
