@@ -18,7 +18,7 @@ from covey.viewer.wire import dumps, unpack
 
 def test_the_recording_has_what_could_be_seen(recorded):
     run, seen = recorded
-    hello, recording, *layers = messages_of(run)
+    hello, recording, estimates, *layers = messages_of(run)
     hello = json.loads(hello)
     assert hello["mode"] == "replay"
     assert [robot["name"] for robot in hello["robots"]] == list(run.names)
@@ -28,6 +28,7 @@ def test_the_recording_has_what_could_be_seen(recorded):
     for k, one in enumerate(seen.values()):
         np.testing.assert_allclose(arrays["pose"][k], one["pose"], atol=1e-5)
     assert [event["kind"] for event in header["events"]] == run.events["kind"].to_list()
+    np.testing.assert_allclose(unpack(estimates)[1]["estimate"], run.estimates, atol=1e-5)
     cells = {header["name"]: arrays["cells"] for header, arrays in map(unpack, layers)}
     assert list(cells) == hello["layers"]
     explored = cells["first_explored"]

@@ -18,8 +18,8 @@ export async function open(app: App, text: string): Promise<void> {
   const messages: ArrayBuffer[] = [];
   for (let at = 0; at < data.byteLength; at += 4 + view.getUint32(at, true))
     messages.push(data.slice(at + 4, at + 4 + view.getUint32(at, true)));
-  const [hello, recording, ...layers] = messages;
-  const file = new File(app, layers.map(unpack));
+  const [hello, recording, ...rest] = messages;
+  const file = new File(app, rest.map(unpack));
   app.connection = file;
   app.receive(JSON.parse(new TextDecoder().decode(hello)) as Header, new Map());
   const { header, arrays } = unpack(recording);
@@ -29,17 +29,26 @@ export async function open(app: App, text: string): Promise<void> {
 
 /** Answers as a server would. */
 class File implements Channel {
+  private estimates = false;
+
   constructor(
     private app: App,
-    private layers: { header: Header; arrays: Arrays }[],
+    private messages: { header: Header; arrays: Arrays }[],
   ) {}
 
   send(message: ToServer): void {
     if (message.type !== "watch") return;
-    for (const { header, arrays } of this.layers) {
+    for (const { header, arrays } of this.messages) {
       const name = header.name as string;
-      if (message.layers.includes(name) && !this.app.model.layers.has(name)) this.app.receive(header, arrays);
+      if (header.type === "layer" ? message.layers.includes(name) && !this.app.model.layers.has(name) : this.lacks(message.details))
+        this.app.receive(header, arrays);
     }
+  }
+
+  private lacks(details: string[]): boolean {
+    const lacks = details.includes("estimates") && !this.estimates;
+    this.estimates ||= lacks;
+    return lacks;
   }
 
   ask(message: ToServer): Promise<Header> {

@@ -45,7 +45,7 @@ export class Replay implements Player {
       .map((name) => name.slice(8))
       .map((name) => new Changes(model, name, data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
     this.pose = arrays.get("pose")!;
-    this.estimate = arrays.get("estimate") ?? null;
+    this.estimate = null;
     this.linksTaken = 0;
     const size = this.pose.shape[1] * 3;
     const poses = this.pose.data as Float32Array;
@@ -66,6 +66,13 @@ export class Replay implements Player {
     this.at = -1;
     const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("t") ?? 0);
     this.seek(Math.round(wanted / model.hello!.step_s));
+  }
+
+  /** Takes in the estimates of the robots. */
+  takeEstimates(arrays: Arrays): void {
+    this.estimate = arrays.get("estimate")!;
+    this.at = -1;
+    this.model.changed();
   }
 
   play(): void {
@@ -145,7 +152,6 @@ export class Replay implements Player {
       const unknown = new Float32Array(this.pose.shape[1]).fill(NaN);
       model.arrays.set("estimate_sigma_m", { data: unknown, shape: [unknown.length] });
     }
-    if (!this.estimate) model.arrays.set("estimate", model.arrays.get("pose")!);
     this.followLinks();
     this.followTags();
     for (const one of this.changes) one.follow(this.at);

@@ -13,6 +13,7 @@ from covey import __version__
 from covey.errors import CoveyError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
+from covey.lazy import pq
 from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.hub import Client, Hub
@@ -38,7 +39,7 @@ class Recorded:
     """
 
     def __init__(self, run: Run):
-        self.hub = Hub()
+        self.hub, self._run = Hub(), run
         self._layers, self._made = layers_of(run), dict[str, bytes]()
         self.hub.describe(description_of(run, list(self._layers)), {})
         self._recording = recording_of(run)
@@ -55,12 +56,15 @@ class Recorded:
             self._sent = {one: sent for one, sent in self._sent.items() if one in self.hub.clients}
             self._sent[client] = set()
             client.texts.append(self._recording)
-        for name in message.layers:
-            if name in self._layers and name not in self._sent[client]:
-                if name not in self._made:
-                    self._made[name] = layer_message(name, *self._layers[name]())
+        wanted = {*message.layers, *message.details}
+        for name in sorted(wanted - self._sent[client]):
+            if name in self._layers and name not in self._made:
+                self._made[name] = layer_message(name, *self._layers[name]())
+            if name == "estimates" and name not in self._made and has_estimates(self._run):
+                self._made[name] = estimates_of(self._run)
+            if name in self._made:
                 client.texts.append(self._made[name])
-        self._sent[client] = set(message.layers)  # a layer that is watched again is sent again
+        self._sent[client] = wanted  # a layer that is watched again is sent again
         client.wanted.set()
 
 
@@ -76,6 +80,8 @@ def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:
         made = {name: make for name, make in made.items() if name in layers}
     yield dumps({**description_of(run, list(made)), "edits": False}).encode()
     yield recording_of(run)
+    if has_estimates(run):
+        yield estimates_of(run)
     for name, make in made.items():
         yield layer_message(name, *make())
 
@@ -98,7 +104,11 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
         "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT],
-        "details": ["estimates", *(["links"] if run.links is not None else []), "tags"],
+        "details": [
+            *(["estimates"] if has_estimates(run) else []),
+            *(["links"] if run.links is not None else []),
+            "tags",
+        ],
     }
 
 
@@ -135,17 +145,13 @@ def place_of(grid: Grid) -> dict[str, Any]:
 def recording_of(run: Run) -> bytes:
     """Return the message with all that changed during the run.
 
-    Its arrays: ``step`` int32 (k,) and ``pose`` float32 (k, n, 3), the recorded poses; ``estimate``, the same, if a
-    robot's estimate ever differs from its pose; ``links`` int32 (m, 4), changes of links: step, robot, other, 1 or 0;
+    Its arrays: ``step`` int32 (k,) and ``pose`` float32 (k, n, 3), the recorded poses; ``links`` int32
+    (m, 4), changes of links: step, robot, other, 1 or 0;
     ``changed:LAYER`` int32 (c, 2), changes of the truth or the ground: step and cell, with ``before:LAYER`` and
     ``after:LAYER`` (c,); ``tag`` float32 (m, 3), tags: step, x, y [m]; ``time_s`` float64 (t,) and
     ``team:NAME`` float64 (t,), measurements of the team.
     """
     arrays = {"step": steps_of(run).astype(np.int32), "pose": run.poses.astype(np.float32)}
-    if "estimate_x_m" in run.measurements.columns:  # runs of designs keep none unless they keep everything
-        estimate = run.estimates.astype(np.float32)
-        if not np.allclose(estimate, arrays["pose"], atol=1e-4):
-            arrays["estimate"] = estimate
     arrays["links"] = links_of(run)
     if run.maps is not None and len(changed := run.maps.changed):
         arrays |= {"changed:truth": changed[:, :2]}
@@ -164,6 +170,16 @@ def recording_of(run: Run) -> bytes:
     ]
     told = [list(row) for row in tags.select("robot", "time_s", "text").iter_rows()]
     return pack({"type": "recording", "status": run.status, "events": events, "tags": told}, arrays)
+
+
+def has_estimates(run: Run) -> bool:
+    """Return whether a run recorded estimates: those of a design do only if it keeps everything."""
+    return "estimate_x_m" in pq.read_schema(run.folder / "measurements.parquet").names
+
+
+def estimates_of(run: Run) -> bytes:
+    """Return the message with the estimates of all robots: ``estimate`` float32 (k, n, 3), beside the poses."""
+    return pack({"type": "estimates"}, {"estimate": run.estimates.astype(np.float32)})
 
 
 def changes_of(landscape: Landscape) -> dict[str, np.ndarray]:

@@ -113,3 +113,14 @@ def test_links_are_those_of_the_step(replay, recorded):
                 pair = f"{run.names.index(robot)} {run.names.index(other)}"
                 up = up | {pair} if came else up - {pair}
         assert set(replay.evaluate("[...covey.model.links]")) == up
+
+
+def test_estimates_come_when_somebody_looks_at_them(replay, recorded):
+    run, _ = recorded
+    replay.evaluate("covey.player.seek(40)")
+    assert replay.evaluate("!covey.model.arrays.has('estimate')")
+    replay.get_by_role("checkbox", name="Estimated poses").check()
+    until(lambda: replay.evaluate("covey.model.arrays.has('estimate')"), page=replay)
+    shown = np.reshape(list(replay.evaluate("[...covey.model.arrays.get('estimate').data]")), (-1, 3))
+    np.testing.assert_allclose(shown, run.estimates[39], atol=1e-5)
+    assert replay.get_by_role("checkbox", name="Lidar").count() == 0  # scans are not recorded

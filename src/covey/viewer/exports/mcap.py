@@ -19,7 +19,7 @@ from covey import __version__
 from covey.geometry.grid import Grid
 from covey.results.run import Run
 from covey.viewer.exports import library
-from covey.viewer.recorded import links_of, robots_of, steps_of
+from covey.viewer.recorded import has_estimates, links_of, robots_of, steps_of
 
 MAPS = 60
 """Largest number of grids of explored cells, evenly spread over the run."""
@@ -113,10 +113,9 @@ def _bodies(run: Run) -> Iterator[_Message]:
 
 
 def _poses(run: Run) -> Iterator[_Message]:
-    differs = not np.allclose(run.poses, run.estimates, atol=1e-4)
-    for time_s, poses, estimates in zip(
-        run.pose_times.tolist(), run.poses.tolist(), run.estimates.tolist(), strict=True
-    ):
+    differs = has_estimates(run) and not np.allclose(run.poses, run.estimates, atol=1e-4)
+    believed = run.estimates if differs else run.poses
+    for time_s, poses, estimates in zip(run.pose_times.tolist(), run.poses.tolist(), believed.tolist(), strict=True):
         frames = [_transform(time_s, name, *pose) for name, pose in zip(run.names, poses, strict=True)]
         if differs:
             frames += [_transform(time_s, f"{n}/estimate", *pose) for n, pose in zip(run.names, estimates, strict=True)]
