@@ -81,6 +81,7 @@ def test_files_of_the_folder_are_listed_and_nothing_else(tmp_path):
     (folder / ".hidden.yaml").write_text(MINE)
     (folder / "other.yaml").write_text("a: 1")
     (folder / "broken.yaml").write_text("{")
+    os.mkfifo(folder / "pipe.yaml")
     (tmp_path / "outside.yaml").write_text(MINE)
     (folder / "link.yaml").symlink_to(tmp_path / "outside.yaml")
     assert [path.name for path in scenario_files(folder.resolve())] == ["mine.yaml"]

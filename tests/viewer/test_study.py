@@ -117,3 +117,15 @@ def test_the_page_stays_until_nobody_looks(tmp_path, in_this_process):
         viewer.socket.close()
         waiting.join(5)
         assert not waiting.is_alive()
+
+
+def test_a_fault_of_the_page_never_ends_the_study(tmp_path, in_this_process, monkeypatch, caplog):
+    def broken(self, *_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Study, "_tell", broken)
+    design = Design.model_validate(PLAIN | {"iterations": 1})
+    with Study(design, tmp_path / "study", 1) as study:
+        results = run.run_design(design, tmp_path / "study", jobs=1, observer=study.observe)
+    assert len(results.rows) == 2
+    assert "the runs go on" in caplog.text

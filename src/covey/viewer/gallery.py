@@ -233,7 +233,8 @@ def scenario_files(folder: Path) -> list[Path]:
     found = []
     for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
         with suppress(OSError, CoveyError):
-            if path.name[0] == "." or path.resolve().parent != folder or path.stat().st_size > MAX_BYTES:
+            is_ours = path.is_file() and path.name[0] != "." and path.resolve().parent == folder
+            if not is_ours or path.stat().st_size > MAX_BYTES:
                 continue
             data = parse_yaml(path.read_bytes(), path.name).data
             if isinstance(data, dict) and "world" in data and "robots" in data:

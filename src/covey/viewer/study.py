@@ -1,10 +1,10 @@
 """`Study`: the runs of a design in a page while they are computed: state, metrics, failures, time to go."""
 
+import logging
 import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from covey.viewer.children import Replays
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Open, Watch
 
+_log = logging.getLogger(__name__)
 _POLL_S = 0.5
 _WORK = re.compile(r"\.([0-9a-f]+)\..+\.\d+")
 """Name of the folder of a run that is being computed: see `covey.experiments.workers.folder.work_folder`."""
@@ -60,7 +61,13 @@ class Study:
         self._replays.end()
 
     def observe(self, progress: Progress) -> None:
-        """Take in that the first run is about to begin, or that one has ended."""
+        """Take in that the first run is about to begin, or that one has ended. A fault here never ends the study."""
+        try:
+            self._observe(progress)
+        except Exception:
+            _log.exception("the page of the study has a fault; the runs go on")
+
+    def _observe(self, progress: Progress) -> None:
         with self._lock:
             if progress.row is None:
                 self._begin()
@@ -144,17 +151,24 @@ class Study:
     def _poll(self) -> None:
         """Look which runs are being computed: each has a temporary folder."""
         while not self._over.wait(_POLL_S):
-            with suppress(OSError):
-                names = [path.name for path in (self.folder / RUNS).iterdir()] if self._runs else []
-                found = {match[1] for match in map(_WORK.fullmatch, names) if match}
-                with self._lock:
-                    changed = []
-                    for run in list(self._runs):
-                        if run["state"] in ("waiting", "running"):
-                            state = "running" if run["run"] in found else "waiting"
-                            changed += self._set(run["run"], {"state": state})
-                if changed:
-                    self._tell(changed)
+            try:
+                self._look()
+            except OSError:
+                continue  # the folder is being moved or removed
+            except Exception:
+                _log.exception("the page of the study has a fault; the runs go on")
+                return
+
+    def _look(self) -> None:
+        names = [path.name for path in (self.folder / RUNS).iterdir()] if self._runs else []
+        found = {match[1] for match in map(_WORK.fullmatch, names) if match}
+        with self._lock:
+            changed = []
+            for run in list(self._runs):
+                if run["state"] in ("waiting", "running"):
+                    changed += self._set(run["run"], {"state": "running" if run["run"] in found else "waiting"})
+        if changed:
+            self._tell(changed)
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
