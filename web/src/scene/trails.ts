@@ -5,7 +5,7 @@ import type { Model } from "../model";
 import { robotColor } from "../theme";
 
 /** Largest number of pieces of all robots together, and of one. */
-const MOST = 300_000;
+const MOST = 40_000;
 const EACH = 400;
 
 export class Trails {
@@ -17,6 +17,7 @@ export class Trails {
   private lastPose: Float32Array | null = null;
   private length_s = 0;
   private n: number;
+  private used = 0; // slots that hold something
 
   constructor(private model: Model) {
     const n = (this.n = model.hello!.robots.length);
@@ -54,6 +55,7 @@ export class Trails {
           void main() { if (age < 0.0 || age > 1.0) discard; gl_FragColor = vec4(hue, 0.9 - 0.75 * age); }`,
       }),
     );
+    geometry.setDrawRange(0, 0);
     this.lines.frustumCulled = false;
     this.lines.renderOrder = 15;
   }
@@ -78,7 +80,7 @@ export class Trails {
       when.needsUpdate = true;
       this.last = this.first = -1;
       this.lastPose = null;
-      this.at = 0;
+      this.at = this.used = 0;
     }
     let k = history.length - 1;
     while (k > 0 && history[k].step > Math.max(this.last, wanted)) k--;
@@ -117,6 +119,8 @@ export class Trails {
     position.addUpdateRange(3 * begin, 6 * this.n);
     when.addUpdateRange(begin, 2 * this.n);
     position.needsUpdate = when.needsUpdate = true;
+    this.used = Math.max(this.used, this.at + 1);
+    geometry.setDrawRange(0, 2 * this.n * this.used);
     this.at = (this.at + 1) % this.slots;
     if (this.first < 0) this.first = from;
   }
