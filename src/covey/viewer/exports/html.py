@@ -9,7 +9,14 @@ from covey.results.run import Run
 from covey.viewer.recorded import messages_of
 from covey.viewer.server import page, policy_of
 
-KIND = "application/octet-stream;covey=recording"
+_BOOT = b"""(async () => {
+  const letters = atob(document.getElementById("script").textContent), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const script = document.createElement("script");
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  script.textContent = await new Response(stream).text();
+  document.body.append(script);
+})();"""
 
 
 def write(run: Run, path: Path) -> None:
@@ -18,14 +25,25 @@ def write(run: Run, path: Path) -> None:
 
 
 def html_of(messages: Iterable[bytes]) -> bytes:
-    """Return a page that holds messages: the description of a run, its recording, and its layers."""
+    """Return a page that holds messages: the description of a run, its recording, and its layers.
+
+    Its script and the messages are deflated. Its policy allows no connection, and only this script.
+    """
     packer = zlib.compressobj(9)
     parts = []
     for message in messages:
         parts += [packer.compress(len(message).to_bytes(4, "little")), packer.compress(message)]
-    data = base64.b64encode(b"".join((*parts, packer.flush())))
+    recording = b"".join((*parts, packer.flush()))
     html = page()
-    policy = policy_of(html).replace("connect-src 'self'; ", "").partition("; frame-ancestors")[0]
-    head = f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">'.encode()
-    block = b'<script type="%b" id="recording">%b</script>\n<script>' % (KIND.encode(), data)
-    return html.replace(b"<head>", head, 1).replace(b"<script>", block, 1)
+    head, rest = html.split(b"<script>", 1)
+    script, foot = rest.rsplit(b"</script>", 1)
+    policy = policy_of(html + b"<script>" + _BOOT + b"</script>").replace("connect-src 'self'; ", "")
+    policy = policy.partition("; frame-ancestors")[0]  # which a page cannot say of itself
+    meta = f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">'.encode()
+    blocks = (_block(b"script", zlib.compress(script, 9)), _block(b"recording", recording))
+    return b"".join((head.replace(b"<head>", meta, 1), *blocks, b"<script>", _BOOT, b"</script>", foot))
+
+
+def _block(name: bytes, data: bytes) -> bytes:
+    """Return an element that holds data, which a browser does not run."""
+    return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name, base64.b64encode(data))
