@@ -331,7 +331,7 @@ class Inputs:
             self.record_event("refused", other=name, text="this name is already in use")
             return None
         self._jams[name] = Lasting(event, self._until(event.for_s))
-        self.record_event("jam", other=name, place=middle)
+        self.record_event("jam", other=name, place=middle, text=json.dumps(area.model_dump(mode="json")))
         return {**event.plain(), "name": name}
 
     def _change_ground(self, event: GroundEvent) -> Any:

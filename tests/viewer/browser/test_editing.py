@@ -90,6 +90,22 @@ def drag(shown, a, b, steps=5):
     mouse.up()
 
 
+def colour_at(shown, x, y):
+    """The colour over a place of the scene: red, green, blue, opacity."""
+    return shown.page.evaluate(
+        """([x, y]) => {
+            covey.view.draw();
+            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+                const { g, view } = covey.stage.pen;
+                const ratio = view.renderer.getPixelRatio();
+                const [u, v] = view.pixel(x, y).map((one) => Math.round(one * ratio));
+                done([...g.getImageData(u, v, 1, 1).data]);
+            })));
+        }""",
+        [x, y],
+    )
+
+
 def cell(shown, x, y):
     grid = shown.sim.world.grid
     return int(grid.cells[tuple(grid.to_cells((x, y)))])
@@ -181,8 +197,10 @@ def test_faults_radio_off_jams_and_orders(page_of):
     tool(shown, "Jam the radio")
     for label, value in (("x [m]", 2), ("y [m]", 3), ("Radius [m]", 4)):
         give(shown, label, value)
+    plain = colour_at(shown, 5.7, 3)
     do(shown, "Jam area", "jam")
     assert shown.sim.inputs.jammed(shown.sim.state.pose).all()
+    assert colour_at(shown, 5.7, 3) != plain, "the page shows where no radio works"
     do(shown, "Undo", "jam_over")
     assert not shown.sim.inputs.jammed(shown.sim.state.pose).any()
     tool(shown, "Order and formation")
@@ -243,6 +261,17 @@ def test_a_robot_is_driven_by_keys_and_lapses(page_of):
 
 
 INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => JSON.parse(e.text))"
+
+
+def test_a_robot_is_driven_by_a_gamepad(page_of):
+    shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
+    shown.page.evaluate("navigator.getGamepads = () => [{ connected: true, axes: [-0.5, -1] }]")
+    press(shown, "Drive")
+    done(shown, "driven")
+    (deed,) = [deed for deed in shown.page.evaluate(INPUTS) if deed.get("twist")]
+    assert (deed["drive"], deed["twist"]) == ("scout0", [0.5, 0.5])
+    press(shown, "Drive")
+    done(shown, "drive_over")
 
 
 def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of):

@@ -3,6 +3,7 @@
 import type { App } from "../app";
 import type { Pen, Point } from "../scene/overlay";
 import { THEMES } from "../theme";
+import { circle, jams } from "./session";
 import type { Gesture } from "./tools";
 
 /** What has been drawn: numbers by field, and the robot that was dragged. */
@@ -111,19 +112,23 @@ export class Drawing {
   }
 
   private draw(pen: Pen): void {
+    const { bad, accent } = { bad: "#d55e00", accent: THEMES[this.app.theme].accent };
+    for (const area of jams(this.app.model)) {
+      pen.area(area, bad, 0.12);
+      pen.line(area, bad, 2, [3, 5], true);
+      const [x, y] = [0, 1].map((k) => area.reduce((sum, point) => sum + point[k], 0) / area.length);
+      pen.text("no radio", x, y, bad, THEMES[this.app.theme].paper, -24);
+    }
     if (!this.begun || !this.now || !this.gesture) return;
     const [a, b] = [this.begun, this.now];
-    const color = THEMES[this.app.theme].accent ?? "#d55e00";
+    const color = accent;
     if (this.gesture === "box") {
       const corners: Point[] = [a, [b[0], a[1]], b, [a[0], b[1]]];
       pen.area(corners, color, 0.2);
       pen.line(corners, color, 2, [], true);
     } else if (this.gesture === "disc") {
       const radius = Math.hypot(b[0] - a[0], b[1] - a[1]);
-      const rim: Point[] = Array.from({ length: 48 }, (_, k) => {
-        const angle = (k * Math.PI) / 24;
-        return [a[0] + radius * Math.cos(angle), a[1] + radius * Math.sin(angle)];
-      });
+      const rim = circle(a, radius);
       pen.area(rim, color, 0.2);
       pen.line(rim, color, 2, [], true);
     } else {

@@ -8,6 +8,9 @@ import { driving } from "./driving";
 import { inputs, scenarioText, undoable, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
 
+const NEXT = "It happens in the next step.";
+const NARROW = matchMedia("(max-width: 800px)");
+
 export function editPanel(app: App): void {
   const place = app.shell.edit;
   const said = h("p", { role: "status", class: "edit-said", "aria-live": "polite", "aria-label": "Answer" });
@@ -18,7 +21,7 @@ export function editPanel(app: App): void {
   const act = (deed: Deed) =>
     app
       .connection!.ask({ type: "do", event: deed })
-      .then(() => say(app.model.frame?.playing ? "Done." : "It happens in the next step."))
+      .then(() => say(app.model.frame?.playing ? "Done." : NEXT))
       .catch((error: Error) => say(error.message, true));
   const drive = driving(app, (text) => say(text, true));
   const doors = doorList(app, act);
@@ -26,6 +29,7 @@ export function editPanel(app: App): void {
   const done = doneList(app, act);
   const all = h("div", { class: "edit" }, said, doors.element, tool.element, drive.element, done.element);
   let refusals = 0;
+  let asked = 0;
   let of: unknown = null;
   app.model.onChange(() => {
     const { hello } = app.model;
@@ -45,6 +49,9 @@ export function editPanel(app: App): void {
       say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
     }
     refusals = refused.length;
+    const { step } = app.model.frame ?? { step: 0 };
+    if (step > asked) say(said.textContent === NEXT ? "" : said.textContent!, said.classList.contains("bad"));
+    asked = step;
   });
 }
 
@@ -107,6 +114,9 @@ function toolForm(app: App, act: (deed: Deed) => void, door: (x: number, y: numb
   const draw = (on: boolean) => {
     toggle.setAttribute("aria-pressed", String(on));
     drawing.set(on && tool?.gesture ? tool.gesture : null);
+    if (!on || !NARROW.matches) return;
+    app.shell.right.hidden = true; // the column would hide the scene
+    app.shell.right.dispatchEvent(new Event("fold"));
   };
   document.addEventListener("keydown", (event) => event.key === "Escape" && draw(false));
   const build = () => {

@@ -76,7 +76,7 @@ function same(a: Deed, b: Deed): boolean {
 export function scenarioText(model: Model): string {
   const all = inputs(model);
   const part = (key: string, some: Done[]) =>
-    some.length ? [`${key}:`, ...some.map(({ at_step, deed }) => `  - ${flow({ at_step, ...deed })}`)] : [];
+    some.length ? [`${key}:`, ...some.map(({ at_step, deed: { name, ...deed } }) => `  - ${flow({ at_step, ...deed, ...(name ? { name } : {}) })}`)] : [];
   const faults = all.filter(({ deed }) => "kind" in deed);
   const events = all.filter(({ deed }) => !("kind" in deed));
   return [...part("events", events), ...part("faults", faults)].join("\n") + (all.length ? "\n" : "");
@@ -92,6 +92,26 @@ export function flow(value: unknown): string {
   if (typeof value !== "string") return String(value);
   const plain = /^[A-Za-z][A-Za-z0-9_. -]*[A-Za-z0-9_]$|^[A-Za-z]$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value);
   return plain ? value : JSON.stringify(value);
+}
+
+/** The areas that are jammed now: x, y [m] of their outlines. */
+export function jams(model: Model): [number, number][][] {
+  const areas = new Map<string, [number, number][]>();
+  for (const { kind, other, text } of model.events) {
+    if (kind === "jam_over") areas.delete(other!);
+    if (kind !== "jam") continue;
+    const { polygon_m, centre_m, radius_m } = JSON.parse(text!) as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
+    areas.set(other!, polygon_m ?? circle(centre_m, radius_m));
+  }
+  return [...areas.values()];
+}
+
+/** The outline of a circle. */
+export function circle([x, y]: readonly [number, number], radius: number): [number, number][] {
+  return Array.from({ length: 48 }, (_, k) => {
+    const angle = (k * Math.PI) / 24;
+    return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+  });
 }
 
 /** What an input does, in a few words. */
