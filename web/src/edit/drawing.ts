@@ -3,7 +3,7 @@
 import type { App } from "../app";
 import type { Pen, Point } from "../scene/overlay";
 import { THEMES } from "../theme";
-import { circle, jams } from "./session";
+import { circle, type Session } from "./session";
 import type { Gesture } from "./tools";
 
 /** What has been drawn: numbers by field, and the robot that was dragged. */
@@ -19,6 +19,7 @@ export class Drawing {
 
   constructor(
     private app: App,
+    private session: Session,
     private drawn: (fields: Drawn, done: boolean) => void,
     private clicked: (x: number, y: number) => boolean,
   ) {
@@ -113,7 +114,9 @@ export class Drawing {
 
   private draw(pen: Pen): void {
     const { bad, accent } = { bad: "#d55e00", accent: THEMES[this.app.theme].accent };
-    for (const area of jams(this.app.model)) {
+    const step = this.app.model.step();
+    for (const { area, from, to } of this.session.jams) {
+      if (step < from || step >= to) continue;
       pen.area(area, bad, 0.12);
       pen.line(area, bad, 2, [3, 5], true);
       const [x, y] = [0, 1].map((k) => area.reduce((sum, point) => sum + point[k], 0) / area.length);

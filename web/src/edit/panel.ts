@@ -5,7 +5,7 @@ import type { DoorInfo } from "../messages";
 import { h, setText } from "../ui/dom";
 import { Drawing, type Drawn } from "./drawing";
 import { driving } from "./driving";
-import { inputs, scenarioText, undoable, words, type Deed } from "./session";
+import { scenarioText, Session, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
 
 const NEXT = "It happens in the next step.";
@@ -24,9 +24,10 @@ export function editPanel(app: App): void {
       .then(() => say(app.model.frame?.playing ? "Done." : NEXT))
       .catch((error: Error) => say(error.message, true));
   const drive = driving(app, (text) => say(text, true));
-  const doors = doorList(app, act);
-  const tool = toolForm(app, act, doors.at);
-  const done = doneList(app, act);
+  const session = new Session();
+  const doors = doorList(app, session, act);
+  const tool = toolForm(app, session, act, doors.at);
+  const done = doneList(app, session, act);
   const all = h("div", { class: "edit" }, said, doors.element, tool.element, drive.element, done.element);
   let refusals = 0;
   let asked = 0;
@@ -36,19 +37,20 @@ export function editPanel(app: App): void {
     if (!hello) return;
     const edits = hello.mode === "live" && hello.edits;
     if (edits !== Boolean(all.parentNode)) place.replaceChildren(...(edits ? [all] : []));
+    const news = session.update(app.model);
     if (!edits) return;
     if (of !== hello) {
       of = hello;
       refusals = 0;
       tool.begin();
     }
-    for (const part of [doors, drive, done]) part.update();
-    const refused = app.model.events.filter((event) => event.kind === "refused");
-    if (refused.length > refusals && app.model.frame!.step - refused.at(-1)!.step < 50) {
-      const { robot, other, text } = refused.at(-1)!;
+    for (const part of [doors, drive]) part.update();
+    if (news || !session.done.length) done.update();
+    if (session.refusals > refusals && app.model.newestStep() - session.refused!.step < 50) {
+      const { robot, other, text } = session.refused!;
       say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
     }
-    refusals = refused.length;
+    refusals = session.refusals;
     const { step } = app.model.frame ?? { step: 0 };
     if (step > asked) say(said.textContent === NEXT ? "" : said.textContent!, said.classList.contains("bad"));
     asked = step;
@@ -57,13 +59,10 @@ export function editPanel(app: App): void {
 
 type Part = { element: HTMLElement; update: () => void };
 
-function doorList(app: App, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
+function doorList(app: App, session: Session, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
   const list = h("ul", { class: "edit-doors", "aria-label": "Doors" });
   const element = h("div", { class: "edit-part" }, h("h3", {}, "Doors"), list);
-  const isOpen = (door: DoorInfo): boolean => {
-    const last = app.model.events.filter((event) => event.other === door.name && /^door_(opened|closed)$/.test(event.kind)).at(-1);
-    return last ? last.kind === "door_opened" : door.open;
-  };
+  const isOpen = (door: DoorInfo): boolean => session.doors.get(door.name) ?? door.open;
   const toggle = (door: DoorInfo) => act({ door: door.name, to: isOpen(door) ? "closed" : "open" });
   let told = "";
   return {
@@ -93,7 +92,7 @@ function doorList(app: App, act: (deed: Deed) => void): Part & { at: (x: number,
   };
 }
 
-function toolForm(app: App, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
+function toolForm(app: App, session: Session, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
   const choice = h("select", { "aria-label": "Tool", onchange: () => build() });
   const form = h("form", { class: "edit-form", onsubmit: (event: SubmitEvent) => (event.preventDefault(), submit()) });
   const toggle = h("button", { type: "button", "aria-pressed": "false", onclick: () => draw(toggle.getAttribute("aria-pressed") !== "true") }, "Draw");
@@ -110,7 +109,7 @@ function toolForm(app: App, act: (deed: Deed) => void, door: (x: number, y: numb
     for (const [name, value] of Object.entries(fields)) if (controls.has(name)) controls.get(name)!.value = value;
     if (complete) submit();
   };
-  const drawing = new Drawing(app, fill, (x, y) => tool?.group === "World" && door(x, y));
+  const drawing = new Drawing(app, session, fill, (x, y) => tool?.group === "World" && door(x, y));
   const draw = (on: boolean) => {
     toggle.setAttribute("aria-pressed", String(on));
     drawing.set(on && tool?.gesture ? tool.gesture : null);
@@ -163,7 +162,7 @@ function controlOf(field: Field, before: string | undefined): HTMLInputElement |
   return h("input", { ...kind, "aria-label": field.label, value, required: !field.optional });
 }
 
-function doneList(app: App, act: (deed: Deed) => void): Part {
+function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
   const list = h("ol", { class: "edit-done", "aria-label": "Done so far" });
   const back = h("button", { type: "button", onclick: () => undo() }, "Undo");
   const text = h("textarea", { readonly: true, rows: 6, "aria-label": "Scenario text", spellcheck: "false" });
@@ -179,9 +178,9 @@ function doneList(app: App, act: (deed: Deed) => void): Part {
   );
   const element = h("div", { class: "edit-part" }, h("div", { class: "edit-row" }, h("h3", {}, "Done so far"), back), list, more);
   let address = "";
-  let told = -1;
+  let told = "";
   const undo = () => {
-    const last = undoable(app.model);
+    const last = session.undoable.at(-1);
     if (last) act(last.back);
   };
   const take = async () => {
@@ -198,16 +197,17 @@ function doneList(app: App, act: (deed: Deed) => void): Part {
   return {
     element,
     update: () => {
-      if (app.model.events.length === told) return;
-      told = app.model.events.length;
-      const all = inputs(app.model);
+      const all = session.done;
       element.hidden = !all.length;
-      const last = undoable(app.model);
+      const last = session.undoable.at(-1);
+      const state = `${all.length} ${session.undoable.length}`;
+      if (state === told) return;
+      told = state;
       back.disabled = !last;
       back.title = last ? `Undo: ${words(last.done.deed)} (U)` : "";
       list.replaceChildren(...all.slice(-50).map(({ time_s, deed }) => h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${words(deed)}`)));
       list.scrollTop = list.scrollHeight;
-      text.value = scenarioText(app.model);
+      text.value = scenarioText(all);
       URL.revokeObjectURL(address);
       address = URL.createObjectURL(new Blob([text.value], { type: "text/yaml" }));
       download.href = address;

@@ -16,26 +16,84 @@ export interface Done {
 
 const GROUND = ["altitude", "shift", "crater", "mound", "trench", "bank"];
 
-/** All inputs of the run, oldest first. */
-export function inputs(model: Model): Done[] {
-  return model.events
-    .filter((event) => event.kind === "input")
-    .map(({ step, time_s, text }) => {
-      const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
-      return { at_step, step, time_s, deed };
-    });
+/** A jam: the outline of its area [m], and the steps from which and to which it lasts. */
+interface Jam {
+  area: [number, number][];
+  from: number;
+  to: number;
 }
 
-/** The event that takes an input back; null: it had no effect, or nothing takes it back. */
-export function inverse(model: Model, { step, deed }: Done): Deed | null {
+/** What the events of the run tell about changes; each event is looked at once. */
+export class Session {
+  /** The inputs, oldest first. */
+  done: Done[] = [];
+  /** The inputs that can be taken back, and have not been, with what does it. */
+  readonly undoable: { done: Done; back: Deed }[] = [];
+  /** Whether a door is open, since it has changed. */
+  readonly doors = new Map<string, boolean>();
+  /** The last refusal, and how many there were. */
+  refused: EventInfo | null = null;
+  refusals = 0;
+  jams: Jam[] = [];
+  private open = new Map<string, Jam>();
+  private events: EventInfo[] = [];
+  private count = 0;
+  private now: EventInfo[] = []; // events of the present step
+
+  /** Takes in new events; returns whether there were any. */
+  update(model: Model): boolean {
+    if (this.events !== model.events) this.begin(model.events);
+    const before = this.count;
+    for (; this.count < this.events.length; this.count++) this.take(this.events[this.count]);
+    return this.count !== before;
+  }
+
+  private begin(events: EventInfo[]): void {
+    this.events = events;
+    this.count = this.refusals = 0;
+    this.done = [];
+    this.undoable.length = 0;
+    this.jams = [];
+    for (const one of [this.doors, this.open]) one.clear();
+  }
+
+  private take(event: EventInfo): void {
+    const { kind, step, time_s, other, text } = event;
+    if (this.now[0]?.step !== step) this.now = [];
+    this.now.push(event);
+    if (kind === "door_opened" || kind === "door_closed") this.doors.set(other!, kind === "door_opened");
+    else if (kind === "refused") {
+      this.refused = event;
+      this.refusals++;
+    } else if (kind === "jam") {
+      const { polygon_m, centre_m, radius_m } = JSON.parse(text!) as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
+      const jam = { area: polygon_m ?? circle(centre_m, radius_m), from: step, to: Infinity };
+      this.jams.push(jam);
+      this.open.set(other!, jam);
+    } else if (kind === "jam_over" && this.open.has(other!)) this.open.get(other!)!.to = step;
+    else if (kind === "input") {
+      const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
+      const done = { at_step, step, time_s, deed };
+      this.done.push(done);
+      const last = this.undoable.at(-1);
+      const back = last && same(last.back, deed) ? null : inverse(this.now, done);
+      if (last && same(last.back, deed)) this.undoable.pop();
+      else if (back) this.undoable.push({ done, back });
+    }
+  }
+}
+
+/** The event that takes an input back, given the events of its step; null: it had no effect, or nothing takes it back. */
+function inverse(events: EventInfo[], { deed }: Done): Deed | null {
   const found = (kinds: string[], other?: unknown, robot?: unknown): EventInfo | undefined =>
-    model.events.find(
-      (event) =>
-        event.step === step &&
-        kinds.includes(event.kind) &&
-        (other === undefined || event.other === other) &&
-        (robot === undefined || event.robot === robot),
-    );
+    events
+      .filter(
+        (event) =>
+          kinds.includes(event.kind) &&
+          (other === undefined || event.other === other) &&
+          (robot === undefined || event.robot === robot),
+      )
+      .at(-1);
   const { name } = deed;
   if (deed.door) {
     const happened = found(["door_opened", "door_closed", "door_waits"], deed.door);
@@ -54,27 +112,12 @@ export function inverse(model: Model, { step, deed }: Done): Deed | null {
   return ground && found(["ground_changed"], ground) ? { restore: name } : null;
 }
 
-/** The last input that can be taken back, and has not been, with what does it. */
-export function undoable(model: Model): { done: Done; back: Deed } | null {
-  const stack: { done: Done; back: Deed }[] = [];
-  for (const done of inputs(model)) {
-    const top = stack.at(-1);
-    if (top && same(top.back, done.deed)) stack.pop();
-    else {
-      const back = inverse(model, done);
-      if (back) stack.push({ done, back });
-    }
-  }
-  return stack.at(-1) ?? null;
-}
-
 function same(a: Deed, b: Deed): boolean {
   return Object.entries(a).every(([key, value]) => JSON.stringify(b[key]) === JSON.stringify(value));
 }
 
 /** The inputs as a part of a scenario. */
-export function scenarioText(model: Model): string {
-  const all = inputs(model);
+export function scenarioText(all: Done[]): string {
   const part = (key: string, some: Done[]) =>
     some.length ? [`${key}:`, ...some.map(({ at_step, deed: { name, ...deed } }) => `  - ${flow({ at_step, ...deed, ...(name ? { name } : {}) })}`)] : [];
   const faults = all.filter(({ deed }) => "kind" in deed);
@@ -92,18 +135,6 @@ export function flow(value: unknown): string {
   if (typeof value !== "string") return String(value);
   const plain = /^[A-Za-z][A-Za-z0-9_. -]*[A-Za-z0-9_]$|^[A-Za-z]$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value);
   return plain ? value : JSON.stringify(value);
-}
-
-/** The areas that are jammed now: x, y [m] of their outlines. */
-export function jams(model: Model): [number, number][][] {
-  const areas = new Map<string, [number, number][]>();
-  for (const { kind, other, text } of model.events) {
-    if (kind === "jam_over") areas.delete(other!);
-    if (kind !== "jam") continue;
-    const { polygon_m, centre_m, radius_m } = JSON.parse(text!) as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
-    areas.set(other!, polygon_m ?? circle(centre_m, radius_m));
-  }
-  return [...areas.values()];
 }
 
 /** The outline of a circle. */
