@@ -11,6 +11,7 @@ import { Stage } from "./scene/stage";
 import type { View } from "./scene/view";
 import type { Theme } from "./theme";
 import { viewTools } from "./ui/camera";
+import { capture } from "./ui/capture";
 import { Keys } from "./ui/keys";
 import { layersPanel } from "./ui/layers";
 import { playback } from "./ui/playback";
@@ -47,7 +48,7 @@ export class App {
     this.view = this.stage.view;
     this.wishes.push(() => this.stage.wish());
     this.shell.title.after(playback(this));
-    this.shell.tools.append(...viewTools(this), themeButton(this), this.keys.button());
+    this.shell.tools.append(...viewTools(this), capture(this), themeButton(this), this.keys.button());
     this.shell.layers.append(layersPanel(this));
     editPanel(this);
     this.shell.bottom.append(...timeline(this));

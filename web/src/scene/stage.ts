@@ -26,7 +26,7 @@ export class Stage {
   readonly overlays: ((pen: Pen) => void)[] = [];
   trail_s = 20;
   robots: Robots | null = null;
-  private trails: Trails | null = null;
+  trails: Trails | null = null;
   private meshes = new Map<string, CellMesh>();
   private ground: GroundMesh | null = null;
   private draped = 0; // counts the states of the ground
@@ -190,10 +190,15 @@ export class Stage {
   /** Draws over the scene; called after each drawing. */
   private draw(): void {
     this.pen.begin();
+    this.paint(this.pen);
+  }
+
+  /** Draws lines, marks and words with a pen. */
+  paint(pen: Pen): void {
     if (!this.app.model.hello || !this.robots) return;
     const context = this.context;
-    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(this.pen, context);
-    marks(this.pen, context);
-    for (const overlay of this.overlays) overlay(this.pen);
+    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(pen, context);
+    marks(pen, context);
+    for (const overlay of this.overlays) overlay(pen);
   }
 }

@@ -23,6 +23,7 @@ const PATHS = {
   filter: "M2 3h12L9.5 8.5V13L6.5 11.5v-3z",
   list: "M5.5 4H14M5.5 8H14M5.5 12H14M2 4h.5M2 8h.5M2 12h.5",
   close: "M4 4l8 8M12 4l-8 8",
+  camera: "M2 5h3l1-2h4l1 2h3v8H2zM8 6.5a2.3 2.3 0 100 4.6 2.3 2.3 0 000-4.6z",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
 } as const;

@@ -1,0 +1,58 @@
+"""Pictures and films that the page saves."""
+
+import io
+from xml.etree import ElementTree
+
+import numpy as np
+from PIL import Image
+from tests.viewer.browser.test_replay import drawn, replay  # noqa: F401
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page, item):
+    page.get_by_role("button", name="Save a picture or a film").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=item).click()
+    return download.value.suggested_filename, download.value.path().read_bytes()
+
+
+def test_a_picture_has_the_pixels_of_the_scene(replay):  # noqa: F811
+    replay.evaluate("covey.player.seek(40)")
+    drawn(replay)
+    name, data = saved(replay, "Picture (PNG)")
+    assert name.endswith("-4.0s.png")
+    image = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    width, height = replay.evaluate("[covey.view.canvas.width, covey.view.canvas.height]")
+    assert image.shape[:2] == (height & ~1, width & ~1)
+    inside = replay.evaluate("covey.view.pixel(-10.05, 0)")  # the wall around the maze
+    assert image[round(inside[1]), round(inside[0])].tolist() == [0x2B, 0x34, 0x40]
+
+
+def test_a_drawing_has_robots_as_lines_where_they_are(replay, recorded):  # noqa: F811
+    run, seen = recorded
+    replay.evaluate("covey.player.seek(40)")
+    drawn(replay)
+    name, data = saved(replay, "Drawing (SVG)")
+    assert name.endswith(".svg")
+    root = ElementTree.fromstring(data)
+    assert root.find(f"{SVG}image").get("href").startswith("data:image/png;base64,")
+    assert {text.text for text in root.iter(f"{SVG}text")} >= {"0", "1", "2"}
+    circles = [path.get("d") for path in root.iter(f"{SVG}path") if "a" in path.get("d") and path.get("fill") != "none"]
+    for x, y, _ in seen[40]["pose"]:
+        px, py = replay.evaluate("([x, y]) => covey.view.pixel(x, y)", [x, y])
+        starts = [tuple(map(float, d[1:].split("a")[0].split())) for d in circles]
+        radii = [float(d.split("a")[1].split()[0]) for d in circles]
+        assert any(abs(cx + r - px) < 0.1 and abs(cy - py) < 0.1 for (cx, cy), r in zip(starts, radii, strict=True))
+    assert len(run.names) == len(circles)
+
+
+def test_a_film_is_a_webm_file(replay):  # noqa: F811
+    replay.get_by_role("button", name="Save a picture or a film").click()
+    replay.get_by_role("button", name="Film (WebM): begin").click()
+    replay.get_by_role("button", name="Play", exact=True).click()
+    replay.wait_for_timeout(700)
+    name, data = saved(replay, "Film (WebM): end and save")
+    assert name.endswith(".webm")
+    assert data[:4] == bytes.fromhex("1a45dfa3")  # EBML, the container of WebM
+    assert len(data) > 1000
