@@ -50,6 +50,8 @@ def test_a_form_has_the_schemas_words_and_limits():
         ({"seed": "[1"}, "seed", ""),
         ({"world.size_m": "10"}, "world.size_m", "multiple"),
         ({"robots.scout.count": "2000"}, "robots.scout.count", "cannot start"),
+        ({"robots.scout.robot": "skid_steer"}, "robots.scout.robot", "maps the ground"),
+        ({"robots.scout.controller": "min_max_reactive"}, "robots.scout.controller", "needs waypoints"),
         ({"robots.scout.controller": "./evil.py:run"}, "robots.scout.controller", "code from a file"),
     ],
 )

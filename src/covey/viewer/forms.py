@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,12 +10,12 @@ import yaml
 from pydantic import BaseModel
 
 from covey.controllers import controllers
-from covey.errors import InvalidValueError, Problem, ScenarioError
+from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.named import Named
 from covey.onboard.controller import parameters_of
 from covey.registry import looking
 from covey.robots.model import RobotModel
-from covey.scenario.build import set_up
+from covey.scenario.build import try_out
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
 from covey.scenario.load import load_scenario
@@ -55,7 +55,9 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def checked(source: str, changes: Mapping[str, str]) -> Scenario:
-    """Return the scenario with what somebody has filled in, each as after ``-s path=``. No code of files is run.
+    """Return the scenario with what somebody has filled in, each as after ``-s path=``.
+
+    It is tried out as by ``covey check``. No code of files is run.
 
     Raises:
         ScenarioError: all problems; the ``file`` of each is the path of its field, if it has one.
@@ -76,18 +78,22 @@ def checked(source: str, changes: Mapping[str, str]) -> Scenario:
             if values:
                 scenario = override(scenario, values, trusted_only=True)
             if not seen.stand_ins:
-                set_up(scenario)
+                try_out(scenario)
     except ScenarioError as error:
         raise ScenarioError([_placed(problem, changes) for problem in error.problems]) from None
+    except CoveyError as error:
+        raise ScenarioError([_placed(Problem(str(error)), changes)]) from None
     return scenario
 
 
-def _placed(problem: Problem, paths: Iterable[str]) -> Problem:
+def _placed(problem: Problem, changes: Mapping[str, str]) -> Problem:
     """Return a problem with the path of the field that it is about in place of the file, if it can be told."""
     if problem.file.startswith("-s "):
         return Problem(problem.message, problem.file.removeprefix("-s "))
     head, colon, _ = problem.message.partition(": ")
-    below = [path for path in paths if colon and path.startswith(head)]
+    below = [path for path in changes if colon and path.startswith(head)]
+    if len(changes) == 1:
+        below = list(changes)
     named = [path for path in below if re.search(rf"\b{path.rpartition('.')[2]}\b", problem.message)]
     return Problem(problem.message, next(iter(named or below), ""))
 

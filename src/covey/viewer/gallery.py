@@ -173,7 +173,7 @@ class Gallery:
         source = self._source(message.name)
         checked(source, message.changes)
         changes = [part for path, text in message.changes.items() for part in ("-s", f"{path}={text}")]
-        page = ["--live", "--host", self.host, "--speed", message.speed, "--quiet"]
+        page = ["--live", "--host", self.host, "--speed", message.speed, "--quiet", "--no-pictures"]
         run = self._start(message.name, ["run", source, *page, *changes])
         return {"run": run.number, "url": run.child.url}
 
