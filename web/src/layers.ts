@@ -21,6 +21,8 @@ export interface Context {
   span_s: number;
   /** Radius of the symbol of a robot [pixel]. */
   radius: (robot: number) => number;
+  /** Whether walls have their height. */
+  deep: boolean;
 }
 
 export interface LayerInfo {
@@ -253,6 +255,22 @@ export const LAYERS: LayerInfo[] = [
     },
   },
   {
+    name: "slope",
+    group: "World",
+    title: "Slope",
+    about: "How steep the true ground is.",
+    there: has("ground"),
+    cells: () => ["ground"],
+    order: 2,
+    style: ({ hello, model }) => ({
+      uniforms: { wide: { value: 2 * (model.layers.get("ground")?.place.resolution_m ?? hello.world.resolution_m) } },
+      glsl: `
+        vec2 rise = vec2(near(1.0, 0.0) - near(-1.0, 0.0), near(0.0, 1.0) - near(0.0, -1.0)) / wide;
+        color = vec4(scale(degrees(atan(length(rise))) / ${STEEP}.0), 0.9);`,
+    }),
+    legend: () => ({ scale: ["0°", `${STEEP}° and more`] }),
+  },
+  {
     name: "truth",
     group: "World",
     title: "Walls",
@@ -267,9 +285,13 @@ export const LAYERS: LayerInfo[] = [
         free: tint(colors.free),
         unknown: tint(colors.unknown),
         bare: { value: hello.world.ground ? 0 : 1 },
+        deep: { value: 0 },
       },
-      glsl: "color = value < 0.5 ? vec4(free, bare) : value < 1.5 ? vec4(wall, 1.0) : value < 2.5 ? vec4(unknown, 1.0) : vec4(0.0);",
+      glsl: `
+        if (value < 0.5 || (value < 1.5 && deep > 0.5)) color = vec4(free, bare);
+        else if (value < 2.5) color = vec4(value < 1.5 ? wall : unknown, 1.0);`,
     }),
+    values: ({ deep }) => ({ deep: deep ? 1 : 0 }),
     legend: ({ colors, hello }) => ({
       keys: hello.world.ground ? [[colors.wall, "wall"]] : [[colors.wall, "wall"], [colors.free, "free"]],
     }),
@@ -708,6 +730,9 @@ export const LAYERS: LayerInfo[] = [
     legend: ({ colors }) => ({ keys: [[colors.accent, "◯ sends now"]] }),
   },
 ];
+
+/** Slope at the end of its scale [degrees]. */
+const STEEP = 45;
 
 /** Colours of the ground, low to high. */
 export const GROUND = ["#3d5a4c", "#7c8f5e", "#b7a777", "#d9cbaa", "#f4f0e8"];

@@ -10,6 +10,7 @@ from covey.geometry.grid import Grid
 from covey.kernel import kernel
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.elevation.compare import true_altitude
+from covey.mapping.elevation.kernels import MEASURED
 from covey.runtime.simulation import Simulation
 from covey.world.visibility.explored import ExploredTruth
 
@@ -127,7 +128,7 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
     ``last_covered``              int32   the step in which a body was last over it; -1: never
     ``explored:NAME``             uint8   1 where the robot itself has seen it
     ``map:NAME``, ``union``       int8    the map of a robot, of all evidence: -1 unknown, 0 free, 100 occupied
-    ``altitude:NAME``             f4      the altitude that a robot believes in [m]; NaN: unknown
+    ``altitude:NAME``             f4      the altitude that a robot has measured [m]; NaN: unknown
     ``error:NAME``                f4      that minus the true altitude [m]
     ``interval:NAME``             f4      half its 95 % interval [m]
     ============================  ======  =============================================================================
@@ -193,7 +194,9 @@ def _elevation(name: str, belief: ElevationBelief, ground: Any) -> dict[str, Cal
     }
 
     def layer(kind: str, of: Callable[[], np.ndarray]) -> Callable[[], Layer]:
-        return lambda: Layer(f"{kind}:{name}", belief.grid, lambda: _f4(of()))
+        return lambda: Layer(
+            f"{kind}:{name}", belief.grid, lambda: _f4(np.where(belief.marks() == MEASURED, of(), np.nan))
+        )
 
     return {f"{kind}:{name}": layer(kind, of) for kind, of in cells.items()}
 

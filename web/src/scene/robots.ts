@@ -14,10 +14,12 @@ import {
   ShaderMaterial,
 } from "three";
 import type { Model } from "../model";
-import { robotColor, type Colors } from "../theme";
+import { robotColor } from "../theme";
 import type { View } from "./view";
 
 export const FLAGS = { halted: 1, gone: 2, mute: 4 };
+/** Colour of the edge of bodies and symbols; it separates them from light and dark. */
+const EDGE = "#141b22";
 /** Least radius of a symbol [pixel]. */
 export const SYMBOL = 7;
 
@@ -31,18 +33,14 @@ export class Robots {
   private solids: InstancedMesh<CylinderGeometry, MeshLambertMaterial>;
   private discs: [number, number, number, number][];
 
-  constructor(
-    private model: Model,
-    colors: Colors,
-  ) {
+  constructor(private model: Model) {
     const robots = model.hello!.robots;
     const n = robots.length;
     this.radius = robots.map((robot) => Math.max(...robot.discs.map(([x, y, r]) => Math.hypot(x, y) + r)));
     this.discs = robots.flatMap((robot, i) => robot.discs.map((d) => [i, ...d] as [number, number, number, number]));
-    const ink = colors.ink;
-    this.edges = new Sprites(this.discs.length, 20, DISC, ink, () => ink);
-    this.bodies = new Sprites(this.discs.length, 21, DISC, ink, (k) => robotColor(this.discs[k][0], n));
-    this.symbols = new Sprites(n, 22, SYMBOLS, ink, (i) => robotColor(i, n));
+    this.edges = new Sprites(this.discs.length, 20, DISC, () => EDGE);
+    this.bodies = new Sprites(this.discs.length, 21, DISC, (k) => robotColor(this.discs[k][0], n));
+    this.symbols = new Sprites(n, 22, SYMBOLS, (i) => robotColor(i, n));
     const cylinder = new CylinderGeometry(1, 1, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5);
     this.solids = new InstancedMesh(cylinder, new MeshLambertMaterial(), this.discs.length);
     this.solids.frustumCulled = false;
@@ -69,7 +67,7 @@ export class Robots {
       cos[i] = Math.cos(heading);
       sin[i] = Math.sin(heading);
       z[i] = altitude(x, y);
-      const size = gone(i) ? 0 : small[i] ? SYMBOL * view.pixel_m : radius;
+      const size = gone(i) ? 0 : small[i] ? (deep ? 1.4 : 1) * SYMBOL * view.pixel_m : radius;
       this.symbols.set(i, x, y, z[i] + (deep ? 0.85 * radius : 0), size, cos[i], sin[i], small[i] ? 1 : 0);
     });
     this.symbols.changed();
@@ -118,7 +116,7 @@ class Sprites {
   private places: BufferAttribute;
   private smalls: BufferAttribute;
 
-  constructor(count: number, order: number, glsl: string, edge: string, colorOf: (k: number) => string) {
+  constructor(count: number, order: number, glsl: string, colorOf: (k: number) => string) {
     const corners = new Float32Array(8 * count);
     const tints = new Float32Array(12 * count);
     const index = new Uint32Array(6 * count);
@@ -141,7 +139,7 @@ class Sprites {
       depthTest: false,
       depthWrite: false,
       transparent: true,
-      uniforms: { edge: { value: new Color(edge).convertLinearToSRGB() } },
+      uniforms: { edge: { value: new Color(EDGE).convertLinearToSRGB() } },
       vertexShader: `
         attribute float small; attribute vec2 corner; attribute vec3 tint;
         varying vec2 place; varying vec3 hue; varying float small_;

@@ -65,7 +65,7 @@ export class Stage {
   get context(): Context {
     const { model } = this.app;
     const radius = (i: number) => Math.max((this.robots?.radius[i] ?? 0) / this.view.pixel_m, SYMBOL);
-    return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, radius };
+    return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, radius, deep: this.view.perspective };
   }
 
   /** Length of the scales of time [s]: a round number above the present time. */
@@ -109,7 +109,7 @@ export class Stage {
     this.robots?.dispose();
     this.trails?.dispose();
     if (!this.app.model.hello) return;
-    this.robots = new Robots(this.app.model, THEMES[this.app.theme]);
+    this.robots = new Robots(this.app.model);
     this.trails = new Trails(this.app.model);
     this.view.scene.add(this.trails.lines, this.robots.group);
   }
