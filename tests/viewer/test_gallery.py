@@ -52,7 +52,11 @@ def test_a_form_has_the_schemas_words_and_limits():
         ({"robots.scout.count": "2000"}, "robots.scout.count", "cannot start"),
         ({"robots.scout.robot": "skid_steer"}, "robots.scout.robot", "maps the ground"),
         ({"robots.scout.controller": "min_max_reactive"}, "robots.scout.controller", "needs waypoints"),
-        ({"robots.scout.controller": "./evil.py:run"}, "robots.scout.controller", "code from a file"),
+        (
+            {"robots.scout.controller": "./evil.py:run"},
+            "robots.scout.controller",
+            "code from a file, which a form does not",
+        ),
     ],
 )
 def test_problems_are_told_at_their_field(changes, path, words):

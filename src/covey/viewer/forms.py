@@ -89,7 +89,8 @@ def checked(source: str, changes: Mapping[str, str]) -> Scenario:
 def _placed(problem: Problem, changes: Mapping[str, str]) -> Problem:
     """Return a problem with the path of the field that it is about in place of the file, if it can be told."""
     if problem.file.startswith("-s "):
-        return Problem(problem.message, problem.file.removeprefix("-s "))
+        told = problem.message.replace("--trusted-only refuses", "a form does not: name it in a scenario file")
+        return Problem(told, problem.file.removeprefix("-s "))
     head, colon, _ = problem.message.partition(": ")
     below = [path for path in changes if colon and path.startswith(head)]
     if len(changes) == 1:
