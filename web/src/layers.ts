@@ -391,6 +391,20 @@ export const LAYERS: LayerInfo[] = [
     legend: exploredLegend,
   },
   {
+    name: "other-explored",
+    group: "Explored and covered",
+    title: "Explored by the other run",
+    about: "Places that the other run had seen by the same time.",
+    there: has("other_explored"),
+    cells: () => ["other_explored"],
+    order: 2,
+    style: ({ colors }) => ({
+      uniforms: { other: tint(colors.place) },
+      glsl: "if (value >= 0.0 && value <= step) color = vec4(other, 0.4);",
+    }),
+    legend: ({ colors }) => ({ keys: [[colors.place, "seen by the other run: alone where dark, by both where light"]] }),
+  },
+  {
     name: "explored-by",
     group: "Explored and covered",
     title: "Explored by the robot",

@@ -3,14 +3,19 @@
 import { App } from "./app";
 import { backTo } from "./gallery/shelf";
 import { open, recordingInPage } from "./offline";
+import { pair } from "./pair";
 
 const root = document.getElementById("app")!;
-const app = new App(root);
-backTo(root);
-Object.assign(window, { covey: app });
+const wishes = new URLSearchParams(location.hash.slice(1));
 const recording = recordingInPage();
-if (recording !== null) void open(app, recording).catch((error: Error) => app.say(`The recording cannot be opened: ${error.message}`));
+if (recording === null && wishes.has("pair")) pair(root, wishes.get("token") ?? "");
 else {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
-  app.connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`, token);
+  const app = new App(root);
+  backTo(root);
+  Object.assign(window, { covey: app });
+  if (recording !== null) void open(app, recording).catch((error: Error) => app.say(`The recording cannot be opened: ${error.message}`));
+  else {
+    const server = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+    app.connect(wishes.has("second") ? `${server}?second` : server, wishes.get("token") ?? "");
+  }
 }

@@ -307,13 +307,17 @@ def plot(
 
 
 @app.command
-def view(run: Path, /, *, host: str = "127.0.0.1", port: int = 0) -> None:
+def view(run: Path, beside: Path | None = None, /, *, host: str = "127.0.0.1", port: int = 0) -> None:
     """Show a recorded run in a web page: play it, go to any time, look at maps and robots. Ctrl-C ends it.
+
+    With two run folders the page shows both side by side, at the same time.
 
     Parameters
     ----------
     run
         Run folder.
+    beside
+        Another run folder, to compare.
     host
         Address to listen on. Others can then open the page, if they know its token.
     port
@@ -321,7 +325,7 @@ def view(run: Path, /, *, host: str = "127.0.0.1", port: int = 0) -> None:
     """
     from covey.cli.view import view_command
 
-    view_command(run, host, port)
+    view_command(run, beside, host, port)
 
 
 @app.command

@@ -12,9 +12,12 @@ from covey.viewer.recorded import Recorded
 from covey.viewer.server import Server
 
 
-def view_command(folder: Path, host: str, port: int) -> None:
-    """Show a run in a web page until Ctrl-C."""
-    with Server(Recorded(Run(folder, incomplete=True)), host, port) as server:
+def view_command(folder: Path, beside: Path | None, host: str, port: int) -> None:
+    """Show a run, or two side by side, in a web page until Ctrl-C."""
+    run = Run(folder, incomplete=True)
+    other = None if beside is None else Run(beside, incomplete=True)
+    second = None if other is None else Recorded(other, run)
+    with Server(Recorded(run, other), host, port, second) as server:
         print(f"watch  {server.view_url}\nend    Ctrl-C", file=sys.stderr, flush=True)
         if sys.stderr.isatty() and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(server.view_url)

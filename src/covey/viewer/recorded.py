@@ -23,7 +23,7 @@ from covey.world.visibility.explored import cover
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
-_EXACT = ("truth", "ground", "first_explored", "first_covered")
+_EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored")
 """Layers that are known at each step; the others are known as they are at the end of the run."""
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 
@@ -33,14 +33,17 @@ class Recorded:
 
     Args:
         run: the run.
+        other: another run to compare it with; in the same world there is a layer of what that one has explored.
 
     Attributes:
         hub: the viewers.
     """
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, other: Run | None = None):
         self.hub, self._run = Hub(), run
         self._layers, self._made = layers_of(run), dict[str, bytes]()
+        if other is not None and _comparable(run, other):
+            self._layers["other_explored"] = layers_of(other)["first_explored"]
         self.hub.describe(description_of(run, list(self._layers)), {})
         self._recording = recording_of(run)
         self._sent: dict[Client, set[str]] = {}
@@ -66,6 +69,13 @@ class Recorded:
                 client.texts.append(self._made[name])
         self._sent[client] = wanted  # a layer that is watched again is sent again
         client.wanted.set()
+
+
+def _comparable(run: Run, other: Run) -> bool:
+    """Return whether two runs explored cells of one grid, in steps of one length."""
+    if run.maps is None or other.maps is None or not run.maps.explorable.any() or not other.maps.explorable.any():
+        return False
+    return place_of(run.maps.truth) == place_of(other.maps.truth) and step_s_of(run) == step_s_of(other)
 
 
 def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:

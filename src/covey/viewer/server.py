@@ -50,6 +50,7 @@ class Server:
         source: what is shown.
         host: the address to listen on.
         port: the port; 0: any that is free.
+        second: what is shown beside it, in the same page.
 
     Attributes:
         url: address of the page for somebody who may change the run.
@@ -65,8 +66,8 @@ class Server:
         True
     """
 
-    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 0):
-        self.source, self.host, self.port = source, host, port
+    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 0, second: Source | None = None):
+        self.source, self.host, self.port, self.second = source, host, port, second
         self._tokens = {secrets.token_urlsafe(24): edits for edits in (True, False)}
         self._page = page()
         self._policy = policy_of(self._page)
@@ -106,7 +107,7 @@ class Server:
     def _url(self, *, edits: bool) -> str:
         token = next(token for token, may in self._tokens.items() if may == edits)
         name = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{name}:{self.port}/#token={token}"
+        return f"http://{name}:{self.port}/#token={token}{'&pair' if self.second is not None else ''}"
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
@@ -180,8 +181,11 @@ class Server:
 
     async def _viewer(self, connection: ServerConnection) -> None:
         """Talk to a viewer until it leaves."""
-        hub, request = self.source.hub, connection.request
+        request = connection.request
         assert request is not None
+        beside = self.second is not None and request.path.endswith("?second")
+        source = self.second if beside and self.second is not None else self.source
+        hub = source.hub
         offered = [one.strip() for one in request.headers["Sec-WebSocket-Protocol"].split(",")]
         hub.begin(self._loop)
         client = Client(edits=bool(self._may_edit(offered)))
@@ -192,7 +196,7 @@ class Server:
             client.wanted.set()
             async for text in connection:
                 try:
-                    self._take(hub, client, text)
+                    self._take(source, client, text)
                 except CoveyError as error:
                     bad += 1
                     hub.say({"type": "refused", "id": None, "text": str(error)[:1000]}, client)
@@ -206,12 +210,13 @@ class Server:
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await sender
 
-    def _take(self, hub: Hub, client: Client, text: str | bytes) -> None:
+    def _take(self, source: Source, client: Client, text: str | bytes) -> None:
+        hub = source.hub
         message = read(text)
         if isinstance(message, Ack):
             hub.acknowledge(client, message.frame)
         elif client.edits or isinstance(message, VIEWING):
-            self.source.take(client, message)
+            source.take(client, message)
         else:
             hub.say({"type": "refused", "id": message.id, "text": "this address only lets you watch"}, client)
 
@@ -241,7 +246,8 @@ def policy_of(html: bytes) -> str:
 
     return (
         f"default-src 'none'; script-src {hashes('script')}; style-src {hashes('style')}; connect-src 'self'; "
-        "img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        "img-src 'self' data: blob:; media-src blob:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self'"
     )
 
 

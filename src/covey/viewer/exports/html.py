@@ -37,7 +37,9 @@ def html_of(messages: Iterable[bytes]) -> bytes:
     html = page()
     head, rest = html.split(b"<script>", 1)
     script, foot = rest.rsplit(b"</script>", 1)
-    policy = policy_of(html + b"<script>" + _BOOT + b"</script>").replace("connect-src 'self'; ", "")
+    policy = policy_of(html + b"<script>" + _BOOT + b"</script>")
+    for allowed in ("connect-src 'self'; ", "frame-src 'self'; "):
+        policy = policy.replace(allowed, "")
     policy = policy.partition("; frame-ancestors")[0]  # which a page cannot say of itself
     meta = f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">'.encode()
     blocks = (_block(b"script", zlib.compress(script, 9)), _block(b"recording", recording))

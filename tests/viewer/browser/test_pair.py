@@ -1,0 +1,90 @@
+"""Two recorded runs side by side."""
+
+import numpy as np
+import pytest
+from tests.viewer.browser.conftest import until
+from tests.viewer.browser.test_replay import PIXEL
+
+import covey
+from covey.viewer import Server
+from covey.viewer.recorded import Recorded
+
+
+@pytest.fixture(scope="module")
+def shorter(tmp_path_factory):
+    """Return a run of 5 s with another seed in the world of `recorded`."""
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    folder = tmp_path_factory.mktemp("shorter") / "run"
+    return covey.Simulation(world, robots=2, controller="nearest_frontier", seed=8, recording=folder).run(until_s=5.0)
+
+
+@pytest.fixture
+def two(browser, recorded, shorter):
+    """Return the page and its two frames."""
+    run = recorded[0]
+    with Server(Recorded(run, shorter), second=Recorded(shorter, run)) as server:
+        page = browser.new_page(viewport={"width": 1300, "height": 700})
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(server.view_url)
+        until(
+            lambda: page.evaluate("!!(window.covey && covey.apps.every((app) => app.model.layers.size > 1))"), page=page
+        )
+        yield page, page.frames[1:]
+        page.close()
+    assert errors == []
+
+
+def test_both_show_the_same_time(two, recorded, shorter):
+    page, (left, right) = two
+    for frame, other in ((left, right), (right, left)):
+        step = 30 if frame == left else 42
+        frame.evaluate(f"covey.player.seek({step})")
+        assert other.evaluate("covey.model.step()") == step
+    shown = np.reshape(list(left.evaluate("[...covey.model.poses()]")), (-1, 3))
+    np.testing.assert_allclose(shown, recorded[0].poses[41], atol=1e-5)
+    shown = np.reshape(list(right.evaluate("[...covey.model.poses()]")), (-1, 3))
+    np.testing.assert_allclose(shown, shorter.poses[41], atol=1e-5)
+    left.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: right.evaluate("covey.model.step() > 45"), page=page)
+    left.evaluate("covey.player.seek(70)")  # beyond the end of the other
+    assert right.evaluate("covey.model.step()") == 50
+    assert left.evaluate("covey.model.step()") >= 70
+
+
+def test_both_look_at_the_same_place(two):
+    page, (left, right) = two
+    left.evaluate("covey.view.zoom(0.5)")
+    wanted = left.evaluate("covey.view.pixel_m")
+    until(lambda: right.evaluate("covey.view.pixel_m") == wanted, page=page)
+
+
+def test_the_difference_shows_what_the_other_has_seen(two, recorded, shorter):
+    page, (left, _) = two
+    mine, theirs = (run.maps.first_explored for run in (recorded[0], shorter))
+    truth = recorded[0].maps.truth
+    left.evaluate("covey.player.seek(50)")
+    left.get_by_role("button", name="Layers, editing and plots").click()
+    left.get_by_role("checkbox", name="Explored by the other run").check()
+    until(lambda: left.evaluate("covey.model.layers.has('other_explored')"), page=page)
+    only_mine = (mine >= 0) & (mine <= 50) & (theirs < 0)
+    shared = (mine >= 0) & (mine <= 50) & (theirs >= 0) & (theirs <= 50)
+    colors = []
+    for cells in (only_mine, shared):
+        cells = cells & (truth.cells == 0)
+        middle = next(
+            (r, c)
+            for r, c in np.argwhere(cells).tolist()
+            if r > 5
+            and c > 5
+            and cells[r - 4 : r + 5, c - 4 : c + 5].sum() == 81
+            and np.hypot(*(recorded[0].poses[:60, :, :2] - truth.to_world(np.array([r, c]))).reshape(-1, 2).T).min()
+            > 0.6
+        )
+        place = truth.to_world(np.array(middle)).tolist()
+        left.evaluate(
+            "new Promise((done) => { covey.view.draw(); requestAnimationFrame(() => requestAnimationFrame(done)); })"
+        )
+        colors.append(left.evaluate(PIXEL, place))
+    assert colors[0] == [255, 255, 255]
+    assert colors[1] != colors[0]
