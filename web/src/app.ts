@@ -12,12 +12,17 @@ import type { View } from "./scene/view";
 import type { Theme } from "./theme";
 import { viewTools } from "./ui/camera";
 import { capture } from "./ui/capture";
+import { cursor } from "./ui/cursor";
+import { h } from "./ui/dom";
 import { Keys } from "./ui/keys";
 import { layersPanel } from "./ui/layers";
+import { measureTools } from "./ui/measure";
 import { playback } from "./ui/playback";
+import { robotsPanel } from "./ui/robots";
 import { Shell } from "./ui/shell";
 import { firstTheme, themeButton } from "./ui/themes";
 import { timeline } from "./ui/timeline";
+import { Tools } from "./ui/tools";
 import type { Arrays, Header } from "./wire";
 
 /** What a panel needs of the server. */
@@ -37,8 +42,10 @@ export class App {
   readonly shell: Shell;
   /** What the panels need; `watch` asks the server for it. */
   readonly wishes: (() => Wish)[] = [];
+  readonly tools: Tools;
   private asked = "";
   private shelf: Shelf;
+  private takers = new Map<string, (header: Header) => void>();
 
   constructor(root: HTMLElement) {
     this.shelf = new Shelf(this, root);
@@ -48,7 +55,11 @@ export class App {
     this.view = this.stage.view;
     this.wishes.push(() => this.stage.wish());
     this.shell.title.after(playback(this));
-    this.shell.tools.append(...viewTools(this), capture(this), themeButton(this), this.keys.button());
+    this.tools = new Tools(this);
+    const measured = h("strong", { class: "measured", role: "status", "aria-label": "Measured" });
+    this.shell.tools.append(...viewTools(this), ...measureTools(this, measured), capture(this), themeButton(this), this.keys.button());
+    this.stage.element.append(cursor(this, measured));
+    this.shell.left.append(robotsPanel(this));
     this.shell.layers.append(layersPanel(this));
     editPanel(this);
     this.shell.bottom.append(...timeline(this));
@@ -72,6 +83,11 @@ export class App {
     return status ? `The run has ended: ${status}.` : "The connection is lost. Trying again …";
   }
 
+  /** Calls a function with each message of a type that the page itself does not take in. */
+  onMessage(type: string, take: (header: Header) => void): void {
+    this.takers.set(type, take);
+  }
+
   /** Takes in a message of the server, or of a file. */
   receive(header: Header, arrays: Arrays): void {
     if (this.shelf.takes(header)) return;
@@ -86,7 +102,7 @@ export class App {
     } else if (header.type === "state" && this.model.frame) {
       Object.assign(this.model.frame, { playing: header.playing, factor: header.factor });
       this.model.changed();
-    }
+    } else this.takers.get(header.type)?.(header);
   }
 
   say(text: string): void {

@@ -90,4 +90,5 @@ export type ToServer =
   | { type: "launch"; name: string; changes: Record<string, string>; speed: string }
   | { type: "open" | "quit"; run: string }
   | { type: "drive"; robot: string; twist: [number, number] | null }
+  | { type: "probe"; x: number; y: number }
   | { type: "do"; event: Record<string, unknown> };

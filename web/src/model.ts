@@ -32,6 +32,8 @@ export class Model {
   /** Measurements of the team: name, then values beside `times`. */
   series = new Map<string, (number | null)[]>();
   times: number[] = [];
+  /** Measurements of the robots: name, then a value for each robot. */
+  measures = new Map<string, Numbers>();
   /** Pairs of robots that hear each other: "i j". */
   links = new Set<string>();
   linkChanges: [number, number, number, number][] = [];
@@ -83,6 +85,7 @@ export class Model {
     for (const change of frame.links) this.takeLink(change);
     this.takeTiles(arrays);
     this.takePoses(frame.step, arrays);
+    this.takeMeasures(frame, arrays);
     if (frame.team && this.times.at(-1) !== frame.time_s) this.takeSeries(frame.time_s, frame.team);
     this.changed();
   }
@@ -145,6 +148,13 @@ export class Model {
       });
       layer.version++;
     }
+  }
+
+  private takeMeasures(frame: FrameHeader, arrays: Arrays): void {
+    const values = arrays.get("measures");
+    if (!values) return;
+    const n = values.shape[1];
+    (frame.measures as string[]).forEach((name, k) => this.measures.set(name, values.data.subarray(k * n, (k + 1) * n)));
   }
 
   private takePoses(step: number, arrays: Arrays): void {

@@ -1,5 +1,6 @@
 """`covey run --live` and `covey live`: a run, and the gallery of scenarios, in a web page."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -25,7 +26,10 @@ def run_live(
     before_step: Any = None,
     **options: Any,
 ) -> Run:
-    """Run a scenario, and show it in a web page while it runs; the arguments are those of `run_scenario`."""
+    """Run a scenario, and show it in a web page; the arguments are those of `run_scenario`.
+
+    The page stays after the end of the run until its viewers leave or the user presses Ctrl-C.
+    """
     live = Live(None if speed == "max" else speed)
 
     def before(sim: Any) -> None:
@@ -35,7 +39,12 @@ def run_live(
 
     with Server(live, *page) as server:
         say_where(server)
-        return run_scenario(scenario, folder, observers=(*observers, live.observe), before_step=before, **options)
+        run = run_scenario(scenario, folder, observers=(*observers, live.observe), before_step=before, **options)
+        if live.hub.clients:
+            print("the run has ended; its page stays until its viewers leave, or Ctrl-C", file=sys.stderr, flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                live.linger()
+        return run
 
 
 def gallery_command(host: str, port: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import CoveyError
+from covey.errors import CoveyError, InvalidValueError
 from covey.results.snapshot import Event, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
@@ -24,6 +24,8 @@ LAPSE_S = 0.5
 """Wall time without a message after which a robot that a viewer drives goes on by itself [s]."""
 _TRAIL = 64
 """Largest number of poses between two frames."""
+_RELOAD_S = 2.0
+"""A viewer that comes back within this time has not left [s]."""
 
 
 class Live:
@@ -76,6 +78,7 @@ class Live:
             self._publish(sim)
         if what == "end":
             sim.end()
+            self._publish(sim)
         else:
             self._lapse(sim)
 
@@ -96,6 +99,20 @@ class Live:
         self._late = True
         if time.perf_counter() >= self._next or sim.done:
             self._publish(sim)
+
+    def linger(self) -> None:
+        """Go on showing the run, which has ended, until the last viewer has left."""
+        sim, seen = self._sim, time.monotonic()
+        if sim is None:
+            return
+        self._publish(sim)
+        while self.hub.clients or time.monotonic() - seen < _RELOAD_S:
+            if self.hub.clients:
+                seen = time.monotonic()
+            if self._work.wait(0.2):
+                self._work.clear()
+                self._answer(sim)
+                self._publish(sim)
 
     def _publish(self, sim: Simulation) -> None:
         """Show the present state. A fault of the page is said once, and never ends the run."""
@@ -137,6 +154,8 @@ class Live:
             client, message = self._calls.get()
             try:
                 if isinstance(message, Do):
+                    if sim.done:
+                        raise InvalidValueError("the run has ended")
                     sim.do(message.event)
                 elif isinstance(message, Drive):
                     self._drive(sim, client, message)

@@ -49,10 +49,16 @@ class Shown:
     live: Live
     sim: covey.Simulation
     server: Server
+    errors: list[str]
 
-    def until(self, expression: str, timeout_s: float = 60.0) -> Any:
+    def until(self, expression: str, timeout_s: float = 30.0) -> Any:
         """Wait until JavaScript gives something true, and return it; `covey` is the App of the page."""
-        return until(lambda: self.page.evaluate(expression), expression, timeout_s, self.page)
+
+        def look():
+            assert not self.errors, self.errors
+            return self.page.evaluate(expression)
+
+        return until(look, expression, timeout_s, self.page)
 
     def steps(self, count: int) -> None:
         """Take steps, and wait until the page shows the last one."""
@@ -61,7 +67,7 @@ class Shown:
         self.until(f"covey.model.newestStep() >= {wanted}")
 
 
-def until(wanted, name="it", timeout_s=60.0, page=None):
+def until(wanted, name="it", timeout_s=30.0, page=None):
     """Call a function until it gives something true, and return that."""
     end = time.monotonic() + timeout_s
     while True:
@@ -98,7 +104,7 @@ def page_of(browser):
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.on("console", lambda said: said.type == "error" and errors.append(said.text))
             page.goto(server.url if edits else server.view_url)
-            shown = Shown(page, live, sim, server)
+            shown = Shown(page, live, sim, server, errors)
             shown.until("!!(window.covey && covey.model.frame && covey.model.layers.size)")
             return shown
 
@@ -109,12 +115,18 @@ def page_of(browser):
 @contextmanager
 def _running(live, sim, until_s):
     with Server(live) as server:
-        thread = threading.Thread(target=lambda: sim.run(until_s=until_s, before_step=live.before_step), daemon=True)
+
+        def run():
+            sim.run(until_s=until_s, before_step=live.before_step)
+            live.linger()
+
+        thread = threading.Thread(target=run, daemon=True)
         thread.start()
         try:
             yield server
         finally:
             live.gate.end()
+            live.hub.clients.clear()
             thread.join(60)  # the first step may have to be compiled
             assert not thread.is_alive()
             assert live.fault is None

@@ -1,0 +1,179 @@
+"""Robots are found, sorted, selected and followed; the view moves; distances and areas are measured."""
+
+import math
+
+import pytest
+
+import covey
+
+
+def empty(robots=4, **options):
+    return covey.Simulation(covey.World.empty(20, 12), robots=robots, controller=drive, seed=1, **options)
+
+
+def drive(robot):
+    robot.drive(0.05 * int(robot.name[-1]), 0.0)
+
+
+def option(shown, name):
+    return shown.page.get_by_role("option", name=name)
+
+
+def selected(shown):
+    return shown.page.evaluate("[...covey.model.selected].sort()")
+
+
+def test_robots_are_found_sorted_and_selected(page_of):
+    shown = page_of(empty())
+    shown.steps(30)
+    option(shown, "robot1").click()
+    option(shown, "robot3").click(modifiers=["Control"])
+    assert selected(shown) == [1, 3]
+    option(shown, "robot0").click()
+    option(shown, "robot2").click(modifiers=["Shift"])
+    assert selected(shown) == [0, 1, 2]
+    shown.until("covey.model.measures.has('distance_m')")
+    shown.page.get_by_role("combobox", name="Sort robots by").select_option("distance_m")
+    names = shown.page.get_by_role("option").all_inner_texts()
+    assert [name.split()[0] for name in names if name.startswith("robot")] == ["robot3", "robot2", "robot1", "robot0"]
+    shown.page.keyboard.press("Escape")
+    assert selected(shown) == []
+    shown.page.keyboard.press("/")
+    shown.page.keyboard.type("t2")
+    assert shown.page.get_by_role("listbox", name="Robots").get_by_role("option").count() == 1
+    shown.page.keyboard.press("Enter")
+    assert selected(shown) == [2]
+
+
+def test_the_list_of_robots_obeys_keys(page_of):
+    shown = page_of(empty())
+    shown.page.get_by_role("listbox", name="Robots").focus()
+    shown.page.keyboard.press("ArrowDown")
+    assert selected(shown) == [0]
+    shown.page.keyboard.press("Shift+ArrowDown")
+    assert selected(shown) == [0, 1]
+    shown.page.keyboard.press("Control+a")
+    assert selected(shown) == [0, 1, 2, 3]
+
+
+def test_a_click_on_the_scene_selects_the_robot_there(page_of):
+    shown = page_of(empty())
+    scene = shown.page.get_by_label("The world and its robots")
+    x, y = pixel(shown, *shown.sim.state.pose[2, :2])
+    scene.click(position={"x": x, "y": y})
+    assert selected(shown) == [2]
+    x, y = pixel(shown, *shown.sim.state.pose[0, :2])
+    scene.click(position={"x": x, "y": y}, modifiers=["Control"])
+    assert selected(shown) == [0, 2]
+    x, y = pixel(shown, 4.0, 4.0)
+    scene.click(position={"x": x, "y": y})
+    assert selected(shown) == []
+
+
+def test_the_view_follows_the_selected_robots(page_of):
+    shown = page_of(empty())
+    option(shown, "robot3").click()
+    shown.page.get_by_role("button", name="Follow", exact=True).click()
+    shown.steps(40)
+    x, y, _ = shown.sim.state.pose[3]
+    assert shown.page.evaluate("[covey.view.middle.x, covey.view.middle.y]") == pytest.approx([x, y], abs=1e-4)
+
+
+def test_fit_all_and_fit_selection(page_of):
+    shown = page_of(empty())
+    scene = shown.page.get_by_label("The world and its robots")
+    width = shown.page.evaluate("covey.view.canvas.clientWidth")
+    option(shown, "robot1").click()
+    shown.page.get_by_role("button", name="Fit selection").click()
+    assert pixel(shown, *shown.sim.state.pose[1, :2])[0] == pytest.approx(width / 2, abs=1)
+    assert pixel(shown, 10.0, 0.0)[0] > width
+    scene.focus()
+    shown.page.keyboard.press("f")
+    for corner in (-10.0, 10.0):
+        assert 0 <= pixel(shown, corner, 0.0)[0] <= width
+
+
+def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
+    shown = page_of(empty(), has_touch=True)
+    scene = shown.page.get_by_label("The world and its robots")
+    scene.focus()
+    before = pixel(shown, 0.0, 0.0)
+    shown.page.keyboard.press("ArrowRight")
+    assert pixel(shown, 0.0, 0.0)[0] == pytest.approx(before[0] - 60, abs=1)
+    length = shown.page.evaluate("covey.view.pixel_m")
+    shown.page.keyboard.press("+")
+    assert shown.page.evaluate("covey.view.pixel_m") == pytest.approx(length / 1.25)
+    box = scene.bounding_box()
+    at = (box["x"] + 100, box["y"] + 150)
+    shown.page.mouse.move(*at)
+    ground = "(({x, y}) => [x, y])(covey.view.ground(100, 150))"
+    under = shown.page.evaluate(ground)
+    shown.page.mouse.wheel(0, -400)
+    shown.until(f"covey.view.pixel_m < {length / 1.5}")
+    assert shown.page.evaluate(ground) == pytest.approx(under, abs=1e-3)
+    length = shown.page.evaluate("covey.view.pixel_m")
+    touch(shown, "touchStart", at, (at[0] + 50, at[1]))
+    touch(shown, "touchMove", at, (at[0] + 100, at[1]))
+    touch(shown, "touchEnd")
+    shown.until(f"Math.abs(covey.view.pixel_m / {length} - 0.5) < 0.02")
+
+
+def test_perspective_and_its_orbit(page_of):
+    shown = page_of(empty())
+    button = shown.page.get_by_role("button", name="Perspective", exact=True)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    far, near = (pixel(shown, 0.5, y)[0] - pixel(shown, -0.5, y)[0] for y in (5.0, -5.0))
+    assert far < 0.9 * near  # what is further away is smaller
+    scene = shown.page.get_by_label("The world and its robots")
+    scene.focus()
+    turn = shown.page.evaluate("covey.view.turn")
+    shown.page.keyboard.press("Shift+ArrowRight")
+    assert shown.page.evaluate("covey.view.turn") != turn
+    shown.page.keyboard.press("v")
+    assert not shown.page.evaluate("covey.view.perspective")
+
+
+def test_a_distance_and_an_area_are_measured(page_of):
+    shown = page_of(empty())
+    told = shown.page.get_by_role("status", name="Measured")
+    shown.page.get_by_role("button", name="Measure a distance").click()
+    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
+        click(shown, *point)
+    assert float(told.inner_text().split()[0]) == pytest.approx(3.0 + 4.0, abs=0.1)
+    assert selected(shown) == []
+    shown.page.keyboard.press("Escape")
+    shown.page.keyboard.press("a")
+    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
+        click(shown, *point)
+    assert told.inner_text().endswith("m²")
+    assert float(told.inner_text().split()[0]) == pytest.approx(0.5 * 3 * 4, abs=0.15)
+
+
+def test_under_the_pointer_are_coordinates_and_the_cell(page_of):
+    shown = page_of(empty())
+    told = shown.page.get_by_role("status", name="Under the pointer")
+    x, y = pixel(shown, 4.0, 3.0)
+    shown.page.get_by_label("The world and its robots").hover(position={"x": x, "y": y})
+    at = shown.page.evaluate(f"(({{x, y}}) => [x, y])(covey.view.ground({math.floor(x)}, {math.floor(y)}))")
+    text = told.inner_text()
+    assert text.startswith(f"x {at[0]:.2f} m, y {at[1]:.2f} m") or abs(at[0] - 4.0) < 0.1
+    grid = shown.sim.world.grid
+    row, column = (math.floor((v - o) / grid.resolution) for v, o in ((at[1], grid.origin[1]), (at[0], grid.origin[0])))
+    assert f"row {row}, column {column}" in text
+    assert "free" in text
+
+
+def pixel(shown, x, y):
+    return shown.page.evaluate(f"covey.view.pixel({x}, {y})")
+
+
+def click(shown, x, y):
+    u, v = pixel(shown, x, y)
+    shown.page.get_by_label("The world and its robots").click(position={"x": u, "y": v})
+
+
+def touch(shown, kind, *points):
+    session = shown.page.context.new_cdp_session(shown.page)
+    where = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]
+    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": where})

@@ -1,0 +1,93 @@
+/** What a click on the scene does: it selects a robot, or what the tool in hand does. */
+
+import type { App } from "../app";
+import { h } from "./dom";
+
+/** A tool takes clicks on the scene until it is laid down. A drag still moves the view. */
+export interface Tool {
+  name: string;
+  /** One line that says what to do. */
+  hint: string;
+  click(x: number, y: number, event: PointerEvent): void;
+  /** The pointer has moved to a place [m]. */
+  move?(x: number, y: number): void;
+  key?(event: KeyboardEvent): void;
+  end?(): void;
+}
+
+const NEAR = 18;
+const STILL = 5;
+
+export class Tools {
+  tool: Tool | null = null;
+  private hint = h("p", { class: "hint", role: "status" });
+  private listeners: (() => void)[] = [];
+
+  constructor(private app: App) {
+    const { canvas } = app.stage;
+    app.stage.element.append(this.hint);
+    let down: { x: number; y: number } | null = null;
+    let fingers = 0;
+    canvas.addEventListener("pointerdown", (event) => {
+      fingers++;
+      down = event.button === 0 && fingers === 1 ? { x: event.offsetX, y: event.offsetY } : null;
+    });
+    const up = () => (fingers = Math.max(0, fingers - 1));
+    canvas.addEventListener("pointercancel", up);
+    canvas.addEventListener("pointerup", (event) => {
+      up();
+      if (!down || Math.hypot(event.offsetX - down.x, event.offsetY - down.y) > STILL) return;
+      down = null;
+      if (!this.tool) return this.pick(event);
+      const at = app.view.ground(event.offsetX, event.offsetY);
+      if (at) this.tool.click(at.x, at.y, event);
+      app.view.draw();
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const at = this.tool?.move && app.view.ground(event.offsetX, event.offsetY);
+      if (!at) return;
+      this.tool!.move!(at.x, at.y);
+      app.view.draw();
+    });
+    app.keys.add("Page", "Escape", "Esc", "Lay down the tool, or select nothing", () => (this.tool ? this.take(null) : app.model.select([])));
+    document.addEventListener("keydown", (event) => {
+      if (this.tool?.key && !(event.target as HTMLElement).closest("input, select, textarea, dialog")) this.tool.key(event);
+    });
+  }
+
+  /** Takes a tool in hand, instead of the one before; null: none. */
+  take(tool: Tool | null): void {
+    const before = this.tool;
+    this.tool = tool;
+    before?.end?.();
+    this.hint.textContent = tool?.hint ?? "";
+    this.app.stage.element.classList.toggle("with-tool", tool !== null);
+    for (const listener of this.listeners) listener();
+    this.app.view.draw();
+  }
+
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Selects the robot under the pointer; with Ctrl or Shift one more, or one less. */
+  private pick(event: PointerEvent): void {
+    const { model, view } = this.app;
+    const pose = model.poses();
+    if (!pose) return;
+    view.ready();
+    const more = event.ctrlKey || event.metaKey || event.shiftKey;
+    let [nearest, least] = [-1, NEAR];
+    for (let i = 0; i < pose.length / 3; i++) {
+      const [u, v] = view.project(pose[3 * i], pose[3 * i + 1]);
+      const away = Math.hypot(u - event.offsetX, v - event.offsetY);
+      if (away < least) [nearest, least] = [i, away];
+    }
+    const chosen = new Set(more ? model.selected : []);
+    if (nearest >= 0) {
+      if (more && chosen.has(nearest)) chosen.delete(nearest);
+      else chosen.add(nearest);
+    }
+    model.select(chosen);
+  }
+}
