@@ -16,6 +16,7 @@ from covey.planning.orders import ORDER_KEY, Order
 from covey.runtime.local.host import LocalHost
 from covey.runtime.simulation import Simulation
 from covey.sensors.lidar import Lidar
+from covey.viewer.inspect_robot import inspector, measures
 
 Arrays = dict[str, np.ndarray]
 Plain = dict[str, Any]
@@ -185,5 +186,7 @@ DETAILS: dict[str, Callable[[Simulation, list[int], Arrays, Plain], None]] = {
     "waypoints": _waypoints,
     "targets": _targets,
     "statuses": _statuses,
+    "measures": measures,
+    "inspector": inspector,
 }
 """The details by name; the docstring of each says what it adds to a frame."""

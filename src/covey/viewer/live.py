@@ -16,8 +16,24 @@ from covey.viewer.description import description_of
 from covey.viewer.details import details_of
 from covey.viewer.gate import Gate
 from covey.viewer.hub import Client, Hub
+from covey.viewer.inspect_robot import known_of
 from covey.viewer.layers import layers_of
-from covey.viewer.messages import Do, Drive, End, Form, Launch, Message, Open, Pause, Play, Quit, Speed, Step, Watch
+from covey.viewer.messages import (
+    Do,
+    Drive,
+    End,
+    Form,
+    Launch,
+    Message,
+    Open,
+    Pause,
+    Play,
+    Probe,
+    Quit,
+    Speed,
+    Step,
+    Watch,
+)
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
@@ -153,12 +169,15 @@ class Live:
         while not self._calls.empty():
             client, message = self._calls.get()
             try:
+                if sim.done and isinstance(message, Do | Drive):
+                    raise InvalidValueError("the run has ended")
                 if isinstance(message, Do):
-                    if sim.done:
-                        raise InvalidValueError("the run has ended")
                     sim.do(message.event)
                 elif isinstance(message, Drive):
                     self._drive(sim, client, message)
+                elif isinstance(message, Probe):
+                    known = {"x": message.x, "y": message.y, "text": known_of(sim, message.x, message.y)}
+                    hub.say({"type": "probe", **known}, client)
                 hub.say({"type": "done", "id": message.id}, client)
             except CoveyError as error:
                 hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)

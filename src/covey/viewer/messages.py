@@ -72,6 +72,14 @@ class End(Message):
     type: Literal["end"]
 
 
+class Probe(Message):
+    """Ask what the robots' maps say of a place; the answer is of the type ``probe``."""
+
+    type: Literal["probe"]
+    x: float = Field(allow_inf_nan=False, description="Place in the world [m].")
+    y: float = Field(allow_inf_nan=False, description="Place in the world [m].")
+
+
 class Do(Message):
     """Let an event happen in the next step, as in a scenario: ``{"door": "d3", "to": "closed"}``."""
 
@@ -120,10 +128,10 @@ class Quit(Message):
 
 
 AnyMessage = Annotated[
-    Ack | Watch | Play | Pause | Speed | Step | End | Do | Drive | Form | Launch | Open | Quit,
+    Ack | Watch | Probe | Play | Pause | Speed | Step | End | Do | Drive | Form | Launch | Open | Quit,
     Field(discriminator="type"),
 ]
-VIEWING = (Ack, Watch)
+VIEWING = (Ack, Watch, Probe)
 """The messages that a page may send that only watches."""
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyMessage)
 

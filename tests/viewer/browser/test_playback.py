@@ -111,7 +111,10 @@ def test_the_time_line_seeks(page_of):
 
 
 def test_events_are_found_filtered_and_listed(page_of):
-    faults = [{"kind": "radio_dies", "robot": "robot1", "at_s": 1.0}, {"kind": "radio_dies", "robot": "robot2", "at_s": 2.0}]
+    faults = [
+        {"kind": "radio_dies", "robot": "robot1", "at_s": 1.0},
+        {"kind": "radio_dies", "robot": "robot2", "at_s": 2.0},
+    ]
     shown = page_of(maze(faults=faults))
     shown.steps(40)
     events = shown.page.evaluate("covey.model.events.map((one) => [one.step, one.kind, one.robot])")

@@ -16,7 +16,7 @@ def drive(robot):
 
 
 def option(shown, name):
-    return shown.page.get_by_role("option", name=name)
+    return shown.page.get_by_role("listbox", name="Robots").get_by_role("option", name=name)
 
 
 def selected(shown):
@@ -34,8 +34,8 @@ def test_robots_are_found_sorted_and_selected(page_of):
     assert selected(shown) == [0, 1, 2]
     shown.until("covey.model.measures.has('distance_m')")
     shown.page.get_by_role("combobox", name="Sort robots by").select_option("distance_m")
-    names = shown.page.get_by_role("option").all_inner_texts()
-    assert [name.split()[0] for name in names if name.startswith("robot")] == ["robot3", "robot2", "robot1", "robot0"]
+    names = shown.page.get_by_role("listbox", name="Robots").get_by_role("option").all_inner_texts()
+    assert [name.split()[0] for name in names] == ["robot3", "robot2", "robot1", "robot0"]
     shown.page.keyboard.press("Escape")
     assert selected(shown) == []
     shown.page.keyboard.press("/")
@@ -112,9 +112,10 @@ def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
     shown.until(f"covey.view.pixel_m < {length / 1.5}")
     assert shown.page.evaluate(ground) == pytest.approx(under, abs=1e-3)
     length = shown.page.evaluate("covey.view.pixel_m")
-    touch(shown, "touchStart", at, (at[0] + 50, at[1]))
-    touch(shown, "touchMove", at, (at[0] + 100, at[1]))
-    touch(shown, "touchEnd")
+    session = shown.page.context.new_cdp_session(shown.page)
+    touch(session, "touchStart", at, (at[0] + 50, at[1]))
+    touch(session, "touchMove", at, (at[0] + 100, at[1]))
+    touch(session, "touchEnd")
     shown.until(f"Math.abs(covey.view.pixel_m / {length} - 0.5) < 0.02")
 
 
@@ -173,7 +174,6 @@ def click(shown, x, y):
     shown.page.get_by_label("The world and its robots").click(position={"x": u, "y": v})
 
 
-def touch(shown, kind, *points):
-    session = shown.page.context.new_cdp_session(shown.page)
+def touch(session, kind, *points):
     where = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]
     session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": where})
