@@ -40,6 +40,8 @@ export interface LayerInfo {
   /** Layers of cells at the server, and details of robots. */
   cells?: (model: Model) => string[];
   details?: string[];
+  /** Layers of cells that it does not draw, but needs for its scale. */
+  needs?: string[];
   /** How its cells are coloured, and which layers lie above others. */
   style?: (context: Context) => Style;
   order?: number;
@@ -522,6 +524,7 @@ export const LAYERS: LayerInfo[] = [
     group: "Maps of the robots",
     title: "Believed altitude",
     ...ofRobot("altitude"),
+    needs: ["ground"],
     order: 6,
     ...metres(({ model }) => altitudes(model)[0], ({ model }) => altitudes(model)[1]),
   },

@@ -6,8 +6,11 @@ import pytest
 import covey
 from covey.comms.radio import Radio
 from covey.mapping.localization import Noise
+from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
+from covey.sensors import Wedge
+from covey.viewer.layers import layers_of
 from covey.world.generators.grounds import hills
 
 SKY, ACCENT, LINK, PLACE, ERROR = "#eef1f4", "#b3008c", "#5b6b7b", "#0072b2", "#d55e00"
@@ -254,6 +257,63 @@ def test_a_landscape_has_its_altitudes_as_colours(page_of):
         assert shown.page.evaluate(f"covey.stage.altitude({x}, {y})") == pytest.approx(
             float(ground.altitude_at((x, y))), abs=0.05
         )
+
+
+def test_beliefs_about_a_landscape_and_its_slope(page_of):
+    ground = hills(size_m=(30.0, 30.0), height_m=4.0, wavelength_m=30.0, seed=4)
+    model = covey.robots.disc().model_copy(update={"sensors": (Wedge(),), "mapping": ElevationMapping()})
+    group = Group("s", model, [(0.0, 0.0, 0.0)])
+    shown = page_of(covey.Simulation(ground.world(), [group], still, physics="terrain"))
+    scene, sim = Scene(shown), shown.sim
+    shown.steps(5)
+    made = layers_of(sim)
+    altitude, error, interval = (made[f"{kind}:s0"]() for kind in ("altitude", "error", "interval"))
+    known = np.isfinite(altitude.seen)
+    known[1:-1, 1:-1] &= known[:-2, 1:-1] & known[2:, 1:-1] & known[1:-1, :-2] & known[1:-1, 2:]
+    place = far_from_robots(sim, known, altitude.grid)
+    row, column = altitude.grid.to_cells(place)
+    low, high = ground.altitude.min(), ground.altitude.max()
+    off = np.clip(error.seen[row, column] / 0.2, -1.0, 1.0)
+    end = (0.13, 0.4, 0.67) if off < 0 else (0.7, 0.09, 0.17)
+    r, c = (round((v - o) / ground.spacing_m) for v, o in zip(place[::-1], ground.origin[::-1], strict=True))
+    rise = np.array(
+        [ground.altitude[r, c + 1] - ground.altitude[r, c - 1], ground.altitude[r + 1, c] - ground.altitude[r - 1, c]]
+    )
+    slope_deg = np.degrees(np.arctan(np.hypot(*rise) / (2.0 * ground.spacing_m)))
+    for label, color in (
+        ("Believed altitude", on_scale((altitude.seen[row, column] - low) / (high - low))),
+        ("Error of the altitude", 255.0 * (0.97 + abs(off) * (np.array(end) - 0.97))),
+        ("Uncertainty of the altitude", on_scale(interval.seen[row, column] / 0.5)),
+        ("Slope", on_scale(slope_deg / 45.0)),
+    ):
+        scene.alone(label, select=[0])
+        scene.expect(*place, over(color, 0.9))
+
+
+def test_marks_of_robots_that_stopped_or_are_mute(page_of):
+    shown = page_of(room([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]))
+    scene = Scene(shown)
+    scene.alone()
+    before = scene.color(-2.0, 0.0, dx=-6, dy=6), scene.color(2.0, 0.0, dx=-10, dy=12)
+    shown.sim.fault("dies", "s0")
+    shown.sim.fault("radio_dies", "s1")
+    shown.steps(2)
+    for _ in range(100):
+        after = scene.color(-2.0, 0.0, dx=-6, dy=6), scene.color(2.0, 0.0, dx=-10, dy=12)
+        if all(np.abs(a - b).max() > 40 for a, b in zip(before, after, strict=True)):
+            return
+        scene.page.wait_for_timeout(30)
+    raise AssertionError((before, after))
+
+
+def test_who_sends_is_shown(page_of):
+    shown = page_of(room([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)], share_maps=0.1))
+    scene = Scene(shown)
+    scene.alone("Transmissions")
+    shown.until("covey.model.arrays.has('sent')")
+    before = shown.page.evaluate("covey.model.arrays.get('sent').data[0]")
+    shown.steps(3)
+    assert shown.until(f"covey.model.arrays.get('sent').data[0] > {before}")
 
 
 def test_symbols_are_large_enough_however_far_away(page_of):

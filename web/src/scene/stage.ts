@@ -79,7 +79,7 @@ export class Stage {
   wish(): { layers: string[]; details: string[] } {
     const shown = this.layers.filter((layer) => this.shown.has(layer.name));
     return {
-      layers: shown.flatMap((layer) => layer.cells?.(this.app.model) ?? []),
+      layers: shown.flatMap((layer) => [...(layer.cells?.(this.app.model) ?? []), ...(layer.needs ?? [])]),
       details: shown.flatMap((layer) => layer.details ?? []),
     };
   }
