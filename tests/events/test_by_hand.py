@@ -346,3 +346,34 @@ def test_scenarios_with_unknown_names_are_refused(line, why):
     with pytest.raises(ScenarioError) as error:
         parse_scenario(text).build()
     assert why in str(error.value)
+
+
+ROVERS = """
+world: {generate: hills, size_m: [30, 30], height_m: 2, seed: 3}
+robots: [{name: rover, robot: skid_steer, count: 2, start: {together: {around: [0, 0], gap_m: 1}}, controller: minpos}]
+stop: {timeout_s: 3}
+events:
+  - {at_s: 1, place: rover0, pose: [8, 6, 90]}
+  - {at_s: 1.5, drive: rover0, twist: [0.5, 0], for_s: 1}
+"""
+
+
+def test_a_rover_stands_on_the_ground_where_it_is_put_and_drives_from_there(tmp_path):
+    pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
+    sim = parse_scenario(ROVERS).build(tmp_path / "first")
+    steps(sim, 11)
+    x, y, heading = sim.state.pose[0]
+    assert (x, y, heading) == pytest.approx((8.0, 6.0, math.pi / 2), abs=0.15)
+    altitude = float(sim.altitude_at((x, y)))
+    assert sim.state.altitude_roll_pitch[0, 0] == pytest.approx(altitude, abs=0.1)
+    steps(sim, 3)
+    before = sim.state.pose[0].copy()
+    steps(sim, 11)
+    assert 0.3 < sim.state.pose[0, 1] - before[1] < 0.8, "1 s at 0.5 m/s, over hills"
+    run = sim.close()
+    assert run.metrics["distance_by_robot_m"]["rover0"] < 6.0, "being carried over 10 m is not driving"
+    again = parse_scenario(ROVERS).build(tmp_path / "again")
+    steps(again, 25)
+    again.close()
+    first = (tmp_path / "first" / "measurements.parquet").read_bytes()
+    assert (tmp_path / "again" / "measurements.parquet").read_bytes() == first

@@ -299,6 +299,21 @@ export const LAYERS: LayerInfo[] = [
     }),
   },
   {
+    name: "standing",
+    group: "World",
+    title: "Walls over what was seen",
+    about: "Walls, shut doors and obstacles of now, drawn over what was explored and covered there before.",
+    on: () => true,
+    there: has("truth"),
+    cells: () => ["truth"],
+    order: 4.5, // over what was seen, below the robots' maps
+    style: ({ colors }) => ({
+      uniforms: { wall: tint(colors.wall), deep: { value: 0 } },
+      glsl: "if (value > 0.5 && value < 1.5 && deep < 0.5) color = vec4(wall, 1.0);",
+    }),
+    values: ({ deep }) => ({ deep: deep ? 1 : 0 }),
+  },
+  {
     name: "starts",
     group: "World",
     title: "Starts",

@@ -10,9 +10,15 @@ export interface CellLayer {
   name: string;
   place: Place;
   cells: Numbers;
-  /** Tiles that changed since the scene last drew them; null: all. */
-  dirty: number[] | null;
+  /** Tiles that have changed, see `mark`. */
+  dirty: number[];
   version: number;
+}
+
+/** Notes that a tile has changed. Who draws the layer reads the list from where it stopped; a new list means all. */
+export function mark(layer: CellLayer, tile: number): void {
+  if (layer.dirty.length >= 20_000) layer.dirty = [];
+  layer.dirty.push(tile);
 }
 
 /** Poses of all robots at one step, float32 (n, 3). */
@@ -74,7 +80,7 @@ export class Model {
   }
 
   takeLayer(name: string, place: Place, cells: Numbers): void {
-    this.layers.set(name, { name, place, cells: cells.slice(), dirty: null, version: 1 });
+    this.layers.set(name, { name, place, cells: cells.slice(), dirty: [], version: 1 });
     this.changed();
   }
 
@@ -144,7 +150,7 @@ export class Model {
           const from = k * TILE * TILE + r * TILE;
           layer.cells.set(parts.data.subarray(from, from + width) as never, (row + r) * columns + column);
         }
-        layer.dirty?.push(tile);
+        mark(layer, tile);
       });
       layer.version++;
     }

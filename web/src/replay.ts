@@ -1,7 +1,7 @@
 /** A recorded run: the page has all of it, plays it and goes to any step by itself. */
 
 import type { EventInfo } from "./messages";
-import { TILE, type CellLayer, type Model } from "./model";
+import { mark, TILE, type CellLayer, type Model } from "./model";
 import type { Player } from "./player";
 import type { Arrays, Header, NumberArray, Numbers } from "./wire";
 
@@ -213,7 +213,7 @@ class Changes {
       const cell = changed[2 * k + 1];
       const row = Math.floor(cell / layer.place.columns);
       layer.cells[cell] = value;
-      layer.dirty?.push(Math.floor(row / TILE) * across + Math.floor((cell - row * layer.place.columns) / TILE));
+      mark(layer, Math.floor(row / TILE) * across + Math.floor((cell - row * layer.place.columns) / TILE));
     };
     while (this.taken && changed[2 * this.taken - 2] > at) set(--this.taken, this.before[this.taken]);
     for (; this.taken < count && changed[2 * this.taken] <= at; this.taken++) set(this.taken, this.after[this.taken]);

@@ -106,6 +106,21 @@ def colour_at(shown, x, y):
     )
 
 
+def scene_at(shown, x, y):
+    """The colour of a place of the scene: red, green, blue, opacity."""
+    return shown.page.evaluate(
+        """([x, y]) => {
+            const gl = covey.view.renderer.getContext();
+            const ratio = covey.view.renderer.getPixelRatio();
+            const [u, v] = covey.view.pixel(x, y);
+            const colour = new Uint8Array(4);
+            gl.readPixels(Math.round(u * ratio), gl.drawingBufferHeight - Math.round(v * ratio), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, colour);
+            return [...colour];
+        }""",
+        [x, y],
+    )
+
+
 def cell(shown, x, y):
     grid = shown.sim.world.grid
     return int(grid.cells[tuple(grid.to_cells((x, y)))])
@@ -142,6 +157,18 @@ def test_walls_go_up_by_form_and_by_drawing_and_fall_with_undo(page_of):
         do(shown, "Undo", "wall_removed", count)
     assert cell(shown, 8, 2) == cell(shown, 7, 1.5) == 0
     assert shown.page.get_by_role("button", name="Undo", exact=True).is_disabled()
+
+
+def test_a_wall_is_seen_where_robots_have_looked_before(page_of):
+    shown = opened(page_of, STANDING)
+    shown.steps(3)
+    assert shown.sim.scoring.exploration.cells.first_step[tuple(shown.sim.world.grid.to_cells((3, 5)))] >= 0
+    before = scene_at(shown, 3, 5)
+    tool(shown, "Wall")
+    for label, value in (("From x [m]", 2.6), ("From y [m]", 5), ("To x [m]", 3.4), ("To y [m]", 5)):
+        give(shown, label, value)
+    do(shown, "Put up wall", "wall_added")
+    until(lambda: sum(scene_at(shown, 3, 5)[:3]) < sum(before[:3]) - 200, "a dark wall", page=shown.page)
 
 
 def test_an_obstacle_and_walls_torn_down_in_a_region(page_of):

@@ -57,6 +57,8 @@ export class CellMesh {
   /** State of the ground that it lies over; 0: flat. */
   draped = 0;
   private version = -1;
+  private changes: number[];
+  private taken: number; // how many of the changes it has drawn
   private shown: Uint8Array | Float32Array;
 
   constructor(
@@ -107,7 +109,8 @@ export class CellMesh {
     this.mesh.position.set(origin[0], origin[1], 0);
     this.mesh.rotation.z = origin[2];
     this.mesh.renderOrder = order;
-    layer.dirty = [];
+    this.changes = layer.dirty;
+    this.taken = layer.dirty.length;
   }
 
   /** Lays it over the ground, or flat again; `altitude` is that of the ground [m]. */
@@ -137,8 +140,9 @@ export class CellMesh {
     this.material.uniforms.step.value = step;
     if (this.version === this.layer.version) return;
     this.version = this.layer.version;
-    const tiles = this.layer.dirty;
-    this.layer.dirty = [];
+    const tiles = this.changes === this.layer.dirty ? this.changes.slice(this.taken) : null;
+    this.changes = this.layer.dirty;
+    this.taken = this.changes.length;
     const made = (renderer.properties.get(this.texture) as { __webglTexture?: WebGLTexture }).__webglTexture;
     if (!tiles || !made) {
       if (this.shown instanceof Float32Array) this.shown.set(Float32Array.from(this.layer.cells, numbers));
