@@ -57,7 +57,7 @@ export function inspector(app: App): HTMLElement {
       shape = now;
       rows.replaceChildren(
         ...Object.entries(sections).map(([title, pairs]) =>
-          h("section", { "aria-label": title }, h("h3", {}, title), h("dl", {}, ...pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
+          h("section", { "aria-label": title }, h("h2", {}, title), h("dl", {}, ...pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
         ),
       );
     }
