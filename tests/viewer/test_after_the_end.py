@@ -1,0 +1,84 @@
+"""A run that has ended: its page stays while somebody looks, and a run without viewers ends at once."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+
+from websockets.sync.client import connect
+
+import covey
+from covey.viewer import Live, Server
+from covey.viewer.wire import unpack
+
+SHORT = "world: {empty_m: [6, 6]}\nrobots: [{robot: disc, count: 2, controller: random_ballistic_walk}]\nstop: {timeout_s: 20}\n"
+
+
+def test_layers_can_be_looked_at_after_the_end():
+    live = Live(None, False)
+    sim = covey.Simulation(covey.World.maze(size_m=(20, 14), seed=1), robots=2, observers=[live.observe])
+
+    def run():
+        sim.run(until_s=0.5, before_step=live.before_step)
+        live.linger()
+
+    with Server(live) as server:
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        token = server.url.split("token=")[1]
+        address, origin = f"ws://127.0.0.1:{server.port}/ws", f"http://127.0.0.1:{server.port}"
+        with connect(address, subprotocols=["covey.1", f"token.{token}"], origin=origin, max_size=None) as socket:
+            ask(socket, type="play")
+            while not sim.done:
+                time.sleep(0.02)
+            ask(socket, type="watch", layers=["truth"], rate_hz=60)
+            layer = until(socket, lambda header: header["type"] == "layer")
+            assert layer["name"] == "truth"
+            ask(socket, type="do", event={"kind": "radio_dies", "robot": sim.names[0]}, id=5)
+            refused = until(socket, lambda header: header.get("id") == 5)
+            assert (refused["type"], refused["text"]) == ("refused", "the run has ended")
+            assert thread.is_alive()
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_left(tmp_path):
+    (tmp_path / "short.yaml").write_text(SHORT)
+    command = [sys.executable, "-m", "covey", "run", "short.yaml", "--live", "--no-pictures", "--speed", "5"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        url = next(
+            found for line in process.stderr if (found := re.search(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)", line))
+        )
+        port, token = url.groups()
+        protocols = ["covey.1", f"token.{token}"]
+        with connect(
+            f"ws://127.0.0.1:{port}/ws", subprotocols=protocols, origin=f"http://127.0.0.1:{port}", max_size=None
+        ):
+            assert any("the run has ended; its page stays" in line for line in process.stderr)
+            time.sleep(0.5)
+            assert process.poll() is None
+        out, _ = process.communicate(timeout=60)
+        assert "run folder" in out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(socket, **message):
+    socket.send(json.dumps(message))
+
+
+def until(socket, wanted):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        message = socket.recv(timeout=30)
+        header = json.loads(message) if isinstance(message, str) else unpack(message)[0]
+        if header["type"] == "frame":
+            ask(socket, type="ack", frame=header["frame"])
+        if wanted(header):
+            return header
+    raise AssertionError("it did not come")
