@@ -3,7 +3,7 @@
 import tempfile
 
 import pytest
-from attacks import bounded, controllers, kills, ports, starts
+from attacks import bounded, controllers, kills, pages, ports, starts
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,8 @@ def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch)
 def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
     assert starts.attack(tmp_path, 3) == [3, 3, 3]
     assert starts.whole(tmp_path) == [0, 1, 2]
+
+
+def test_viewers_that_come_go_and_send_garbage_leave_nothing_and_stop_nobody():
+    outcome = pages.attack(connections=40, messages=150)
+    assert not outcome.wrong, outcome
