@@ -7,6 +7,7 @@ viewer, no open file, no thread, and no memory that grows with the number of con
 """
 
 import json
+import logging
 import os
 import socket as sockets
 import sys
@@ -97,7 +98,7 @@ def attack(connections: int = 1000, messages: int = 2000, hours: float = 0.0, se
         runner = threading.Thread(target=lambda: sim.run(before_step=live.before_step), daemon=True)
         runner.start()
         try:
-            _come_and_go(live, server, 20, random)  # what is made once is made now
+            _come_and_go(live, server, 20 if connections < 500 else 500, random)  # what is made once is made now
             before = process.memory_info().rss, process.num_fds(), threading.active_count()
             begin = time.perf_counter()
             _come_and_go(live, server, connections, random)
@@ -207,6 +208,7 @@ def _wait(wanted, timeout_s: float = 20.0) -> bool:
 
 
 if __name__ == "__main__":
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # it reports the ends of its own viewers
     given = [float(text) for text in sys.argv[1:]]
     connections, messages, hours = [*given, *(1000, 2000, 1.0)[len(given) :]]
     result = attack(int(connections), int(messages), hours)
