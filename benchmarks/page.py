@@ -49,7 +49,7 @@ def walkers(robots: int, side_m: float) -> covey.Simulation:
         "start": {"spread": {}},
         "controller": "random_ballistic_walk",
     }
-    world = {"generate": "cave", "size_m": [side_m, side_m], "seed": 1}
+    world = {"generate": "cave", "size_m": [side_m, side_m], "resolution_m": 0.1, "seed": 1}
     return Scenario.model_validate({"world": world, "robots": [group]}).build()
 
 
@@ -149,7 +149,7 @@ def maze(robots: int) -> covey.Simulation:
     return load("maze", {"robots.0.count": robots})
 
 
-def cost(pairs: int = 6) -> None:
+def cost(pairs: int = 10) -> None:
     """Print the wall time with a viewer over that without one."""
     maze(6).run(until_s=5.0)  # compiles
     alone, read, seen = [], [], []
