@@ -104,6 +104,8 @@ def test_pause_and_end_stop_the_run():
     with running(live, sim) as server:
         viewer = Viewer(server)
         viewer.until(lambda header: header["type"] == "hello")
+        viewer.send(type="watch", rate_hz=50)
+        viewer.until(lambda header: header.get("step", 0) >= 1)  # the first step may have to be compiled
         assert viewer.ask(type="pause")["type"] == "done"
         time.sleep(0.3)
         step = sim.clock.step
