@@ -31,7 +31,7 @@ class Viewer:
     def send(self, **message):
         self.socket.send(json.dumps(message))
 
-    def take(self, timeout=10.0):
+    def take(self, timeout=90.0):
         message = self.socket.recv(timeout=timeout)
         if isinstance(message, str):
             self.texts.append(json.loads(message))
@@ -52,7 +52,7 @@ class Viewer:
             self.send(type="ack", frame=header["frame"])
         return header
 
-    def until(self, wanted, timeout=20.0):
+    def until(self, wanted, timeout=90.0):
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             header = self.take()
@@ -79,7 +79,7 @@ def running(live, sim, until_s=600.0):
             yield server
         finally:
             live.gate.end()
-            thread.join(20)
+            thread.join(90)  # the first step may have to be compiled
             assert not thread.is_alive()
 
 
