@@ -40,7 +40,7 @@ def test_layers_can_be_looked_at_after_the_end():
             refused = until(socket, lambda header: header.get("id") == 5)
             assert (refused["type"], refused["text"]) == ("refused", "the run has ended")
             assert thread.is_alive()
-        thread.join(20)
+        thread.join(240)
         assert not thread.is_alive()
 
 

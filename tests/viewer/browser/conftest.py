@@ -127,6 +127,6 @@ def _running(live, sim, until_s):
         finally:
             live.gate.end()
             live.hub.clients.clear()
-            thread.join(60)  # the first step may have to be compiled
+            thread.join(240)  # the first step may have to be compiled
             assert not thread.is_alive()
             assert live.fault is None
