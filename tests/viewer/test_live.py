@@ -110,7 +110,7 @@ def test_pause_and_end_stop_the_run():
         time.sleep(0.3)
         step = sim.clock.step
         time.sleep(0.4)
-        assert sim.clock.step == step
+        assert sim.clock.step <= step + 1  # the step that was under way ends
         viewer.ask(type="end")
     assert sim.status == "stopped"
     assert sim.close().status == "stopped"

@@ -24,7 +24,7 @@ def test_play_and_pause(page_of):
     time.sleep(0.1)
     step = shown.sim.clock.step
     time.sleep(0.3)
-    assert shown.sim.clock.step == step
+    assert shown.sim.clock.step <= step + 1  # the step that was under way ends
 
 
 def test_steps_and_the_keys_of_playback(page_of):
