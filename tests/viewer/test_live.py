@@ -2,11 +2,13 @@
 
 import json
 import re
+import socket
 import threading
 import time
 from contextlib import contextmanager
 
 import numpy as np
+import psutil
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -14,6 +16,7 @@ from websockets.sync.client import connect
 import covey
 from covey.viewer import Live, Server
 from covey.viewer.details import DETAILS
+from covey.viewer.hub import MOST_TEXTS, Client, Hub
 from covey.viewer.wire import unpack
 
 
@@ -261,3 +264,56 @@ def test_a_fault_of_the_page_does_not_end_the_run(monkeypatch, caplog):
     assert [record.message for record in caplog.records if "page" in record.message] == [
         "the page cannot show this state of the run; the run goes on"
     ]
+
+
+def test_a_request_that_fails_does_not_end_the_run(monkeypatch, caplog):
+    live = Live(playing=False)
+    sim = simulation(live)
+
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("covey.viewer.live.known_of", broken)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.until(lambda header: header["type"] == "hello")
+        assert "ZeroDivisionError" in viewer.ask(type="probe", x=1.0, y=1.0)["text"]
+        assert viewer.ask(type="pause")["type"] == "done"
+    assert "the run goes on" in caplog.text
+
+
+def test_answers_do_not_pile_up_for_a_viewer_that_reads_nothing():
+    hub = Hub()
+    deaf = Client(edits=False)
+    hub.join(deaf)
+    for number in range(MOST_TEXTS + 500):
+        hub.say({"type": "refused", "id": number}, deaf)
+    assert len(deaf.texts) == MOST_TEXTS
+
+
+def test_who_only_watches_cannot_flood_the_simulation():
+    """50 messages per second reach it at most."""
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server, edits=False)
+        viewer.until(lambda header: header["type"] == "hello")
+        begin = time.perf_counter()
+        for _ in range(50):
+            viewer.send(type="watch", rate_hz=60)
+        viewer.ask(type="play")
+        assert time.perf_counter() - begin > 0.9
+
+
+def test_a_server_on_all_interfaces_answers_to_each_of_their_names_and_to_no_other():
+    import http.client
+
+    addresses = [
+        one.address for every in psutil.net_if_addrs().values() for one in every if one.family == socket.AF_INET
+    ]
+    with Server(Live(), "0.0.0.0") as server:
+        for name, status in [*((one, 200) for one in addresses), ("localhost", 200), ("evil.example", 421)]:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port)
+            connection.request("GET", "/", headers={"Host": f"{name}:{server.port}"})
+            assert connection.getresponse().status == status
+        assert "0.0.0.0" not in server.url

@@ -18,6 +18,8 @@ from covey.viewer.wire import dumps, pack
 
 ON_THEIR_WAY = 2
 """Largest number of frames that a viewer has not acknowledged."""
+MOST_TEXTS = 1000
+"""Largest number of texts that wait for a viewer; one that reads nothing misses the others."""
 
 
 class Client:
@@ -164,7 +166,8 @@ class Hub:
         text = dumps(message)
         with self._lock:
             for one in self.clients if client is None else [client]:
-                one.texts.append(text)
+                if len(one.texts) < MOST_TEXTS:
+                    one.texts.append(text)
         self.wake()
 
     def wake(self) -> None:

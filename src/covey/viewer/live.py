@@ -181,6 +181,9 @@ class Live:
                 hub.say({"type": "done", "id": message.id}, client)
             except CoveyError as error:
                 hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
+            except Exception as error:
+                LOG.exception("a request of the page failed; the run goes on")
+                hub.say({"type": "refused", "id": message.id, "text": f"it failed: {error!r}"[:1000]}, client)
 
     def _drive(self, sim: Simulation, client: Client, message: Drive) -> None:
         """Let a viewer drive a robot; only changes are inputs."""

@@ -13,9 +13,11 @@ import http
 import importlib.resources
 import re
 import secrets
+import socket
 import threading
 from typing import Protocol
 
+import psutil
 from websockets.asyncio.server import Server as _WebSockets
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
@@ -29,8 +31,11 @@ from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, read
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_INTERNET = (socket.AF_INET, socket.AF_INET6)
 _BAD_MESSAGES = 20
 """After so many messages that are none, a viewer is sent away."""
+_BETWEEN_S = 0.02
+"""Time between two messages of a viewer that only watches [s]: each may make the simulation's thread work."""
 
 
 class Source(Protocol):
@@ -106,7 +111,7 @@ class Server:
 
     def _url(self, *, edits: bool) -> str:
         token = next(token for token, may in self._tokens.items() if may == edits)
-        name = f"[{self.host}]" if ":" in self.host else self.host
+        name = next((name for name in self._names if name not in LOOPBACK), self._names[0])
         return f"http://{name}:{self.port}/#token={token}{'&pair' if self.second is not None else ''}"
 
     # -- the server's thread -------------------------------------------------------------------------------------------
@@ -165,11 +170,20 @@ class Server:
         return None
 
     @property
+    def _names(self) -> list[str]:
+        """The names under which a page may ask; those of all interfaces if it listens on all of them."""
+        if self.host in ("0.0.0.0", "::"):
+            found = [
+                one.address for all_of in psutil.net_if_addrs().values() for one in all_of if one.family in _INTERNET
+            ]
+            return [*(f"[{one.partition('%')[0]}]" if ":" in one else one for one in sorted(found)), *LOOPBACK]
+        if self.host in (*LOOPBACK, "::1"):
+            return list(LOOPBACK)
+        return [f"[{self.host}]" if ":" in self.host else self.host]
+
+    @property
     def _hosts(self) -> set[str]:
-        names = {self.host if ":" not in self.host else f"[{self.host}]"}
-        if names & set(LOOPBACK):
-            names |= set(LOOPBACK)
-        return {f"{name}:{self.port}" for name in names}
+        return {f"{name}:{self.port}" for name in self._names}
 
     def _may_edit(self, offered: list[str]) -> bool | None:
         """Return whether a token lets edit; None if none of the offered ones is known."""
@@ -202,6 +216,8 @@ class Server:
                     hub.say({"type": "refused", "id": None, "text": str(error)[:1000]}, client)
                     if bad > _BAD_MESSAGES:
                         await connection.close(1008, "too many messages that are none")
+                if not client.edits:
+                    await asyncio.sleep(_BETWEEN_S)
         except ConnectionClosed:
             pass
         finally:
