@@ -15,6 +15,8 @@ import pytest
 
 import covey
 from covey.viewer import Live, Server
+from covey.viewer.hub import Client
+from covey.viewer.messages import Probe
 
 try:
     from playwright.sync_api import sync_playwright
@@ -65,6 +67,12 @@ class Shown:
         wanted = self.sim.clock.step + count
         self.live.gate.step(count)
         self.until(f"covey.model.newestStep() >= {wanted}")
+
+    def between_steps(self) -> None:
+        """Wait until the simulation's thread has answered between two steps; after a pause it then stands."""
+        asking = Client(edits=False)
+        self.live.take(asking, Probe(type="probe", x=0.0, y=0.0))
+        until(lambda: asking.texts, "an answer between steps", page=self.page)
 
 
 def until(wanted, name="it", timeout_s=30.0, page=None):

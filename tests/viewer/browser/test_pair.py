@@ -54,9 +54,12 @@ def test_both_show_the_same_time(two, recorded, shorter):
 
 def test_both_look_at_the_same_place(two):
     page, (left, right) = two
-    left.evaluate("covey.view.zoom(0.5)")
-    wanted = left.evaluate("covey.view.pixel_m")
-    until(lambda: right.evaluate("covey.view.pixel_m") == wanted, page=page)
+    looks = "[covey.view.pixel_m, ...covey.view.ground(100, 100).toArray()]"
+    for moved, other in ((left, right), (right, left)):
+        before = other.evaluate(looks)
+        moved.evaluate("covey.view.zoom(0.5, 100, 150)")
+        until(lambda at=before, frame=other: frame.evaluate(looks) != at, page=page)
+        assert other.evaluate(looks) == moved.evaluate(looks)
 
 
 def test_the_difference_shows_what_the_other_has_seen(two, recorded, shorter):

@@ -96,11 +96,13 @@ def test_play_pause_and_steps_in_both_directions(replay):
 def test_it_stops_at_the_end_and_begins_again(replay, recorded):
     replay.get_by_role("combobox", name="Speed").select_option("50")
     replay.get_by_role("button", name="Play", exact=True).click()
-    until(lambda: replay.evaluate("covey.model.step()") == len(recorded[1]), page=replay)
+    last = len(recorded[1])
+    until(lambda: replay.evaluate("covey.model.step()") == last, page=replay)
+    replay.wait_for_timeout(200)  # it would have taken 100 steps
+    assert replay.evaluate("covey.model.step()") == last
     replay.get_by_role("combobox", name="Speed").select_option("1")
-    button = replay.get_by_role("button", name="Play", exact=True)
-    button.click()
-    until(lambda: replay.evaluate("covey.model.step()") < len(recorded[1]), page=replay)
+    replay.get_by_role("button", name="Play", exact=True).click()
+    assert until(lambda: 0 < replay.evaluate("covey.model.step()") < last, page=replay)
 
 
 def test_links_are_those_of_the_step(replay, recorded):
