@@ -23,12 +23,12 @@ import time
 from contextlib import contextmanager, nullcontext, suppress
 
 from playwright.sync_api import sync_playwright
+from walkers import scenario
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 import covey
 from covey.scenario.load import load
-from covey.scenario.records import Scenario
 from covey.viewer import Live, Server
 from covey.viewer.server import page as page_html
 from covey.viewer.wire import unpack
@@ -37,20 +37,6 @@ ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-
-
-def walkers(robots: int, side_m: float) -> covey.Simulation:
-    """Return ballistic walkers with a lidar in a cave."""
-    lidar = {"kind": "maes_360", "range_m": 20.0, "rays": 251, "rate_hz": 10}
-    group = {
-        "name": "walker",
-        "robot": {"base": "maes", "sensors": [lidar], "mapping": None},
-        "count": robots,
-        "start": {"spread": {}},
-        "controller": "random_ballistic_walk",
-    }
-    world = {"generate": "cave", "size_m": [side_m, side_m], "resolution_m": 0.1, "seed": 1}
-    return Scenario.model_validate({"world": world, "robots": [group]}).build()
 
 
 @contextmanager
@@ -94,7 +80,7 @@ def count(page, seconds: float) -> tuple[float, float]:
 
 def frames(robots: int = 500, side_m: float = 102.0) -> None:
     """Print the frames per second."""
-    sim = walkers(robots, side_m)
+    sim = scenario(robots, 10.0, side_m, resolution_m=0.1).build()
     live = Live(factor=3.0)
     with running(sim, live) as server, browsing(server.url) as page:
         for client in live.hub.clients:

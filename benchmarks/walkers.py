@@ -14,8 +14,8 @@ import covey
 from covey.scenario.records import Scenario
 
 
-def scenario(robots: int, rate_hz: float) -> Scenario:
-    """Return the scenario; robots start on random free places."""
+def scenario(robots: int, rate_hz: float, side_m: float = 75.0, resolution_m: float = 0.25) -> Scenario:
+    """Return the scenario in a square cave, its side and its cells [m]; robots start on random free places."""
     lidar = {"kind": "maes_360", "range_m": 20.0, "rays": 251, "rate_hz": rate_hz}
     group = {
         "name": "walker",
@@ -24,7 +24,8 @@ def scenario(robots: int, rate_hz: float) -> Scenario:
         "start": {"spread": {}},
         "controller": "random_ballistic_walk",
     }
-    return Scenario.model_validate({"world": {"generate": "cave", "size_m": [75, 75], "seed": 1}, "robots": [group]})
+    world = {"generate": "cave", "size_m": [side_m, side_m], "resolution_m": resolution_m, "seed": 1}
+    return Scenario.model_validate({"world": world, "robots": [group]})
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import time
 
 import polars as pl
 import pytest
+from tests.experiments.conftest import PLAIN as TWO_SIZES
 from tests.viewer.test_live import Viewer
 
 from covey.experiments import run
@@ -15,17 +16,7 @@ from covey.experiments.workers.execute import execute
 from covey.viewer import Server
 from covey.viewer.study import Study
 
-PLAIN = {
-    "design": "two sizes",
-    "scenario": {
-        "world": {"empty_m": [8, 8]},
-        "robots": [{"name": "scout", "robot": "disc", "controller": "wander"}],
-        "stop": {"timeout_s": 1},
-    },
-    "parameters": {"robots.scout.count": [1, 2]},
-    "iterations": 2,
-    "metrics": ["exploration_cost_m"],
-}
+PLAIN = TWO_SIZES | {"metrics": ["exploration_cost_m"]}
 
 
 @pytest.fixture
