@@ -40,7 +40,7 @@ class Faults:
 
     def __init__(self, port: Port, record_event: Callable[..., Any], random: Callable[[str], np.random.Generator]):
         self._port, self._record_event, self._random = port, record_event, random
-        self._names = [name for group in port.groups for name in group.names]
+        self._names = port.names
         self._sensors = [group.robot.sensors for group in port.groups for _ in group.names]
         self.active: list[Struck] = []
         self._stuck: dict[int, str] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,17 @@ class Port:
     order: Callable[[Order, int], None]
     ground_edited: Callable[[int, GroundEdit], None]
     grounds: Callable[[], Path]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the robots, in order."""
+        return [name for group in self.groups for name in group.names]
+
+    def bodies(self, pose: np.ndarray) -> np.ndarray:
+        """Return the discs (n, k, 3) of the bodies at poses (n, 3): x, y, radius [m]; 0: no disc, or vanished."""
+        discs = self.model.discs.copy()
+        c, s = np.cos(pose[:, 2, None]), np.sin(pose[:, 2, None])
+        discs[..., 0] = pose[:, 0, None] + c * self.model.discs[..., 0] - s * self.model.discs[..., 1]
+        discs[..., 1] = pose[:, 1, None] + s * self.model.discs[..., 0] + c * self.model.discs[..., 1]
+        discs[self.state.vanished, :, 2] = 0.0
+        return discs

@@ -1,0 +1,153 @@
+"""By hand: robots that somebody carries or drives, and areas without radio."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.events.port import Port
+from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
+from covey.geometry.se2 import Pose
+from covey.lazy import shapely
+from covey.world.editing.changing import robot_in
+from covey.world.editing.obstacles import Patch
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """An event that lasts, and the step at which it ends; None: it does not end by itself."""
+
+    event: Any
+    until: int | None
+
+
+class ByHand:
+    """What somebody does to robots and their radio by hand.
+
+    Args:
+        port: access to the simulation.
+        record_event: records an event.
+
+    Attributes:
+        jams: the present jams, by their names.
+    """
+
+    def __init__(self, port: Port, record_event: Callable[..., None]):
+        self._port, self._record_event = port, record_event
+        self._driven: dict[int, Lasting] = {}
+        self.jams: dict[str, Lasting] = {}
+
+    @property
+    def lasts(self) -> bool:
+        """Whether a robot is driven or an area is jammed."""
+        return bool(self._driven or self.jams)
+
+    def lapse(self) -> None:
+        """End driving by hand and jams whose time is over."""
+        step = self._port.clock.step
+        for robot in [i for i, one in self._driven.items() if one.until is not None and step >= one.until]:
+            del self._driven[robot]
+            self._record_event("drive_over", self._port.names[robot], place=self._port.state.pose[robot, :2])
+        for name in [name for name, one in self.jams.items() if one.until is not None and step >= one.until]:
+            self.end_jam(name)
+
+    def place(self, event: PlaceEvent) -> Any:
+        """Carry a robot to a pose; refused if its body would overlap a wall or another robot."""
+        robot, (x, y, heading) = self._port.names.index(event.place), event.pose
+        pose, state = Pose(x, y, math.radians(heading)), self._port.state
+        before = Pose(*state.pose[robot].tolist())
+        if state.vanished[robot]:
+            other, why = "", "it has vanished"
+        else:
+            other, why = self._occupied(robot, pose)
+        if why:
+            self._record_event("refused", event.place, other, (x, y), why)
+            return None
+        self._port.carry(robot, pose)
+        was = [round(before.x, 4), round(before.y, 4), round(math.degrees(before.heading), 2)]
+        self._record_event("placed", event.place, place=(x, y), text=f"from {json.dumps(was)}")
+        return event.plain()
+
+    def drive(self, event: DriveEvent) -> Any:
+        """Drive a robot by hand, or let it go on by itself."""
+        robot = self._port.names.index(event.drive)
+        if event.twist is None:
+            if self._driven.pop(robot, None) is None:
+                return None
+            self._record_event("drive_over", event.drive, place=self._port.state.pose[robot, :2])
+        elif self._port.state.halted[robot] or self._port.state.vanished[robot]:
+            self._record_event(
+                "refused", event.drive, place=self._port.state.pose[robot, :2], text="it cannot move any more"
+            )
+            return None
+        else:
+            self._driven[robot] = Lasting(event, self._until(event.for_s))
+            text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
+        return event.plain()
+
+    def jam(self, event: JamEvent) -> Any:
+        """Jam the radio in an area; refused if its name is in use."""
+        name, area = event.name, event.jam
+        middle = area.centre_m if isinstance(area, Disc) else np.mean(area.polygon_m, axis=0)
+        if name in self.jams:
+            self._record_event("refused", other=name, text="this name is already in use")
+            return None
+        self.jams[name] = Lasting(event, self._until(event.for_s))
+        self._record_event("jam", other=name, place=middle, text=json.dumps(area.model_dump(mode="json")))
+        return event.plain()
+
+    def end_jam(self, name: str) -> None:
+        """End a jam."""
+        del self.jams[name]
+        self._record_event("jam_over", other=name)
+
+    def driven(self, commands: np.ndarray) -> np.ndarray:
+        """Return the body twists (n, 3) that result from commands (n, 3) and driving by hand."""
+        if self._driven:
+            commands = commands.copy()
+            for robot, lasting in self._driven.items():
+                speed, turn = lasting.event.twist
+                commands[robot] = speed, 0.0, turn
+        return commands
+
+    def jammed(self, pose: np.ndarray) -> np.ndarray:
+        """Return which poses (n, 3) lie where no radio works, bool (n,)."""
+        inside = np.zeros(len(pose), bool)
+        for lasting in self.jams.values():
+            area = lasting.event.jam
+            if isinstance(area, Disc):
+                inside |= np.hypot(pose[:, 0] - area.centre_m[0], pose[:, 1] - area.centre_m[1]) <= area.radius_m
+            else:
+                from covey.world.editing.shapes import polygon
+
+                inside |= shapely.contains_xy(polygon(area.polygon_m), pose[:, 0], pose[:, 1])
+        return inside
+
+    def _until(self, for_s: float | None) -> int | None:
+        clock = self._port.clock
+        return None if for_s is None else clock.step + math.ceil(for_s / clock.step_s - 1e-9)
+
+    def _occupied(self, robot: int, pose: Pose) -> tuple[str, str]:
+        """Return what a robot's body would overlap at a pose, and why it cannot stand there; empty if it can."""
+        world, there = self._port.world, self._port.state.pose.copy()
+        there[robot] = pose
+        bodies = self._port.bodies(there)
+        body = bodies[robot].copy()
+        bodies[robot, :, 2] = 0.0
+        row, column = world.grid.to_cells(pose[:2])
+        reach = math.ceil(float(self._port.model.radius[robot]) / world.grid.resolution) + 1
+        r0, c0 = max(int(row) - reach, 0), max(int(column) - reach, 0)
+        near = world.solid[r0 : int(row) + reach + 1, c0 : int(column) + reach + 1]
+        if robot_in(world, Patch(r0, c0, near), body[None]) >= 0:
+            return "wall", "a wall is there"
+        apart = np.hypot(*(bodies[:, :, None, :2] - body[None, None, :, :2]).transpose(3, 0, 1, 2))
+        radii = bodies[:, :, None, 2] + body[None, None, :, 2]
+        overlap = (apart < radii) & (bodies[:, :, None, 2] > 0) & (body[None, None, :, 2] > 0)
+        if overlap.any():
+            other = self._port.names[int(np.argwhere(overlap)[0, 0])]
+            return other, f"{other} stands there"
+        return "", ""
