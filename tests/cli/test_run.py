@@ -220,6 +220,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
             "--speed 1e-300: write max, a factor of at least 0.001 such as 1 or 10, or 0 to wait for Enter",
         ),
         (["--speed", "nan"], "--speed nan: write max"),
+        (["--paused"], "--paused waits for a page: give --live, too"),
         (["-s", "execution.substep_s=1e-12"], "has 1e+11 substeps of 1e-12 s; at most 10000"),
         (["-s", "execution.substep_s=1e-320"], "is too small or too large; give 0, or a magnitude from 1e-12"),
         (["-s", "seed=true"], "-s seed: must be a number; given: true"),
@@ -227,7 +228,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
         (["-s", "stop.timeout_s='3'"], "-s stop.timeout_s: must be a number; given: '3'"),
     ],
 )
-def test_numbers_that_no_run_can_have_are_refused(options, said, folder, capsys):
+def test_what_no_run_can_have_is_refused(options, said, folder, capsys):
     assert main(["run", "room.yaml", "--no-pictures", *options]) == BAD_INPUT
     assert said in "".join(capsys.readouterr()).replace("\n", " ")
     assert [path.name for path in folder.iterdir()] == ["room.yaml"]

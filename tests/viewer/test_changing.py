@@ -91,12 +91,14 @@ def test_who_drives_last_drives_and_a_driver_has_one_robot():
     ]
 
 
-def test_who_only_watches_drives_nobody():
+def test_who_only_watches_drives_nobody_and_adds_none():
     live = Live(playing=False)
     sim = simulation(live)
     with running(live, sim) as server:
         viewer = begin(server, edits=False)
         assert "only" in viewer.ask(type="drive", robot="scout0", twist=[0.2, 0.0])["text"]
+        assert "only" in viewer.ask(type="add", group="scout", pose=[8, 3, 0])["text"]
+        assert "no scenario" in begin(server).ask(type="add", group="scout", pose=[8, 3, 0])["text"]
 
 
 def test_a_run_that_viewers_have_changed_repeats_to_the_same_bytes(tmp_path):

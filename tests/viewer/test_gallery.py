@@ -153,7 +153,8 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
     (tmp_path / "mine.yaml").write_text(MINE)
     with Gallery(tmp_path) as gallery, Server(gallery) as server:
         viewer, watcher = Viewer(server), Viewer(server, edits=False)
-        answer = viewer.ask(type="launch", name="mine.yaml", changes={"robots.robot.count": "2"}, speed="1")
+        how = {"changes": {"robots.robot.count": "2"}, "speed": "1", "paused": True}
+        answer = viewer.ask(type="launch", name="mine.yaml", **how)
         assert answer["type"] == "done", answer
         assert answer["url"].startswith("http://127.0.0.1:")
         assert str(server.port) not in answer["url"]
@@ -166,6 +167,12 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
         port = int(answer["url"].split(":")[2].split("/")[0])
         of_run = Viewer(SimpleNamespace(url=answer["url"], port=port))
         of_run.send(type="watch")
+        first = of_run.until(lambda header: header["type"] == "frame", timeout=120)
+        assert (first["step"], first["playing"]) == (0, False)
+        assert of_run.ask(type="add", group="robot", pose=[1, 1, 0])["type"] == "done"
+        hello = of_run.until(lambda header: header["type"] == "hello")
+        assert [robot["name"] for robot in hello["robots"]] == ["robot0", "robot1", "robot2"]
+        of_run.send(type="play")
         of_run.until(lambda header: header.get("step", 0) > 0, timeout=120)
         of_run.socket.close()
         viewer.ask(type="quit", run="1")

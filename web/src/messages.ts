@@ -19,6 +19,9 @@ export interface Hello {
   /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
   at_end?: string[];
   details?: string[];
+  /** Of a scenario that runs: the robots that were added before its first step, and its part `robots:` with them. */
+  added?: string[];
+  robots_text?: string;
 }
 
 export interface RobotInfo {
@@ -87,7 +90,8 @@ export type ToServer =
   | { type: "step"; count: number }
   | { type: "speed"; factor: number | null }
   | { type: "form"; name: string }
-  | { type: "launch"; name: string; changes: Record<string, string>; speed: string }
+  | { type: "launch"; name: string; changes: Record<string, string>; speed: string; paused: boolean }
+  | { type: "add"; group: string; pose: [number, number, number] | null }
   | { type: "open" | "quit"; run: string }
   | { type: "drive"; robot: string; twist: [number, number] | null }
   | { type: "probe"; x: number; y: number }

@@ -68,13 +68,16 @@ export class Model {
 
   /** Begins anew: the server describes the run. */
   begin(hello: Hello): void {
+    const chosen = [...this.selected].map((i) => this.hello?.robots[i]?.name);
     this.hello = hello;
     this.frame = null;
+    this.arrays = new Map();
+    this.measures.clear();
     this.layers.clear();
     this.events = [];
     this.links.clear();
     this.linkChanges = [];
-    this.selected = new Set([...this.selected].filter((i) => i < hello.robots.length));
+    this.selected = new Set(chosen.map((name) => hello.robots.findIndex((robot) => robot.name === name)).filter((i) => i >= 0));
     if (this.history.length && this.history[0].pose.length !== 3 * hello.robots.length) this.history = [];
     this.changed();
   }

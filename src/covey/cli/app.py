@@ -60,6 +60,7 @@ def run(
     commands: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     inputs: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     live: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    paused: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     host: str = "127.0.0.1",
     port: int = 0,
     trusted_only: TrustedOnly = False,
@@ -103,6 +104,8 @@ def run(
     live
         Show the run in a web page while it runs, at --speed 1 if you give no speed. Of a design: show the table of its
         runs, their metrics and the time to go.
+    paused
+        Scenario, with --live: wait before the first step, for example to place and add robots in the page.
     host
         With --live: the address to listen on. Others can then open the page, if they know its token.
     port
@@ -127,7 +130,7 @@ def run(
 
         given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
         given |= {"--picture": pictures != [], "--commands": commands is not None}
-        given |= {"--inputs": inputs}
+        given |= {"--inputs": inputs, "--paused": paused}
         _refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
         how = (out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet)
@@ -139,9 +142,10 @@ def run(
     _refuse(given, f"is for designs, but {source} is not one")
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
     page = (host, port) if live else None
+    _refuse({"--paused": paused and not live}, "waits for a page: give --live, too")
     speed = speed or ("1" if live else "max")
     changes = _changes(overrides, seed)
-    return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs)
+    return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs, paused)
 
 
 @app.command

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from covey.results.run import Run
 from covey.scenario.records import Scenario
-from covey.scenario.run import run_scenario
 from covey.viewer import Live, Server
+from covey.viewer.adding import run_shown
 from covey.viewer.gallery import Gallery
 
 
@@ -22,24 +22,21 @@ def run_live(
     page: tuple[str, int],
     *,
     speed: float | Literal["max"],
-    observers: Any = (),
-    before_step: Any = None,
+    paused: bool = False,
     **options: Any,
 ) -> Run:
-    """Run a scenario, and show it in a web page; the arguments are those of `run_scenario`.
+    """Run a scenario, and show it in a web page; the other arguments are those of `run_scenario`.
 
     The page stays after the end of the run until its viewers leave or the user presses Ctrl-C.
+
+    Args:
+        page: address and port.
+        paused: wait before the first step.
     """
-    live = Live(None if speed == "max" else speed)
-
-    def before(sim: Any) -> None:
-        if before_step is not None:
-            before_step(sim)
-        live.before_step(sim)
-
+    live = Live(None if speed == "max" else speed, not paused)
     with Server(live, *page) as server:
         say_where(server)
-        run = run_scenario(scenario, folder, observers=(*observers, live.observe), before_step=before, **options)
+        run = run_shown(scenario, folder, live, **options)
         if live.hub.clients:
             print("the run has ended; its page stays until its viewers leave, or Ctrl-C", file=sys.stderr, flush=True)
             with contextlib.suppress(KeyboardInterrupt):

@@ -48,12 +48,14 @@ def run_command(
     commands: Path | None = None,
     page: tuple[str, int] | None = None,
     inputs: bool = False,
+    paused: bool = False,
 ) -> int:
     """Run a scenario, print its main metrics and its paths, and return the exit code.
 
     Args:
         page: address and port of a page that shows the run; None: no page.
         inputs: ``source`` is a run folder, and the run gets its inputs too.
+        paused: with a page, the run waits before its first step.
         pictures: names of the pictures to draw; may be empty. The other arguments are those of `covey run`.
     """
     _check_names(pictures)
@@ -84,7 +86,7 @@ def run_command(
                 else:
                     from covey.cli.live import run_live  # loads the server
 
-                    run = run_live(scenario, folder, page, **how)
+                    run = run_live(scenario, folder, page, paused=paused, **how)
         except KeyboardInterrupt:
             if (folder / "manifest.json").is_file():
                 print(f"interrupted; the record up to now is in {folder}", file=sys.stderr)

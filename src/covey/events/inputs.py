@@ -84,6 +84,11 @@ class Inputs:
         check(record, self._port.world, self._port.groups, None, "event")
         self._calls.append(record)
 
+    @property
+    def called(self) -> tuple[Any, ...]:
+        """The events that have been called for since the last step."""
+        return tuple(self._calls)
+
     def apply_due(self) -> None:
         """Apply the events that are due."""
         port, step = self._port, self._port.clock.step

@@ -174,6 +174,7 @@ class Gallery:
         checked(source, message.changes)
         changes = [part for path, text in message.changes.items() for part in ("-s", f"{path}={text}")]
         page = ["--live", "--host", self.host, "--speed", message.speed, "--quiet", "--no-pictures"]
+        page += ["--paused"] if message.paused else []
         run = self._start(message.name, ["run", source, *page, *changes])
         return {"run": run.number, "url": run.child.url}
 

@@ -73,10 +73,12 @@ class Hub:
         self._loop = loop
 
     def describe(self, hello: Mapping[str, Any], make: Mapping[str, Callable[[], Layer]]) -> None:
-        """Set what never changes in the run."""
+        """Set what never changes in the run; a run that begins anew is another one."""
         with self._lock:
             self.hello, self.make = dict(hello), dict(make)
+            self.layers, self.events, self.links, self.number = {}, [], [], 0
             for client in self.clients:
+                client.dirty, client.whole, client.events, client.links, client.newest = {}, set(), 0, 0, -1
                 self._greet(client)
         self.wake()
 

@@ -5,7 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from covey.viewer.hub import Client, Hub
 from covey.viewer.inspect_robot import known_of
 from covey.viewer.layers import layers_of
 from covey.viewer.messages import (
+    Add,
     Do,
     Drive,
     End,
@@ -44,6 +45,26 @@ _RELOAD_S = 2.0
 """A viewer that comes back within this time has not left [s]."""
 
 
+class Anew(Exception):
+    """The run begins anew, because its first robots have changed; raised before its first step."""
+
+
+class Starts(Protocol):
+    """The robots with which a run begins, see `covey.viewer.adding.Starts`."""
+
+    added: list[str]
+    calls: list[Any]
+
+    @property
+    def text(self) -> str:
+        """The part ``robots:`` of its scenario."""
+        ...
+
+    def change(self, sim: Simulation, group: str, pose: tuple[float, float, float] | None) -> None:
+        """Add a robot, or take one back."""
+        ...
+
+
 class Live:
     """Shows a simulation to viewers. Pass `before_step` to `Simulation.run`, and `observe` as an observer.
 
@@ -56,12 +77,14 @@ class Live:
     Attributes:
         gate: play, pause, step, speed.
         hub: the viewers.
+        starts: lets viewers add robots before the first step; None: they cannot.
         fault: the first error of showing a state; None if there was none.
     """
 
     def __init__(self, factor: float | None = None, playing: bool = True):
         self.gate = Gate(factor, playing)
         self.hub = Hub()
+        self.starts: Starts | None = None
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
@@ -78,13 +101,23 @@ class Live:
 
     def begin(self, sim: Simulation) -> None:
         """Get to know the simulation; called before its first step."""
-        self._sim = sim
-        layers = layers_of(sim)
-        self.hub.describe(description_of(sim, list(layers)), layers)
+        self._sim, self._snapshot = sim, None
+        self._driving.clear()
+        hello, layers, starts = {}, layers_of(sim), self.starts
+        if starts is not None:
+            hello = {"added": starts.added, "robots_text": starts.text}
+            for event in starts.calls:
+                sim.do(event)
+        self.hub.describe(description_of(sim, list(layers)) | hello, layers)
+        self._work.set()
 
     def before_step(self, sim: Simulation) -> None:
-        """Wait until the simulation may go on, and let what viewers have asked for happen."""
-        if self._sim is None:
+        """Wait until the simulation may go on, and let what viewers have asked for happen.
+
+        Raises:
+            Anew: the run is to begin anew, with other robots.
+        """
+        if self._sim is not sim:
             self.begin(sim)
         if self._late and self.gate.stands:
             self._publish(sim)
@@ -169,7 +202,7 @@ class Live:
         while not self._calls.empty():
             client, message = self._calls.get()
             try:
-                if sim.done and isinstance(message, Do | Drive):
+                if sim.done and isinstance(message, Do | Drive | Add):
                     raise InvalidValueError("the run has ended")
                 if isinstance(message, Do):
                     sim.do(message.event)
@@ -178,12 +211,19 @@ class Live:
                 elif isinstance(message, Probe):
                     known = {"x": message.x, "y": message.y, "text": known_of(sim, message.x, message.y)}
                     hub.say({"type": "probe", **known}, client)
-                hub.say({"type": "done", "id": message.id}, client)
+                elif isinstance(message, Add):
+                    if self.starts is None:
+                        raise InvalidValueError("this run is no scenario: robots cannot be added")
+                    self.starts.change(sim, message.group, message.pose)
             except CoveyError as error:
                 hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
             except Exception as error:
                 LOG.exception("a request of the page failed; the run goes on")
                 hub.say({"type": "refused", "id": message.id, "text": f"it failed: {error!r}"[:1000]}, client)
+            else:
+                hub.say({"type": "done", "id": message.id}, client)
+                if isinstance(message, Add):
+                    raise Anew
 
     def _drive(self, sim: Simulation, client: Client, message: Drive) -> None:
         """Let a viewer drive a robot; only changes are inputs."""

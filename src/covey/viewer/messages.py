@@ -95,6 +95,14 @@ class Drive(Message):
     twist: tuple[float, float] | None = Field(description="Speed [m/s] and turn rate [rad/s]; null: let it go.")
 
 
+class Add(Message):
+    """Add a robot before the first step, or take back the one that was added last; the run begins anew."""
+
+    type: Literal["add"]
+    group: str = Field(default="", max_length=50, description="Name of its group.")
+    pose: tuple[float, float, float] | None = Field(description="x, y [m], heading [deg]; null: take back.")
+
+
 class Form(Message):
     """Give the form of a scenario, in a gallery."""
 
@@ -111,6 +119,7 @@ class Launch(Message):
         default={}, max_length=500, description="What was filled in, by dotted path: text as after ``-s path=``."
     )
     speed: str = Field(default="1", max_length=20, description="max, or simulated seconds per second.")
+    paused: bool = Field(default=False, description="Whether it waits before its first step.")
 
 
 class Open(Message):
@@ -128,7 +137,7 @@ class Quit(Message):
 
 
 AnyMessage = Annotated[
-    Ack | Watch | Probe | Play | Pause | Speed | Step | End | Do | Drive | Form | Launch | Open | Quit,
+    Ack | Watch | Probe | Play | Pause | Speed | Step | End | Do | Drive | Add | Form | Launch | Open | Quit,
     Field(discriminator="type"),
 ]
 VIEWING = (Ack, Watch, Probe)

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import covey
+from covey.scenario.records import Scenario
 from covey.viewer import Live, Server
+from covey.viewer.adding import run_shown
 from covey.viewer.hub import Client
 from covey.viewer.messages import Probe
 
@@ -49,9 +51,14 @@ class Shown:
 
     page: Any
     live: Live
-    sim: covey.Simulation
     server: Server
     errors: list[str]
+
+    @property
+    def sim(self) -> covey.Simulation:
+        """The simulation; a run that begins anew has another one."""
+        assert self.live._sim is not None
+        return self.live._sim
 
     def until(self, expression: str, timeout_s: float = 30.0) -> Any:
         """Wait until JavaScript gives something true, and return it; `covey` is the App of the page."""
@@ -93,17 +100,25 @@ def until(wanted, name="it", timeout_s=30.0, page=None):
 def page_of(browser):
     """Return a function that runs a simulation in a thread and opens its page, which has drawn the first frame.
 
-    ``page_of(sim)``: the simulation, paused. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
+    ``page_of(sim)``: the simulation, paused; of a scenario with ``folder``, its run. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
     (False: the address that only lets watch), ``until_s``, and those of Playwright's ``browser.new_context``, such as
     ``viewport={"width": 400, "height": 800}``. An error in the page fails the test.
     """
     errors: list[str] = []
     with ExitStack() as stack:
 
-        def open_page(sim, *, playing=False, factor=None, edits=True, until_s=600.0, **context):
+        def open_page(what, *, folder=None, playing=False, factor=None, edits=True, until_s=600.0, **context):
             live = Live(factor, playing)
-            sim.observers.append(live.observe)
-            server = stack.enter_context(_running(live, sim, until_s))
+
+            def run():
+                if isinstance(what, Scenario):
+                    run_shown(what, folder, live, until_s=until_s)
+                else:
+                    what.observers.append(live.observe)
+                    what.run(until_s=until_s, before_step=live.before_step)
+                live.linger()
+
+            server = stack.enter_context(_running(live, run))
             options = {"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context
             pages = browser.new_context(**options)
             stack.callback(pages.close)
@@ -112,7 +127,7 @@ def page_of(browser):
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.on("console", lambda said: said.type == "error" and errors.append(said.text))
             page.goto(server.url if edits else server.view_url)
-            shown = Shown(page, live, sim, server, errors)
+            shown = Shown(page, live, server, errors)
             shown.until("!!(window.covey && covey.model.frame && covey.model.layers.size)")
             return shown
 
@@ -121,13 +136,8 @@ def page_of(browser):
 
 
 @contextmanager
-def _running(live, sim, until_s):
+def _running(live, run):
     with Server(live) as server:
-
-        def run():
-            sim.run(until_s=until_s, before_step=live.before_step)
-            live.linger()
-
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         try:

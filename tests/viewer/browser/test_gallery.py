@@ -63,7 +63,8 @@ def test_a_problem_in_a_closed_part_opens_it(browser, tmp_path):
         assert form.get_by_label("stop.timeout_s").is_visible()
 
 
-def test_run_asks_for_what_was_changed_and_goes_to_the_page_of_the_run(browser, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("button", "paused"), [("Run", False), ("Begin paused", True)])
+def test_run_asks_for_what_was_changed_and_goes_to_the_page_of_the_run(browser, tmp_path, monkeypatch, button, paused):
     asked = []
     with Gallery(tmp_path) as gallery, Server(gallery) as other, Server(gallery) as server:
 
@@ -77,10 +78,11 @@ def test_run_asks_for_what_was_changed_and_goes_to_the_page_of_the_run(browser, 
             form = page.get_by_role("dialog", name="Office")
             form.get_by_label("Number of robots: scout").fill("3")
             form.get_by_label("Speed").select_option("max")
-            form.get_by_role("button", name="Run", exact=True).click()
+            form.get_by_role("button", name=button, exact=True).click()
             page.wait_for_url(f"{other.url}&from=gallery")
     (message,) = asked
     assert (message.name, message.speed, message.changes) == ("office", "max", {"robots.scout.count": "3"})
+    assert message.paused == paused
 
 
 @pytest.mark.parametrize("width", [400, 980])

@@ -58,7 +58,7 @@ export class Drawing {
       if (!this.begun) return;
       take(event);
       const moved = Math.hypot(this.now![0] - this.begun[0], this.now![1] - this.begun[1]) / app.view.pixel_m > 4;
-      if (this.gesture !== "brush" && (moved || this.gesture === "point")) this.tell(true);
+      if (this.gesture !== "brush" && (moved || this.gesture === "point" || this.gesture === "pose")) this.tell(true);
       this.begun = this.now = this.robot = null;
       app.view.draw();
     });
@@ -103,12 +103,15 @@ export class Drawing {
       box: { left: m(Math.min(x0, x1)), bottom: m(Math.min(y0, y1)), right: m(Math.max(x0, x1)), top: m(Math.max(y0, y1)) },
       disc: { x: m(x0), y: m(y0), radius: m(Math.hypot(x1 - x0, y1 - y0)) },
       robot: { x: m(x1), y: m(y1) },
+      pose: { x: m(x0), y: m(y0) },
     };
     const drawn = fields[this.gesture!];
     if (robot !== null) {
       drawn.robot = this.app.model.hello!.robots[robot].name;
       drawn.heading = m((this.app.model.poses()![3 * robot + 2] * 180) / Math.PI);
     }
+    const turned = this.gesture === "pose" && Math.hypot(x1 - x0, y1 - y0) / this.app.view.pixel_m > 8;
+    if (turned) drawn.heading = String(Math.round((Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI));
     this.drawn(drawn, done);
   }
 
@@ -136,7 +139,8 @@ export class Drawing {
       pen.line(rim, color, 2, [], true);
     } else {
       if (this.gesture !== "brush") pen.line([a, b], color, 2.5, this.gesture === "robot" ? [6, 4] : []);
-      pen.ring(b[0], b[1], 6, color, 2);
+      const [x, y] = this.gesture === "pose" ? a : b;
+      pen.ring(x, y, 6, color, 2);
     }
   }
 }

@@ -8,7 +8,10 @@ import { driving } from "./driving";
 import { scenarioText, Session, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
 
+type Pose = [number, number, number] | null;
+
 const NEXT = "It happens in the next step.";
+const ANEW = "The run begins anew …";
 const NARROW = matchMedia("(max-width: 800px)");
 
 export function editPanel(app: App): void {
@@ -18,10 +21,10 @@ export function editPanel(app: App): void {
     setText(said, text);
     said.classList.toggle("bad", bad);
   };
-  const act = (deed: Deed) =>
+  const act = ({ add, ...deed }: Deed) =>
     app
-      .connection!.ask({ type: "do", event: deed })
-      .then(() => say(app.model.frame?.playing ? "Done." : NEXT))
+      .connection!.ask(add === undefined ? { type: "do", event: deed } : { type: "add", group: add as string, pose: deed.pose as Pose })
+      .then(() => say(add !== undefined ? ANEW : app.model.frame?.playing ? "Done." : NEXT))
       .catch((error: Error) => say(error.message, true));
   const drive = driving(app, (text) => say(text, true));
   const session = new Session();
@@ -42,6 +45,7 @@ export function editPanel(app: App): void {
     if (of !== hello) {
       of = hello;
       refusals = 0;
+      if (said.textContent === ANEW) say("Done.");
       tool.begin();
     }
     for (const part of [doors, drive]) part.update();
@@ -168,11 +172,12 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
   const text = h("textarea", { readonly: true, rows: 6, "aria-label": "Scenario text", spellcheck: "false" });
   const copy = h("button", { type: "button", onclick: () => take() }, "Copy");
   const download = h("a", { class: "button", download: "events.yaml", href: "" }, "Download");
+  const where = h("p", { class: "quiet" });
   const more = h(
     "details",
     { class: "edit-text" },
     h("summary", {}, "Copy as scenario"),
-    h("p", { class: "quiet" }, "Paste it into the scenario of this run: it then does the same by itself."),
+    where,
     text,
     h("div", { class: "edit-row" }, copy, download),
   );
@@ -182,7 +187,9 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
   const undo = () => {
     const last = session.undoable.at(-1);
     if (last) act(last.back);
+    else if (added() && !app.model.newestStep()) act({ add: "", pose: null });
   };
+  const added = () => app.model.hello?.added?.at(-1);
   const take = async () => {
     try {
       await navigator.clipboard.writeText(text.value);
@@ -198,16 +205,20 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
     element,
     update: () => {
       const all = session.done;
-      element.hidden = !all.length;
+      const robots = app.model.hello!.added ?? [];
+      element.hidden = !all.length && !robots.length;
       const last = session.undoable.at(-1);
-      const state = `${all.length} ${session.undoable.length}`;
+      const state = `${all.length} ${session.undoable.length} ${robots.join()} ${app.model.newestStep() > 0}`;
       if (state === told) return;
       told = state;
-      back.disabled = !last;
-      back.title = last ? `Undo: ${words(last.done.deed)} (U)` : "";
-      list.replaceChildren(...all.slice(-50).map(({ time_s, deed }) => h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${words(deed)}`)));
+      const what = last ? words(last.done.deed) : robots.length && !app.model.newestStep() ? `add ${robots.at(-1)!}` : "";
+      back.disabled = !what;
+      back.title = what && `Undo: ${what} (U)`;
+      const deeds = [...robots.map((name) => [0, `add ${name}`] as const), ...all.map(({ time_s, deed }) => [time_s, words(deed)] as const)];
+      list.replaceChildren(...deeds.slice(-50).map(([time_s, said]) => h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${said}`)));
       list.scrollTop = list.scrollHeight;
-      text.value = scenarioText(all);
+      text.value = (app.model.hello!.robots_text ?? "") + scenarioText(all);
+      setText(where, `Paste it into the scenario of this run${robots.length ? ", in place of its robots" : ""}: it then does the same by itself.`);
       URL.revokeObjectURL(address);
       address = URL.createObjectURL(new Blob([text.value], { type: "text/yaml" }));
       download.href = address;

@@ -13,6 +13,7 @@ export const GESTURES = {
   disc: ["x", "y", "radius"],
   brush: ["x", "y"],
   robot: ["robot", "x", "y"],
+  pose: ["x", "y", "heading"],
 } as const;
 export type Gesture = keyof typeof GESTURES;
 
@@ -49,6 +50,7 @@ const line = [number("x", "From x [m]"), number("y", "From y [m]"), number("x2",
 const box = [number("left", "Left [m]"), number("bottom", "Bottom [m]"), number("right", "Right [m]"), number("top", "Top [m]")];
 const lasting: Field = { name: "for_s", label: "For [s]", value: "", optional: true };
 const robots = (hello: Hello): string[] => hello.robots.map((robot) => robot.name);
+const groups = (hello: Hello): string[] => [...new Set(hello.robots.map((robot) => robot.group!))];
 const ground = (hello: Hello): boolean => hello.world.ground;
 const boxed = (values: Values): number[] => [
   Math.min(n(values, "left"), n(values, "right")),
@@ -141,6 +143,21 @@ export const TOOLS: Tool[] = [
       number("heading", "Heading [°]", 0),
     ],
     deed: (v) => ({ place: v.robot, pose: [...pair(v), n(v, "heading")] }),
+  },
+  {
+    name: "add",
+    title: "Add a robot",
+    group: "Robots",
+    verb: "Add robot",
+    gesture: "pose",
+    help: "Before the first step: click where it is to start, and drag to where it is to look.",
+    there: (hello) => hello.added !== undefined,
+    fields: (hello) => [
+      { name: "group", label: "Group", value: groups(hello)[0], options: groups(hello), wide: true },
+      ...at,
+      number("heading", "Heading [°]", 0),
+    ],
+    deed: (v) => ({ add: v.group, pose: [...pair(v), n(v, "heading")] }),
   },
   {
     name: "order",

@@ -43,6 +43,7 @@ class Form {
   private errors = new Map<string, HTMLElement>();
   private said = h("p", { class: "bad", role: "alert" });
   private run = h("button", { type: "submit", class: "primary" }, "Run");
+  private wait = h("button", { type: "submit", title: "It waits before its first step, so that you can place and add robots." }, "Begin paused");
   private speed: HTMLSelectElement;
 
   constructor(
@@ -67,14 +68,14 @@ class Form {
     const [first, ...rest] = parts;
     const form = h(
       "form",
-      { novalidate: true, onsubmit: (event: Event) => this.submit(event) },
+      { novalidate: true, onsubmit: (event: SubmitEvent) => this.submit(event) },
       h("div", { class: "fields" }, ...first.fields.map((field) => this.field(field, true)), speed),
       h("h3", {}, "Everything else"),
       ...rest.map((part) =>
         h("details", {}, h("summary", {}, part.title), h("div", { class: "fields" }, ...part.fields.map((field) => this.field(field)))),
       ),
       this.said,
-      h("div", { class: "buttons" }, this.run, h("button", { type: "button", onclick: () => this.dialog.close() }, "Cancel")),
+      h("div", { class: "buttons" }, this.run, this.wait, h("button", { type: "button", onclick: () => this.dialog.close() }, "Cancel")),
     );
     this.dialog = h(
       "dialog",
@@ -102,7 +103,7 @@ class Form {
     return h("div", { class: "field" }, label, control, help, error);
   }
 
-  private submit(event: Event): void {
+  private submit(event: SubmitEvent): void {
     event.preventDefault();
     const changes: Record<string, string> = {};
     for (const { fields } of this.parts)
@@ -111,14 +112,15 @@ class Form {
         if (given !== value) changes[path] = given;
       }
     this.tell([]);
-    this.run.disabled = true;
+    this.run.disabled = this.wait.disabled = true;
+    const paused = event.submitter === this.wait;
     this.run.textContent = "Starting …";
     this.app.connection!
-      .ask({ type: "launch", name: this.card.name, changes, speed: this.speed.value })
+      .ask({ type: "launch", name: this.card.name, changes, speed: this.speed.value, paused })
       .then((answer) => location.assign(opened(answer.url as string, "gallery")))
       .catch((error: Refusal) => this.tell(error.problems ?? [{ path: "", text: error.message }]))
       .finally(() => {
-        this.run.disabled = false;
+        this.run.disabled = this.wait.disabled = false;
         this.run.textContent = "Run";
       });
   }
