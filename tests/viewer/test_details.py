@@ -135,12 +135,57 @@ def test_estimates_come_with_their_deviation_where_it_is_known():
     assert arrays["estimate_sigma_m"].tolist() == [np.float32(0.3)]
 
 
-def test_statuses_and_traffic():
-    sim = simulate([(-3.0, 0.0, 0.0), (3.0, 3.0, 0.0)], go, steps=3, share_maps=0.1)
+def test_statuses():
+    sim = simulate([(-3.0, 0.0, 0.0), (3.0, 3.0, 0.0)], go, steps=3)
     assert detail(sim, "statuses")[1]["statuses"] == ["going", "going"]
-    arrays, _ = detail(sim, "traffic")
-    assert (arrays["sent"] > 0).all()
-    assert arrays["sent"].sum() == arrays["received"].sum()  # between two robots nothing is lost here
+
+
+async def tell(robot):
+    if robot.name == "s0":
+        robot.send("hello", to="s1")  # 5 letters and 2 bytes, and a header of 28 bytes
+    await robot.sleep(1e9)
+
+
+@pytest.mark.parametrize(
+    ("radio", "lasts_s", "cause"),
+    [
+        (Radio(latency_s=1.0), 1.0, ""),
+        (Radio(bandwidth_kbit_s=0.28), 1.0, ""),  # 280 bits
+        (Radio(bandwidth_kbit_s=0.28, latency_s=0.5), 1.5, ""),
+        (Radio(bandwidth_kbit_s=0.28, loss=1.0), 1.0, "loss"),
+        (Radio(range_m=2.0), 0.0, "out of range"),
+    ],
+)
+def test_a_message_is_on_its_way_as_long_as_its_radio_takes(radio, lasts_s, cause):
+    sim = simulate([(-3.0, 0.0, 0.0), (3.0, 0.0, 0.0)], tell, steps=0, radio=radio)
+    assert detail(sim, "messages")[1]["messages"] == 0
+    seen = {}
+    for _ in range(20):
+        sim.step()
+        arrays, plain = detail(sim, "messages")
+        for (number, sender, receiver, size, why), part in zip(
+            arrays["message"].tolist(), arrays["message_part"].tolist(), strict=True
+        ):
+            assert (number, sender, receiver, size) == (1, 0, 1, 35)
+            assert plain["message_causes"][why] == (cause if part == 1.0 else "")
+            seen[round(sim.time, 1)] = part
+    lasts = round(10 * lasts_s)  # steps; it is written in the first one, and ends in the first one after its time
+    expected = {k / 10: pytest.approx(k / lasts, abs=1e-5) for k in range(2, lasts + 1)}
+    assert seen == expected | {max(lasts + 1, 2) / 10: 1.0}
+
+
+def test_a_broadcast_is_missed_by_who_could_hear_it():
+    async def all_of_them(robot):
+        if robot.name == "s0":
+            robot.send("hello")
+        await robot.sleep(1e9)
+
+    sim = simulate([(0.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 4.5, 0.0)], all_of_them, steps=0, radio=Radio(range_m=4.0))
+    detail(sim, "messages")
+    sim.step()
+    sim.step()
+    assert detail(sim, "messages")[0]["message"].tolist() == [[1, 0, 1, 35, 0]]  # s2 is out of reach
+    assert not len(detail(sim, "messages")[0]["message"]), "each is told once"
 
 
 def test_each_detail_can_be_watched_in_any_run():

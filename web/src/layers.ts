@@ -4,6 +4,7 @@ import type { Hello } from "./messages";
 import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
 import type { Pen, Point } from "./scene/overlay";
+import { drawFlights } from "./scene/flights";
 import { robotColor, SCALE, type Colors } from "./theme";
 import type { Numbers } from "./wire";
 
@@ -76,7 +77,7 @@ function ofRobot(kind: string): Pick<LayerInfo, "there" | "cells" | "lacks"> {
   return { there: some(kind), cells, lacks };
 }
 
-function data(context: Context, name: string): Numbers | null {
+export function data(context: Context, name: string): Numbers | null {
   const past = context.hello.mode === "live" && context.model.shown !== null; // of that nothing is known
   return past ? null : (context.model.arrays.get(name)?.data ?? null);
 }
@@ -238,9 +239,6 @@ export function stuckNow(model: Model): Set<string> {
   }
   return stuck.now;
 }
-
-/** What has been sent until the last picture, and when it last grew [ms]. */
-const sent = { before: null as Numbers | null, at: [] as number[] };
 
 export const LAYERS: LayerInfo[] = [
   {
@@ -739,27 +737,19 @@ export const LAYERS: LayerInfo[] = [
     legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "◯ ring and letter of the group"]] }),
   },
   {
-    name: "traffic",
+    name: "messages",
     group: "Radio",
-    title: "Transmissions",
-    about: "Robots that have just sent something.",
-    details: ["traffic"],
-    draw: (pen, context) => {
-      const [now, pose] = [data(context, "sent"), context.model.poses()];
-      if (!now || !pose) return;
-      const time = performance.now();
-      now.forEach((bytes, i) => {
-        if (sent.before?.length === now.length && bytes > sent.before[i]) sent.at[i] = time;
-        const age = (time - (sent.at[i] ?? -Infinity)) / 500;
-        if (age >= 1) return;
-        pen.g.globalAlpha = 1 - age;
-        pen.ring(pose[3 * i], pose[3 * i + 1], context.radius(i) + 4 + 14 * age, context.colors.accent, 2);
-        pen.g.globalAlpha = 1;
-      });
-      sent.before = now;
-      if (sent.at.some((at) => time - at < 500)) pen.view.draw();
-    },
-    legend: ({ colors }) => ({ keys: [[colors.accent, "◯ sends now"]] }),
+    title: "Messages in flight",
+    about: "Each message on its way from the sender to who gets it, or misses it.",
+    details: ["messages"],
+    lacks: ({ model }) => (model.frame?.messages === 0 ? "Nothing has been sent yet." : ""),
+    draw: drawFlights,
+    legend: ({ colors, hello }) => ({
+      keys: [
+        [robotColor(0, hello.robots.length), "● in the colour of the sender; larger: more bytes"],
+        [colors.bad, "✕ does not arrive, and why"],
+      ],
+    }),
   },
 ];
 

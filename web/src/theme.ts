@@ -23,6 +23,7 @@ export const THEMES = {
     accent: "#b3008c",
     link: "#5b6b7b",
     place: "#0072b2",
+    bad: "#b8480a",
   },
   dark: {
     sky: "#12161b",
@@ -39,6 +40,7 @@ export const THEMES = {
     accent: "#ff7ad9",
     link: "#94a3b2",
     place: "#56b4e9",
+    bad: "#ff8a3c",
   },
 };
 export type Theme = keyof typeof THEMES;

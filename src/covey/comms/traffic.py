@@ -1,6 +1,6 @@
 """Traffic: counts of sent, received and dropped messages, by robot, kind and cause."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -47,6 +47,7 @@ class Traffic:
 
     Attributes:
         logged: single packets, see `LOG_COLUMNS`; the recorder empties it.
+        tap: called with the arguments of `log_packets` if somebody watches single packets.
         kinds: kinds of messages, in the order of their first appearance.
         counts: float64 (robots, kinds, counters), see `COUNTERS`.
         dropped: int64 (robots, kinds, causes): packets of each sender, by cause; a packet counts once for each robot
@@ -56,6 +57,7 @@ class Traffic:
     def __init__(self, robots: int, log: Log = "none"):
         self.log: Log = log
         self.logged: list[tuple[Any, ...]] = []
+        self.tap: Callable[..., object] | None = None
         self.kinds: list[str] = []
         self._index: dict[str, int] = {}
         self.counts = np.zeros((robots, 0, len(COUNTERS)))
@@ -88,6 +90,8 @@ class Traffic:
         arrived_s: np.ndarray | float,
     ):
         """Record single packets if the log wants them; the cause of those that arrived is 0."""
+        if self.tap is not None:
+            self.tap(packets, receiver, cause, arrived_s)
         if self.log == "none" or not len(packets) or (self.log == "drops" and np.ndim(cause) == 0 and cause == _NONE):
             return
         causes, arrived = (np.broadcast_to(np.asarray(v), len(packets)) for v in (cause, arrived_s))

@@ -16,6 +16,7 @@ from covey.planning.orders import ORDER_KEY, Order
 from covey.runtime.local.host import LocalHost
 from covey.runtime.simulation import Simulation
 from covey.sensors.lidar import Lidar
+from covey.viewer.flights import flights
 from covey.viewer.inspect_robot import inspector, measures
 
 Arrays = dict[str, np.ndarray]
@@ -136,12 +137,6 @@ def _links(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> 
     arrays["link_chance"] = np.array(list(best.values()), np.float32)
 
 
-def _traffic(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
-    """``sent``, ``received`` (n,): bytes since the start."""
-    total = sim.communication.network.traffic.total
-    arrays["sent"], arrays["received"] = total("bytes_sent").astype(float), total("bytes_received").astype(float)
-
-
 def _tags(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
     """``tag`` (k, 2): places of the newest tags [m]; ``tags``: owner, time [s] and content of each."""
     tags = sim.communication.tags.tags[-_MOST_TAGS:]
@@ -181,7 +176,7 @@ DETAILS: dict[str, Callable[[Simulation, list[int], Arrays, Plain], None]] = {
     "lidar": _lidar,
     "visible": _visible,
     "links": _links,
-    "traffic": _traffic,
+    "messages": flights,
     "tags": _tags,
     "waypoints": _waypoints,
     "targets": _targets,

@@ -14,6 +14,7 @@ from covey.results.snapshot import Event, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.details import details_of
+from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.hub import Client, Hub
 from covey.viewer.inspect_robot import known_of
@@ -142,6 +143,7 @@ class Live:
         self._events += map(_plain, snapshot.events)
         if not hub.clients:
             self._trail.clear()
+            ignored(sim)
             return
         if len(self._trail) < _TRAIL:
             self._trail.append((snapshot.step, snapshot.pose.astype(np.float32)))
@@ -192,6 +194,8 @@ class Live:
             values = self._snapshot.mission
             header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
         more, plain = details_of(sim, details, robots)
+        if "messages" not in details:
+            ignored(sim)
         complete = self.gate.stands or sim.done
         hub.publish(header | plain, arrays | more, layers, self._events, self._links, complete=complete)
         self._events, self._links = [], []

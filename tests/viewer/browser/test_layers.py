@@ -15,6 +15,7 @@ from covey.world.generators.grounds import hills
 
 SKY, ACCENT, LINK, PLACE, ERROR = "#eef1f4", "#b3008c", "#5b6b7b", "#0072b2", "#d55e00"
 FIRST, SECOND = "#0072b2", "#e69f00"  # colours of the first two robots
+BAD = "#b8480a"
 SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"]
 COLOR = """([x, y, dx, dy]) => {
   const { view, stage } = covey, ratio = view.renderer.getPixelRatio(), [px, py] = view.pixel(x, y, stage.altitude(x, y));
@@ -304,14 +305,31 @@ def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     raise AssertionError((before, after))
 
 
-def test_who_sends_is_shown(page_of):
-    shown = page_of(room([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)], share_maps=0.1))
+@pytest.mark.parametrize(
+    ("radio", "steps", "part", "colour"),
+    [
+        (Radio(latency_s=1.0), 6, 0.6, FIRST),  # after 0.6 s of 1 s
+        (Radio(), 2, 0.75, FIRST),  # it has arrived: it stands as long as the run does
+        (Radio(loss=1.0), 2, 0.6, BAD),
+    ],
+)
+def test_messages_are_shown_on_their_way(page_of, radio, steps, part, colour):
+    async def tell(robot):
+        if robot.name == "s0":
+            robot.send("hello", to="s1")
+        await robot.sleep(1e9)
+
+    starts = [(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+    shown = page_of(room(starts, tell, radio=radio))
     scene = Scene(shown)
-    scene.alone("Transmissions")
-    shown.until("covey.model.arrays.has('sent')")
-    before = shown.page.evaluate("covey.model.arrays.get('sent').data[0]")
-    shown.steps(3)
-    assert shown.until(f"covey.model.arrays.get('sent').data[0] > {before}")
+    scene.alone("Messages in flight")
+    shown.page.get_by_text("Nothing has been sent yet.").wait_for()
+    shown.steps(steps)
+    assert scene.shows(-2.0 + 4.0 * part, 0.0, colour)
+    shown.page.get_by_text("✕ does not arrive, and why").wait_for()
+    shown.steps(10)
+    shown.steps(1)  # by now it is over, and has been told
+    assert scene.shows(-2.0 + 4.0 * part, 0.0, SKY)
 
 
 def test_symbols_are_large_enough_however_far_away(page_of):
