@@ -83,8 +83,8 @@ def time_kernels() -> None:
                     setattr(module, key, timed(value))
 
 
-def simulation(controller, count: int) -> covey.Simulation:
-    """Return a crowd at 1 robot / 4 m2."""
+def simulation(controller, count: int, **options) -> covey.Simulation:
+    """Return a crowd at 1 robot / 4 m2; ``options``: other arguments of `Simulation`."""
     side = math.sqrt(4.0 * count)
     random = np.random.default_rng(2)
     places = apart(random.uniform(0.4 - 0.5 * side, 0.5 * side - 0.4, (8 * count, 2)), count, 0.5)
@@ -93,7 +93,7 @@ def simulation(controller, count: int) -> covey.Simulation:
         kinematics="unicycle", radius_m=0.15, max_speed_m_s=0.5, max_turn_rad_s=3.0, sensors=[Proximity()]
     )
     world = World.empty(side, side, resolution_m=0.1)
-    return covey.Simulation(world, [Group("robot", robot, poses, covey.Program(controller))], seed=1)
+    return covey.Simulation(world, [Group("robot", robot, poses, covey.Program(controller))], seed=1, **options)
 
 
 def own_work(sim: covey.Simulation) -> float:

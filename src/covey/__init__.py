@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from covey.onboard.handle import Robot
     from covey.onboard.motions import Motion
     from covey.results import statistics
-    from covey.results.recording import Recording
+    from covey.results.recording import Details, Recording
     from covey.results.run import Run
     from covey.robots.model import RobotModel
     from covey.robots.sample import Sample
@@ -56,6 +56,7 @@ __all__ = [
     "ControllerError",
     "CoveyError",
     "Design",
+    "Details",
     "Execution",
     "Frontiers",
     "Ground",
@@ -104,6 +105,7 @@ _HOMES = {
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
     "Belief": "covey.mapping.occupancy.belief",
     "Design": "covey.experiments.design.records",
+    "Details": "covey.results.recording",
     "Execution": "covey.runtime.execution",
     "Frontiers": "covey.mapping.occupancy.frontiers",
     "Ground": "covey.world.ground",

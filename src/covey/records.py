@@ -1,7 +1,7 @@
 """The base of every record that a user writes in a file or passes in Python."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
@@ -46,6 +46,28 @@ class Record(BaseModel):
 def given(value: Any) -> dict[str, Any]:
     """Return what a mapping of a file, or a record, gives by key; nothing where the value is something else."""
     return value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
+
+
+R = TypeVar("R", bound=Record)
+
+
+def as_record(kind: type[R], value: Any, place: str) -> R:
+    """Return the record for an argument: a record, or plain data as in a file.
+
+    Args:
+        kind: the class of the record.
+        value: the argument.
+        place: its name, for errors.
+
+    Raises:
+        InvalidValueError: the data is invalid, also in a file.
+    """
+    if isinstance(value, kind):
+        return value
+    try:
+        return kind.model_validate(value, strict=True)
+    except ValidationError as error:
+        raise InvalidValueError(text_of(error, kind, place)) from None
 
 
 Located = tuple[tuple[str | int, ...], str, Any]

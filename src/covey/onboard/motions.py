@@ -81,10 +81,15 @@ class Received:
 
 
 class Motion(Waiting, ABC):
-    """A wait that controls the wheels; `began` is true once it has chosen a twist."""
+    """A wait that controls the wheels; `began` is true once it has chosen a twist.
+
+    Attributes:
+        plans: whether the navigator plans a path for it.
+    """
 
     __slots__ = ("began",)
     label = "driving"
+    plans = False
 
     def __init__(self, until: Until = None):
         super().__init__(until)
@@ -138,6 +143,7 @@ class Goto(Motion):
     """Plan to a point, drive there around walls and robots, and optionally turn to a final heading."""
 
     label = "going"
+    plans = True
 
     def __init__(self, goal: tuple[float, float], heading: float | None, tolerance_m: float, until: Until):
         super().__init__(until)
@@ -160,6 +166,7 @@ class Follow(Motion):
     """Go through points one after another."""
 
     label = "following"
+    plans = True
 
     def __init__(self, path: list[tuple[float, float]], tolerance_m: float, until: Until):
         super().__init__(until)

@@ -100,6 +100,11 @@ class Navigator:
         return np.concatenate((self.plan.rest, [self.plan.goal]))
 
     @property
+    def route_version(self) -> Any:
+        """A value that differs when `route` does; None without a route."""
+        return self.plan.version if self._mode == "goto" else None
+
+    @property
     def reason(self) -> str:
         """Why the robot did not reach its goal, as text; empty if it did, or is on its way."""
         if self.state == "unreachable":

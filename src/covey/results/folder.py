@@ -13,7 +13,8 @@ FORMAT = 1
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
-FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
+DETAILS = ("plans.npz", "scans.npz", "map_changes.npz")
+FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, *DETAILS, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FIGURES, GROUNDS, STEPS = "figures", "grounds", "steps"
 _MADE = {
     FIGURES: {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"},

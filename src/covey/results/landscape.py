@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays
-from covey.results.maps import npz_bytes
 
 
 class Believed(NamedTuple):

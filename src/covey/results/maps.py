@@ -1,8 +1,5 @@
 """`Maps`: the truth, the explored cells with times, and the robots' maps at the end of a run."""
 
-import io
-import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays
 
 if TYPE_CHECKING:
     from covey.mapping.occupancy.compare import GroundTruth
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
-_LEVEL = 1  # compression level: takes a third of the time of 6, and gives files of up to twice the size
 
 
 @dataclass
@@ -124,18 +121,6 @@ class Maps:
             changed=arrays.get("changed", np.empty((0, 4), np.int32)),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
-
-
-def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Return the content of an ``.npz`` file of arrays; equal arrays give equal bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as file:
-        for name, array in arrays.items():  # as `np.savez_compressed` does it, without a copy of each array
-            array = np.asarray(array, order="C")
-            with file.open(f"{name}.npy", "w") as entry:
-                np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(array))
-                entry.write(array.reshape(-1).data)
-    return buffer.getvalue()
 
 
 _OF_THE_TRUTH = (

@@ -13,6 +13,7 @@ import pyarrow as pa
 from covey.comms.samples import RadioSample
 from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolderError
 from covey.results import computers
+from covey.results.archive import Archive
 from covey.results.folder import claim, part, write_json, write_whole
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
@@ -84,6 +85,7 @@ class Recorder:
         self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
         self._lock = claim(self.folder, self.recording.overwrite)
         self._tables: dict[str, Table] = {}
+        self._archives: dict[str, Archive] = {}
         self._is_open = False
 
     def open(self, manifest: dict[str, Any]) -> None:
@@ -175,6 +177,17 @@ class Recorder:
                 self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
             self._tables[name].write(columns)
 
+    def add_arrays(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+        """Append rows of arrays to ``NAME.npz``, which is created with its first rows; see `Archive`.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        with self._disk():
+            if name not in self._archives:
+                self._archives[name] = Archive(self.folder / f"{name}.npz")
+            self._archives[name].add(arrays)
+
     def close(self, status: str, maps: Maps | None = None, landscape: Landscape | None = None) -> Run:
         """Finish the folder and return it.
 
@@ -195,9 +208,9 @@ class Recorder:
             self._flush()
             host = zip(*self._host_rows, strict=True)
             self._tables["host"].write(dict(zip(self._tables["host"].schema.names, map(list, host), strict=True)))
-            for table in self._tables.values():
-                table.finish()
-            self._tables = {}
+            for file in (*self._tables.values(), *self._archives.values()):
+                file.finish()
+            self._tables, self._archives = {}, {}
             self._radio.finish()
             if maps is not None:
                 write_whole(self.folder / "maps.npz", maps.to_bytes())
@@ -218,9 +231,9 @@ class Recorder:
     def abandon(self, reason: str) -> None:
         """Give up the run: remove unfinished files and mark the folder incomplete, with the reason."""
         self._is_open = False
-        for table in self._tables.values():
-            table.abandon()
-        self._tables = {}
+        for file in (*self._tables.values(), *self._archives.values()):
+            file.abandon()
+        self._tables, self._archives = {}, {}
         self._radio.abandon()
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:

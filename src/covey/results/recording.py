@@ -8,6 +8,31 @@ from covey.errors import InvalidValueError
 from covey.records import Record
 
 
+class Details(Record):
+    """What a run records besides its tables: ``Simulation(record=Details(scans_every_s=1))``.
+
+    Examples:
+        >>> Details(maps_every_s=5).plans
+        True
+    """
+
+    plans: bool = Field(
+        default=True,
+        description="Whether the path of each robot to its goal is recorded, whenever it changes; those of controllers "
+        "in processes of their own never are.",
+    )
+    scans_every_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="The newest scan of each lidar is recorded at this interval [s]; null: never.",
+    )
+    maps_every_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="The robots' maps, and the merged map, are recorded at this interval [s]; null: only at the end.",
+    )
+
+
 class Recording(Record):
     """Where a run is written, and what its manifest says of it: ``Simulation(recording=Recording(...))``.
 

@@ -18,6 +18,7 @@ from cachetools import LRUCache, cachedmethod
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
+from covey.results.details import MapChanges, Plans, Scans
 from covey.results.folder import FIGURES, read_manifest
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
@@ -203,6 +204,24 @@ class Run:
             return None
         with reading(path):
             return Maps.load(path, robots=len(self.names))
+
+    @cached_property
+    def plans(self) -> Plans | None:
+        """The robots' paths to their goals at each step; None if no robot planned any, or they were not recorded."""
+        with reading(path := self.folder / "plans.npz"):
+            return Plans.load(path, self.names) if path.is_file() else None
+
+    @cached_property
+    def scans(self) -> dict[str, dict[str, Scans]] | None:
+        """The scans of each robot's lidars, by robot and sensor; None if they were not recorded."""
+        with reading(path := self.folder / "scans.npz"):
+            return Scans.load(path, self.names) if path.is_file() else None
+
+    @cached_property
+    def map_changes(self) -> MapChanges | None:
+        """The robots' maps and the merged map as they grew; None if they were not recorded."""
+        with reading(path := self.folder / "map_changes.npz"):
+            return MapChanges.load(path, self.names) if path.is_file() else None
 
     @cached_property
     def landscape(self) -> Landscape | None:

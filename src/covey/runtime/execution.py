@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from covey.comms.traffic import Log
-from covey.errors import InvalidValueError
-from covey.records import Record, located, text_of
+from covey.records import Record, as_record, located
 from covey.robots.computer import Costs
 
 MOST_SUBSTEPS = 10_000
@@ -120,9 +119,4 @@ def as_execution(value: Execution | Mapping[str, Any]) -> Execution:
         Traceback (most recent call last):
         covey.errors.InvalidValueError: execution.processes: unknown key 'pase', did you mean 'pace'?
     """
-    if isinstance(value, Execution):
-        return value
-    try:
-        return Execution.model_validate(value, strict=True)
-    except ValidationError as error:
-        raise InvalidValueError(text_of(error, Execution, "execution")) from None
+    return as_record(Execution, value, "execution")

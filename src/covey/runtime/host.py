@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.geometry import Pose
 from covey.onboard.group import Group
+from covey.onboard.navigator import Navigator
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.results.recorder import Recorder
@@ -82,6 +83,10 @@ class Host(ABC):
         Raises:
             InvalidValueError: the handle is in another process.
         """
+
+    def navigators(self) -> Iterable[tuple[int, Navigator]] | None:
+        """Return the navigators that drive their robots to a goal now, by team index; None: they are elsewhere."""
+        return None
 
     @abstractmethod
     def close(self) -> None:

@@ -24,10 +24,11 @@ from covey.onboard.group import Group
 from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
 from covey.planning.orders import ORDER_KEY, Order
+from covey.records import as_record
 from covey.results.folder import GROUNDS
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
-from covey.results.recording import Recording
+from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.results.snapshot import Event, Snapshot
 from covey.robots.team import TeamModel, TeamState
@@ -38,6 +39,7 @@ from covey.runtime.pacing import Pace, rare_collections
 from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding import Deciding
+from covey.runtime.phases.detailing import Detailing
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.map_exchange import MapExchange
@@ -76,6 +78,8 @@ class Simulation:
         physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one; None:
             terrain in a world with ground, else planar.
         execution: settings of the computation, such as ``Execution(step_s=0.2)``; or plain data as in a scenario.
+        record: what is recorded besides the tables, such as ``Details(scans_every_s=1)``; or plain data as in a
+            scenario.
         recording: a folder for the run, or a `Recording`; None: a temporary folder.
         observers: functions that are called with each `Snapshot`; they must not change the simulation.
         hosting: host of the controllers, for tools that record their steps; None: the host set in ``execution``.
@@ -114,6 +118,7 @@ class Simulation:
         faults: Sequence[Any] = (),
         physics: Literal["planar", "terrain"] | None = "planar",
         execution: Execution | Mapping[str, Any] = Execution(),
+        record: Details | Mapping[str, Any] = Details(),
         recording: Recording | Path | str | None = None,
         observers: Iterable[Callable[[Snapshot], Any]] = (),
         hosting: Hosting | None = None,
@@ -122,6 +127,7 @@ class Simulation:
         if unknown:
             raise _misplaced(unknown)
         self.execution = execution = as_execution(execution)
+        record = as_record(Details, record, "record")
         self.groups = as_groups(robots, controller, world, seed)
         self.world_state, self.seed = (place := WorldState(world)), seed
         self.names = [n for group in self.groups for n in group.names]
@@ -207,15 +213,19 @@ class Simulation:
         self.status: str | None = None
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
-            self._recorder = self._open_recorder(recording, mission, physics == "terrain" or world.ground is not None)
+            spatial = physics == "terrain" or world.ground is not None
+            self._recorder = self._open_recorder(recording, mission, spatial, record)
         except BaseException:
             self.deciding.close()
             raise
         self.deciding.record_into(self._recorder)
+        self.detailing = Detailing(self, self._recorder, record)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
 
-    def _open_recorder(self, recording: Recording | Path | str | None, mission: Mission, spatial: bool) -> Recorder:
+    def _open_recorder(
+        self, recording: Recording | Path | str | None, mission: Mission, spatial: bool, record: Details
+    ) -> Recorder:
         """Return the recorder of the run, in its folder; ``spatial``: bodies have altitude, roll and pitch."""
         recorder = Recorder(
             recording,
@@ -229,7 +239,8 @@ class Simulation:
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)
         facts = build_manifest(self.names, self.seed, recorder.recording, self.stop.goal, task)
-        recorder.open(facts | {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()})
+        facts |= {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()}
+        recorder.open(facts | {"record": record.model_dump()})
         if spatial:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         return recorder
@@ -396,6 +407,7 @@ class Simulation:
                 sample = self.communication.network.sample(self.world_state, self.state.pose, self._speaks, self.time)
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
+            self.detailing.add_maps()
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
             self._recorder.manifest |= self.deciding.host.facts
             if self.localization.frames is not None:
@@ -553,6 +565,7 @@ class Simulation:
         self._end(snapshot)
         self._recorder.observe(snapshot)
         self._recorder.observe_computers(snapshot.step, self.computing.sample())
+        self.detailing.observe()
         for observer in self.observers:
             observer(snapshot)
         self.events = []
@@ -577,7 +590,7 @@ class Simulation:
 
 def _misplaced(given: Mapping[str, Any]) -> CoveyError:
     """Return the error for unknown arguments of `Simulation`; it names the record that has them."""
-    for argument, record in (("execution", Execution), ("recording", Recording), ("stop", Stop)):
+    for argument, record in (("execution", Execution), ("record", Details), ("recording", Recording), ("stop", Stop)):
         if fields := [f"{name}={value!r:.60}" for name, value in given.items() if name in record.model_fields]:
             names = " and ".join(name for name in given if name in record.model_fields)
             write = f"{argument}=covey.{record.__name__}({', '.join(fields)})"

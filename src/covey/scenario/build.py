@@ -160,6 +160,7 @@ def _begun(
             faults=scenario.faults,
             physics=scenario.physics,
             execution=scenario.execution,
+            record=scenario.record,
             recording=recording,
             observers=observers,
             hosting=hosting,

@@ -18,6 +18,7 @@ from covey.mapping.localization import Localization, Truth
 from covey.missions import Exploration, Mission
 from covey.named import resolve
 from covey.records import Record, located
+from covey.results.recording import Details
 from covey.robots.model import RobotModel
 from covey.runtime.execution import Execution
 from covey.runtime.stop import Stop
@@ -140,6 +141,7 @@ class Scenario(FromFile):
     faults: tuple[AnyFault, ...] = Field(default=(), description="Faults of robots.")
     stop: Stop = Field(default=Stop(), description="Goal and timeout of the run.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
+    record: Details = Field(default=Details(), description="What is recorded besides the tables.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="Seed of all random numbers of the run.")
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from covey.geometry.raycast import cast_many
 from covey.geometry.se2 import compose
 from covey.mapping.localization import Noise, Truth
 from covey.planning.orders import ORDER_KEY, Order
-from covey.runtime.local.host import LocalHost
+from covey.runtime.phases.detailing import navigators, route_of
 from covey.runtime.simulation import Simulation
 from covey.sensors.lidar import Lidar
 from covey.viewer.flights import flights
@@ -58,17 +58,13 @@ def _sigma_m(localization: Any) -> float:
 
 def _paths(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
     """``path`` (m, 2): the points ahead of all robots, the goal last; ``path_of`` (n + 1,): where each one's begin."""
-    host = sim.deciding.host
-    if not isinstance(host, LocalHost):
+    found = navigators(sim)
+    if found is None:
         plain["lacks_paths"] = _ELSEWHERE
         return
-    frames, parts = sim.localization.frames, []
-    for i in range(len(sim.names)):
-        route = host.onboard[i].robot._navigator.route if i in host.onboard else None
-        if route is not None and frames is not None:  # in the frame of its start
-            route = compose(frames[i], np.column_stack((route, np.zeros(len(route)))))[:, :2]
-        parts.append(np.zeros((0, 2)) if route is None else route)
-    arrays["path"] = np.concatenate([np.zeros((0, 2)), *parts]).astype(np.float32)
+    routes = {i: route_of(sim, i, navigator) for i, navigator in found}
+    parts = [routes.get(i, np.zeros((0, 2))) for i in range(len(sim.names))]
+    arrays["path"] = np.concatenate(parts).astype(np.float32)
     arrays["path_of"] = np.cumsum([0, *map(len, parts)]).astype(np.int32)
 
 

@@ -109,6 +109,7 @@ def test_a_thin_run_still_has_its_metrics_and_pictures(recorded, tmp_path, monke
     assert thin.poses[1].tolist() == whole.poses[19].tolist()
     assert thin.plot() is not None
     assert not thin.has("traffic")
+    assert (whole.plans is not None, thin.plans) == (True, None)
     assert thin.manifest["kept"] == "pictures"
 
 

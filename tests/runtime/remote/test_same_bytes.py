@@ -56,6 +56,7 @@ radio: {range_m: 30, loss: 0.1}
 share_maps: {every_s: 0.5}
 stop: {timeout_s: 4}
 execution: {controllers: WHERE}
+record: {scans_every_s: 1, maps_every_s: 1}
 seed: 3
 """
 TABLES = ("measurements", "team", "events", "radio", "links", "traffic", "computers")
@@ -71,9 +72,11 @@ def runs(tmp_path_factory):
 
 
 def test_every_table_and_the_maps_have_the_same_bytes(runs):
-    for name in (*(f"{table}.parquet" for table in TABLES), "maps.npz"):
+    for name in (*(f"{table}.parquet" for table in TABLES), "maps.npz", "map_changes.npz", "scans.npz"):
         here, there = ((runs[where].folder / name).read_bytes() for where in runs)
         assert here == there, name
+    assert runs["in_process"].plans is not None
+    assert runs["processes"].plans is None  # they stay in the processes
     events = runs["processes"].events
     assert "this far and no further" in events.filter(events["kind"] == "controller_failed")["text"][0]
     assert events.filter(events["kind"] == "tag_left").height == 2

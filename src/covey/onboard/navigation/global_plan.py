@@ -42,6 +42,11 @@ class GlobalPlan:
         """The corners of the path that are still ahead [m], float64 (k, 2); none if there is no path."""
         return self.line[self._segment + 1 :] if self._made and not self.problem else np.zeros((0, 2))
 
+    @property
+    def version(self) -> tuple[Any, ...]:
+        """A value that differs when `rest` or the goal does."""
+        return self.made_s, self._segment, self.problem, self.goal
+
     def doubt(self) -> None:
         """Search for another path soon."""
         self._doubted = True

@@ -4,12 +4,13 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
 
 from covey.onboard.group import GroupView, twists_of
+from covey.onboard.navigator import Navigator
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
@@ -91,6 +92,14 @@ class LocalHost(Host):
     def handle(self, robot: int) -> Any:
         """Return the handle of a robot."""
         return self.onboard[robot].robot
+
+    def navigators(self) -> Iterator[tuple[int, Navigator]]:
+        """Yield the navigators that drive their robots to a goal now."""
+        for i, onboard in self.onboard.items():
+            robot = onboard.robot
+            motion = robot._motion
+            if motion is not None and motion.plans and motion.outcome is None and not robot.finished:
+                yield i, robot._navigator
 
     def close(self) -> None:
         """End every controller; exceptions in ``finally`` blocks become warnings."""

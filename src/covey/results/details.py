@@ -1,0 +1,200 @@
+"""What a run records besides its tables: plans, scans, and maps as they grew; see `covey.results.recording.Details`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from covey.errors import UnknownNameError
+from covey.geometry.grid import Grid
+from covey.results.archive import read_blocks
+
+UNION = -1
+"""Number of the merged map, beside those of the robots."""
+
+
+@dataclass(frozen=True)
+class Plans:
+    """The paths of the robots to their goals, ``plans.npz``: one plan after another, each from its step on.
+
+    Attributes:
+        names: robots in the order of the team.
+        steps: int64 (p,), at whose end each plan was in force; never descending.
+        robots: int64 (p,), numbers of the robots.
+        begins: int64 (p + 1,), where the points of each plan begin; a plan without points means that the robot drives
+            to no goal.
+        points: float64 (k, 2), the points ahead in the world frame [m], the goal last; made with the robot's estimate
+            of its pose.
+    """
+
+    names: tuple[str, ...]
+    steps: np.ndarray
+    robots: np.ndarray
+    begins: np.ndarray
+    points: np.ndarray
+
+    def at(self, step: int) -> dict[str, np.ndarray]:
+        """Return the plans at the end of a step: the points ahead [m], float64 (k, 2), by robot; the goal is the last.
+
+        Robots that drove to no goal are left out.
+        """
+        last: dict[int, int] = {}
+        for row in range(int(np.searchsorted(self.steps, step, side="right"))):
+            last[int(self.robots[row])] = row
+        parts = {i: self.points[self.begins[row] : self.begins[row + 1]] for i, row in sorted(last.items())}
+        return {self.names[i]: points for i, points in parts.items() if len(points)}
+
+    @staticmethod
+    def load(path: Path, names: Sequence[str]) -> "Plans":
+        """Read ``plans.npz``."""
+        arrays = read_blocks(path)
+        begins = np.append(0, np.cumsum(arrays["count"], dtype=np.int64))
+        steps, robots = (arrays[name].astype(np.int64) for name in ("step", "robot"))
+        _check(len(steps) == len(robots) == len(begins) - 1 and begins[-1] == len(arrays["point"]))
+        _check(bool(np.isin(robots, np.arange(len(names))).all()))
+        return Plans(tuple(names), steps, robots, begins, arrays["point"])
+
+
+@dataclass(frozen=True)
+class Scans:
+    """The scans of one lidar of one robot, from ``scans.npz``.
+
+    Attributes:
+        steps: int64 (k,), at whose end each scan was the newest.
+        times: float64 (k,), when each was taken [s].
+        poses: float64 (k, 3), true x, y [m], heading [rad] of the sensor then, in the world frame.
+        ranges: float32 (k, rays) [m], as they were read: inf where nothing is within range, NaN where the measurement
+            was lost.
+        angles: float64 (rays,) [rad], direction of each ray in the frame of the sensor.
+        range_m: range of the sensor [m].
+    """
+
+    steps: np.ndarray
+    times: np.ndarray
+    poses: np.ndarray
+    ranges: np.ndarray
+    angles: np.ndarray
+    range_m: float
+
+    def points(self, step: int) -> np.ndarray:
+        """Return the points that the newest scan at a step hit, in the world frame [m], float64 (hits, 2)."""
+        k = int(np.searchsorted(self.steps, step, side="right")) - 1
+        if k < 0:
+            return np.zeros((0, 2))
+        hit = np.isfinite(self.ranges[k])
+        angle, length = self.poses[k, 2] + self.angles[hit], self.ranges[k][hit].astype(np.float64)
+        return self.poses[k, :2] + np.column_stack((length * np.cos(angle), length * np.sin(angle)))
+
+    @staticmethod
+    def load(path: Path, names: Sequence[str]) -> dict[str, dict[str, "Scans"]]:
+        """Read ``scans.npz``: the scans by robot and sensor."""
+        arrays, found = read_blocks(path), dict[str, dict[str, Scans]]()
+        for k in sorted({int(name.partition("/")[0]) for name in arrays}):
+            step, times, pose, ranges, robots, angles = (
+                arrays[f"{k}/{name}"] for name in ("step", "time_s", "pose", "ranges", "robot", "angle")
+            )
+            sensor, range_m = str(arrays[f"{k}/sensor"][0]), float(arrays[f"{k}/range_m"][0])
+            _check(pose.shape == (len(step), len(robots), 3) and len(times) == len(step))
+            _check(ranges.shape == (len(step), len(robots), len(angles)))
+            for row, robot in enumerate(robots.tolist()):
+                one = Scans(step.astype(np.int64), times, pose[:, row], ranges[:, row], angles, range_m)
+                found.setdefault(names[int(robot)], {})[sensor] = one
+        return {name: found[name] for name in names if name in found}
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes of the cells of one map, in order.
+
+    Attributes:
+        grid: place of the cells; its own are all -1, as at the beginning.
+        steps: int32 (k,), the recorded step at which each change was noticed.
+        cells: int32 (k,), row x columns + column.
+        values: int8 (k,), from then on: -1 unknown, 0 free, 100 occupied.
+    """
+
+    grid: Grid
+    steps: np.ndarray
+    cells: np.ndarray
+    values: np.ndarray
+
+    @property
+    def before(self) -> np.ndarray:
+        """The value of each cell before its change, int8 (k,)."""
+        before, now = np.empty_like(self.values), self.grid.cells.flatten()
+        begins = np.flatnonzero(np.diff(self.steps, prepend=-1, append=np.iinfo(np.int32).max)).tolist()
+        for begin, end in pairwise(begins):  # at one step a cell changes once
+            before[begin:end] = now[self.cells[begin:end]]
+            now[self.cells[begin:end]] = self.values[begin:end]
+        return before
+
+
+@dataclass(frozen=True)
+class MapChanges:
+    """The maps as they grew, ``map_changes.npz``.
+
+    Attributes:
+        steps: int64 (s,), the recorded steps; in between, a map is as it was at the one before.
+        of: the changes of each robot's map by its name, and of the merged map, by the name None.
+    """
+
+    steps: np.ndarray
+    of: dict[str | None, Changes]
+
+    def at(self, step: int, robot: str | None = None) -> Grid:
+        """Return a map at the end of a step: -1 unknown, 0 free, 100 occupied.
+
+        Args:
+            step: the step; if it was not recorded, the map is that of the recorded one before.
+            robot: name of the robot; None: the merged map.
+
+        Raises:
+            UnknownNameError: no map of this robot was recorded.
+        """
+        if robot not in self.of:
+            raise UnknownNameError("robot with a recorded map", str(robot), [name for name in self.of if name])
+        changes = self.of[robot]
+        end, cells = np.searchsorted(changes.steps, step, side="right"), changes.grid.cells.copy()
+        cells.reshape(-1)[changes.cells[:end]] = changes.values[:end]  # of several changes of a cell the last one stays
+        return changes.grid.with_cells(cells)
+
+    @staticmethod
+    def load(path: Path, names: Sequence[str]) -> "MapChanges":
+        """Read ``map_changes.npz``."""
+        arrays = read_blocks(path)
+        of = dict[str | None, Changes]()
+        for robot, grid in _places(arrays):
+            of[None if robot == UNION else names[robot]] = _changes_of(robot, grid, arrays)
+        return MapChanges(arrays["recorded"].astype(np.int64), of)
+
+
+def _places(arrays: dict[str, np.ndarray]) -> Iterator[tuple[int, Grid]]:
+    for robot, (x, y, yaw, resolution), shape in zip(
+        arrays["of"].tolist(), arrays["place"].tolist(), arrays["shape"].tolist(), strict=True
+    ):
+        yield robot, Grid(np.full(shape, -1, np.int8), resolution, (x, y, yaw))
+
+
+def _changes_of(robot: int, grid: Grid, arrays: dict[str, np.ndarray]) -> Changes:
+    nothing = {name: np.zeros(0, np.int32) for name in ("step", "robot", "count", "cell")}
+    arrays = {**nothing, "value": np.zeros(0, np.int8), **arrays}
+    ends = np.cumsum(arrays["count"], dtype=np.int64)
+    _check(len(arrays["step"]) == len(arrays["robot"]) == len(ends))
+    _check(len(arrays["cell"]) == len(arrays["value"]) == (ends[-1] if len(ends) else 0))
+    mine = np.flatnonzero(arrays["robot"] == robot).tolist()
+    parts = [slice(ends[k] - arrays["count"][k], ends[k]) for k in mine]
+    cells = [np.cumsum(arrays["cell"][part], dtype=np.int32) for part in parts]  # they are stored as differences
+    _check(all(len(some) and some.min() >= 0 and some.max() < grid.cells.size for some in cells))
+    return Changes(
+        grid,
+        np.repeat(arrays["step"][mine], arrays["count"][mine]),
+        np.concatenate([np.zeros(0, np.int32), *cells]),
+        np.concatenate([np.zeros(0, np.int8), *(arrays["value"][part] for part in parts)]),
+    )
+
+
+def _check(belongs: bool) -> None:
+    if not belongs:
+        raise ValueError("its arrays do not belong together")
