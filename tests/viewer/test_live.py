@@ -30,6 +30,7 @@ class Viewer:
             f"ws://127.0.0.1:{server.port}/ws", subprotocols=["covey.1", f"token.{token}"], max_size=None, **options
         ).__enter__()
         self.layers, self.frame, self.arrays, self.events, self.texts = {}, None, {}, [], []
+        self.past = {}
 
     def send(self, **message):
         self.socket.send(json.dumps(message))
@@ -42,6 +43,8 @@ class Viewer:
         header, arrays = unpack(message)
         if header["type"] == "layer":
             self.layers[header["name"]] = arrays["cells"].copy()
+        elif header["type"] == "past":
+            self.events, self.past = header["events"], arrays
         else:
             self.frame, self.arrays = header, arrays
             self.events += header["events"]

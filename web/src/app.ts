@@ -99,6 +99,7 @@ export class App {
     else if (header.type === "estimates" && this.player instanceof Replay) this.player.takeEstimates(arrays);
     else if (header.type === "layer")
       this.model.takeLayer(header.name as string, header as unknown as Place, arrays.get("cells")!.data);
+    else if (header.type === "past") this.model.takePast(header, arrays);
     else if (header.type === "frame") {
       this.model.takeFrame(header as unknown as FrameHeader, arrays);
       this.connection!.send({ type: "ack", frame: (header as unknown as FrameHeader).frame });

@@ -1,7 +1,8 @@
 /** What the page knows of the run: what never changes, the newest state, and what it has seen so far. */
 
 import type { EventInfo, FrameHeader, Hello, Place } from "./messages";
-import type { Arrays, Numbers } from "./wire";
+import { NEWEST_EVENTS, NEWEST_LINKS, newestOfEachKind, roomFor, Series, summedUp, thinned, type LinkChange, type Poses } from "./past";
+import type { Arrays, Header, NumberArray, Numbers } from "./wire";
 
 export const TILE = 32;
 
@@ -21,28 +22,27 @@ export function mark(layer: CellLayer, tile: number): void {
   layer.dirty.push(tile);
 }
 
-/** Poses of all robots at one step, float32 (n, 3). */
-export interface Poses {
-  step: number;
-  pose: Float32Array;
-}
-
 export class Model {
   hello: Hello | null = null;
   frame: FrameHeader | null = null;
   arrays: Arrays = new Map();
   layers = new Map<string, CellLayer>();
-  /** All poses that the page has, by step. */
+  /** The poses that the page has, by step. */
   history: Poses[] = [];
+  /** The events; if old ones are dropped, this is a new list. */
   events: EventInfo[] = [];
-  /** Measurements of the team: name, then values beside `times`. */
+  /** Number of events that have been dropped. */
+  leftOut = 0;
+  /** Measurements of the mission: name, then values beside `times`. */
   series = new Map<string, (number | null)[]>();
   times: number[] = [];
+  /** What the robots and the team measured, if somebody looks at it. */
+  measured = new Series();
   /** Measurements of the robots: name, then a value for each robot. */
   measures = new Map<string, Numbers>();
   /** Pairs of robots that hear each other: "i j". */
   links = new Set<string>();
-  linkChanges: [number, number, number, number][] = [];
+  linkChanges: LinkChange[] = [];
   /** Step that is shown; null: the newest. */
   shown: number | null = null;
   /** Numbers of the selected robots, in the order in which they were selected. */
@@ -50,6 +50,9 @@ export class Model {
   /** Called before the listeners; a recording then brings everything to the step that is shown. */
   prepare: (() => void) | null = null;
   private listeners = new Set<() => void>();
+  private mission = new Series();
+  private mostEvents = 2 * NEWEST_EVENTS;
+  private mostLinks = 2 * NEWEST_LINKS;
 
   onChange(listener: () => void): void {
     this.listeners.add(listener);
@@ -74,12 +77,44 @@ export class Model {
     this.arrays = new Map();
     this.measures.clear();
     this.layers.clear();
+    this.forget();
+    this.selected = new Set(chosen.map((name) => hello.robots.findIndex((robot) => robot.name === name)).filter((i) => i >= 0));
+    this.changed();
+  }
+
+  private forget(): void {
+    this.history = [];
     this.events = [];
+    this.leftOut = 0;
     this.links.clear();
     this.linkChanges = [];
-    this.selected = new Set(chosen.map((name) => hello.robots.findIndex((robot) => robot.name === name)).filter((i) => i >= 0));
-    if (this.history.length && this.history[0].pose.length !== 3 * hello.robots.length) this.history = [];
-    this.changed();
+    this.mission.clear();
+    this.measured.clear();
+    [this.times, this.series] = [this.mission.times, this.mission.team];
+    [this.mostEvents, this.mostLinks] = [2 * NEWEST_EVENTS, 2 * NEWEST_LINKS];
+  }
+
+  /** Takes in what the run has been before the page joined. A frame follows. */
+  takePast(header: Header, arrays: Arrays): void {
+    this.forget();
+    const data = (name: string) => arrays.get(name)!.data;
+    this.takeTrail(data("step"), arrays.get("pose")!);
+    this.takeEvents(header.events as EventInfo[]);
+    this.leftOut += header.left_out as number;
+    const links = data("links");
+    for (let k = 0; k < links.length; k += 4) this.takeLink([...links.subarray(k, k + 4)] as unknown as LinkChange);
+    const names = header.measures as string[];
+    const n = this.hello!.robots.length;
+    const of = (kind: string, k: number) =>
+      Object.fromEntries(
+        [...arrays].filter(([name]) => name.startsWith(kind)).map(([name, { data }]) => [name.slice(kind.length), Number.isNaN(data[k]) ? null : data[k]]),
+      );
+    data("time_s").forEach((time_s, k) => {
+      const row = (j: number) => data("measures").subarray((k * names.length + j) * n, (k * names.length + j + 1) * n);
+      this.mission.take(time_s, of("team:", k));
+      this.measured.take(time_s, of("team_measure:", k), new Map(names.map((name, j) => [name, row(j)])));
+    });
+    [this.times, this.series] = [this.mission.times, this.mission.team];
   }
 
   takeLayer(name: string, place: Place, cells: Numbers): void {
@@ -90,12 +125,14 @@ export class Model {
   takeFrame(frame: FrameHeader, arrays: Arrays): void {
     this.frame = frame;
     this.arrays = arrays;
-    this.events.push(...frame.events);
+    if (this.shown !== null && this.shown > frame.step) this.shown = null; // another run, after a restart
+    this.takeEvents(frame.events);
     for (const change of frame.links) this.takeLink(change);
     this.takeTiles(arrays);
     this.takePoses(frame.step, arrays);
     this.takeMeasures(frame, arrays);
-    if (frame.team && this.times.at(-1) !== frame.time_s) this.takeSeries(frame.time_s, frame.team);
+    if (frame.team) this.mission.take(frame.time_s, frame.team);
+    [this.times, this.series] = [this.mission.times, this.mission.team];
     this.changed();
   }
 
@@ -131,10 +168,23 @@ export class Model {
     return this.frame?.step ?? this.history.at(-1)?.step ?? 0;
   }
 
-  private takeLink([step, i, j, up]: [number, number, number, number]): void {
-    this.linkChanges.push([step, i, j, up]);
+  private takeEvents(events: EventInfo[]): void {
+    this.events.push(...events);
+    if (this.events.length <= this.mostEvents) return;
+    const before = this.events.length;
+    this.events = newestOfEachKind(this.events);
+    this.leftOut += before - this.events.length;
+    this.mostEvents = this.events.length + NEWEST_EVENTS;
+  }
+
+  private takeLink(change: LinkChange): void {
+    this.linkChanges.push(change);
+    const [, i, j, up] = change;
     if (up) this.links.add(`${i} ${j}`);
     else this.links.delete(`${i} ${j}`);
+    if (this.linkChanges.length <= this.mostLinks) return;
+    this.linkChanges = summedUp(this.linkChanges);
+    this.mostLinks = this.linkChanges.length + NEWEST_LINKS;
   }
 
   private takeTiles(arrays: Arrays): void {
@@ -164,29 +214,25 @@ export class Model {
     if (!values) return;
     const n = values.shape[1];
     (frame.measures as string[]).forEach((name, k) => this.measures.set(name, values.data.subarray(k * n, (k + 1) * n)));
+    this.measured.take(frame.time_s, frame.team_measures as Record<string, number>, this.measures);
   }
 
   private takePoses(step: number, arrays: Arrays): void {
     const steps = arrays.get("trail_step")?.data;
-    const poses = arrays.get("trail_pose");
-    if (steps && poses) {
-      const size = poses.shape[1] * 3;
-      steps.forEach((at, k) => this.add(at, poses.data.slice(k * size, (k + 1) * size) as Float32Array));
-    }
+    if (steps) this.takeTrail(steps, arrays.get("trail_pose")!);
     const pose = arrays.get("pose")?.data as Float32Array | undefined;
     if (pose) this.add(step, pose.slice());
   }
 
-  private add(step: number, pose: Float32Array): void {
-    if ((this.history.at(-1)?.step ?? -1) < step) this.history.push({ step, pose });
+  private takeTrail(steps: Numbers, { data, shape }: NumberArray): void {
+    const size = shape[1] * 3;
+    steps.forEach((at, k) => this.add(at, data.slice(k * size, (k + 1) * size) as Float32Array));
   }
 
-  private takeSeries(time_s: number, team: Record<string, number | null>): void {
-    this.times.push(time_s);
-    for (const [name, value] of Object.entries(team)) {
-      const values = this.series.get(name) ?? new Array(this.times.length - 1).fill(null);
-      values.push(value);
-      this.series.set(name, values);
-    }
+  private add(step: number, pose: Float32Array): void {
+    if ((this.history.at(-1)?.step ?? -1) >= step) return;
+    this.history.push({ step, pose });
+    const room = roomFor(pose.length / 3);
+    if (this.history.length >= room) this.history = thinned(this.history, room);
   }
 }

@@ -7,13 +7,14 @@ replace older ones; changed tiles and events add up, and it gets their union wit
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from covey.viewer.layers import Layer
 from covey.viewer.messages import Watch
+from covey.viewer.past import News, Past
 from covey.viewer.wire import dumps, pack
 
 ON_THEIR_WAY = 2
@@ -39,7 +40,8 @@ class Client:
         self.texts: list[str | bytes] = []
         self.dirty: dict[str, np.ndarray] = {}
         self.whole: set[str] = set()  # layers of which it has nothing yet
-        self.events = self.links = 0  # how many of all it has got
+        self.events = self.links = -1  # how many of all it has got; negative: it knows nothing of the past
+        self.step = -1  # of the newest pose that it has got
         self.frame = self.acknowledged = 0
         self.newest = -1
         self.due = 0.0
@@ -51,6 +53,7 @@ class Hub:
     Attributes:
         hello: description of the run; empty before it is known.
         make: the layers by name, see `covey.viewer.layers.layers_of`.
+        past: what the run has been so far; None: nothing is kept.
         clients: the viewers.
         layers: the layers that somebody has watched.
         number: number of the newest state.
@@ -60,9 +63,8 @@ class Hub:
         self.hello: dict[str, Any] = {}
         self.make, self.layers = dict[str, Callable[[], Layer]](), dict[str, Layer]()
         self.clients: list[Client] = []
+        self.past: Past | None = None
         self.number = 0
-        self.events: list[Any] = []
-        self.links: list[tuple[int, ...]] = []
         self._header: dict[str, Any] = {}
         self._arrays: dict[str, np.ndarray] = {}
         self._lock = threading.Lock()
@@ -72,13 +74,16 @@ class Hub:
         """Say which loop sends."""
         self._loop = loop
 
-    def describe(self, hello: Mapping[str, Any], make: Mapping[str, Callable[[], Layer]]) -> None:
+    def describe(
+        self, hello: Mapping[str, Any], make: Mapping[str, Callable[[], Layer]], past: Past | None = None
+    ) -> None:
         """Set what never changes in the run; a run that begins anew is another one."""
         with self._lock:
             self.hello, self.make = dict(hello), dict(make)
-            self.layers, self.events, self.links, self.number = {}, [], [], 0
+            self.layers, self.past, self.number = {}, past, 0
             for client in self.clients:
-                client.dirty, client.whole, client.events, client.links, client.newest = {}, set(), 0, 0, -1
+                client.dirty, client.whole, client.newest = {}, set(), -1
+                client.events = client.links = client.step = -1
                 self._greet(client)
         self.wake()
 
@@ -130,8 +135,7 @@ class Hub:
         header: Mapping[str, Any],
         arrays: Mapping[str, np.ndarray],
         wanted: set[str],
-        events: Sequence[Any] = (),
-        links: Sequence[tuple[int, ...]] = (),
+        news: News,
         *,
         complete: bool = False,
     ) -> None:
@@ -141,8 +145,7 @@ class Hub:
             header: plain data of the frame.
             arrays: its arrays; they must not change any more.
             wanted: the layers that somebody watches.
-            events: events since the last call, as plain data.
-            links: changes of links since then: step, robot, other, 1 or 0.
+            news: what has happened since the last call.
             complete: bring all watched layers up to date, because no state follows soon.
         """
         now = time.perf_counter()
@@ -158,10 +161,16 @@ class Hub:
                             client.dirty[name] = np.zeros(count, np.bool_)
                         client.dirty[name][tiles] = True
             self.number += 1
-            self.events += events
-            self.links += links
+            if self.past is not None:
+                self.past.take(news)
             self._header, self._arrays = dict(header), dict(arrays)
         self.wake()
+
+    def keep(self, news: News) -> None:
+        """Take in what has happened, without showing it."""
+        with self._lock:
+            if self.past is not None:
+                self.past.take(news)
 
     def say(self, message: Mapping[str, Any], client: Client | None = None) -> None:
         """Send a text to a viewer, or to all."""
@@ -194,12 +203,20 @@ class Hub:
             if now < client.due:
                 return out, client.due - now
             client.due = now + 1.0 / client.watch.rate_hz
-            out += self._whole_layers(client)
+            out += [*self._missed(client), *self._whole_layers(client)]
             out.append(self._frame(client))
         return out, None
 
     def _waiting(self, client: Client) -> bool:
         return any(name in self.layers for name in client.whole)
+
+    def _missed(self, client: Client) -> list[bytes]:
+        """Return the past for a viewer who does not know it, or has missed too much of it."""
+        past = self.past
+        if past is None or (client.events >= past.events.whole_from and client.links >= past.links.whole_from):
+            return []
+        client.events, client.links, client.step = past.events.end, past.links.end, past.newest
+        return [past.message()]
 
     def _whole_layers(self, client: Client) -> list[bytes]:
         messages = []
@@ -222,6 +239,9 @@ class Hub:
                 arrays[f"tiles:{name}"] = tiles.astype(np.int32)
                 arrays[f"cells:{name}"] = self.layers[name].cut(tiles)
                 dirty[:] = False
-        new = {"events": self.events[client.events :], "links": self.links[client.links :]}
-        client.events, client.links = len(self.events), len(self.links)
+        new: dict[str, Any] = {}
+        if (past := self.past) is not None:
+            new = {"events": past.events.since(client.events), "links": past.links.since(client.links)}
+            arrays |= past.trail(client.step)
+            client.events, client.links, client.step = past.events.end, past.links.end, past.newest
         return pack({**self._header, **new, "type": "frame", "frame": client.frame}, arrays)

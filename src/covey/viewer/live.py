@@ -17,7 +17,7 @@ from covey.viewer.details import details_of
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.hub import Client, Hub
-from covey.viewer.inspect_robot import known_of
+from covey.viewer.inspect_robot import known_of, measures
 from covey.viewer.layers import layers_of
 from covey.viewer.messages import (
     Add,
@@ -36,12 +36,13 @@ from covey.viewer.messages import (
     Step,
     Watch,
 )
+from covey.viewer.past import News, Past, Sample
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
 """Wall time without a message after which a robot that a viewer drives goes on by itself [s]."""
-_TRAIL = 64
-"""Largest number of poses between two frames."""
+_KEEP = 500
+"""Number of steps after which they are kept, even if nobody looks."""
 _RELOAD_S = 2.0
 """A viewer that comes back within this time has not left [s]."""
 
@@ -91,9 +92,7 @@ class Live:
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
-        self._trail: list[tuple[int, np.ndarray]] = []
-        self._events: list[dict[str, Any]] = []
-        self._links: list[tuple[int, ...]] = []
+        self._news = News()
         self.fault: Exception | None = None
         self._next = 0.0
         self._late = False  # whether a step has not been published
@@ -104,12 +103,14 @@ class Live:
         """Get to know the simulation; called before its first step."""
         self._sim, self._snapshot = sim, None
         self._driving.clear()
+        self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
         hello, layers, starts = {}, layers_of(sim), self.starts
         if starts is not None:
             hello = {"added": starts.added, "robots_text": starts.text}
             for event in starts.calls:
                 sim.do(event)
-        self.hub.describe(description_of(sim, list(layers)) | hello, layers)
+        past = Past(len(sim.names), sim.clock.step_s)
+        self.hub.describe(description_of(sim, list(layers)) | hello, layers, past)
         self._work.set()
 
     def before_step(self, sim: Simulation) -> None:
@@ -134,22 +135,36 @@ class Live:
 
     def observe(self, snapshot: Snapshot) -> None:
         """Take in a step."""
-        sim, hub = self._sim, self.hub
+        sim, hub, news = self._sim, self.hub, self._news
         if sim is None:
             return
         self._snapshot = snapshot
         if snapshot.radio is not None:
-            self._links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
-        self._events += map(_plain, snapshot.events)
+            news.links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
+        news.events += map(_plain, snapshot.events)
+        news.poses.append((snapshot.step, snapshot.pose.astype(np.float32)))
+        if hub.past is not None and hub.past.wants(snapshot.step):
+            self._safely(self._sample, sim, snapshot)
+        if len(news.poses) >= _KEEP:
+            self._safely(hub.keep, self._taken())
         if not hub.clients:
-            self._trail.clear()
             ignored(sim)
             return
-        if len(self._trail) < _TRAIL:
-            self._trail.append((snapshot.step, snapshot.pose.astype(np.float32)))
         self._late = True
         if time.perf_counter() >= self._next or sim.done:
             self._publish(sim)
+
+    def _sample(self, sim: Simulation, snapshot: Snapshot) -> None:
+        """Note the measurements of this step."""
+        arrays, plain = dict[str, np.ndarray](), dict[str, Any]()
+        measures(sim, [], arrays, plain)
+        of_robots = dict(zip(plain["measures"], arrays["measures"], strict=True))
+        self._news.samples.append(Sample(snapshot.time_s, team_of(snapshot), plain["team_measures"], of_robots))
+
+    def _taken(self) -> News:
+        """Return the news, and begin anew."""
+        news, self._news = self._news, News()
+        return news
 
     def linger(self) -> None:
         """Go on showing the run, which has ended, until the last viewer has left."""
@@ -166,9 +181,13 @@ class Live:
                 self._publish(sim)
 
     def _publish(self, sim: Simulation) -> None:
-        """Show the present state. A fault of the page is said once, and never ends the run."""
+        """Show the present state."""
+        self._safely(self._show, sim)
+
+    def _safely(self, do: Callable[..., Any], *given: Any) -> None:
+        """Do something for the page. A fault of it is said once, and never ends the run."""
         try:
-            self._show(sim)
+            do(*given)
         except Exception as error:
             if self.fault is None:
                 LOG.exception("the page cannot show this state of the run; the run goes on")
@@ -180,25 +199,19 @@ class Live:
         if not rate_hz:
             return
         self._next, self._late = time.perf_counter() + 1.0 / rate_hz, False
-        trail, self._trail = self._trail, []
         state = sim.state
         arrays = {
             "pose": state.pose.astype(np.float32),
             "flags": (state.halted + 2 * state.vanished + 4 * ~state.radio_alive).astype(np.uint8),
         }
-        if trail:
-            arrays["trail_step"] = np.array([step for step, _ in trail], np.int32)
-            arrays["trail_pose"] = np.array([pose for _, pose in trail])
         header: dict[str, Any] = {"step": sim.clock.step, "time_s": sim.time, "status": sim.status, **self.gate.state}
         if self._snapshot is not None:
-            values = self._snapshot.mission
-            header["team"] = {name: float(value) for name, value in values.items() if np.ndim(value) == 0}
+            header["team"] = team_of(self._snapshot)
         more, plain = details_of(sim, details, robots)
         if "messages" not in details:
             ignored(sim)
         complete = self.gate.stands or sim.done
-        hub.publish(header | plain, arrays | more, layers, self._events, self._links, complete=complete)
-        self._events, self._links = [], []
+        hub.publish(header | plain, arrays | more, layers, self._taken(), complete=complete)
 
     def _answer(self, sim: Simulation) -> None:
         """Do what viewers have asked for since the last step."""
@@ -287,5 +300,11 @@ class Live:
         self.gate.wake()
 
 
+def team_of(snapshot: Snapshot) -> dict[str, float]:
+    """Return the measurements of the team by name."""
+    return {name: float(value) for name, value in snapshot.mission.items() if np.ndim(value) == 0}
+
+
 def _plain(event: Event) -> dict[str, Any]:
-    return {name: value for name, value in vars(event).items() if value not in ("",)}
+    """Return an event as plain data; NaN, a place that it does not have, becomes None."""
+    return {name: None if value != value else value for name, value in vars(event).items() if value != ""}

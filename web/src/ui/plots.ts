@@ -17,41 +17,6 @@ interface Curve {
   values: (number | null)[];
 }
 
-/** What each robot measured at some times. */
-class Past {
-  times: number[] = [];
-  values = new Map<string, number[][]>();
-  team = new Map<string, (number | null)[]>();
-  private every_s = 0;
-
-  take(time_s: number, measures: Map<string, ArrayLike<number>>, team: Record<string, number>): void {
-    const last = this.times.at(-1) ?? -Infinity;
-    if (time_s < last) [this.times, this.every_s] = [[], 0];
-    if (!this.times.length) {
-      this.values.clear();
-      this.team.clear();
-    } else if (time_s - last < Math.max(this.every_s, 1e-9)) return;
-    this.times.push(time_s);
-    const count = this.times.length;
-    for (const [name, row] of measures) {
-      const rows = this.values.get(name) ?? Array.from({ length: count - 1 }, () => []);
-      rows.push(Array.from(row));
-      this.values.set(name, rows);
-    }
-    for (const [name, value] of Object.entries(team)) {
-      const row = this.team.get(name) ?? new Array(count - 1).fill(null);
-      row.push(value);
-      this.team.set(name, row);
-    }
-    if (count <= 2 * MOST_POINTS) return;
-    const keep = <T>(row: T[]) => row.filter((_, k) => k % 2 === 0);
-    this.times = keep(this.times);
-    for (const [name, rows] of this.values) this.values.set(name, keep(rows));
-    for (const [name, row] of this.team) this.team.set(name, keep(row));
-    this.every_s = (this.times.at(-1)! - this.times[0]) / MOST_POINTS;
-  }
-}
-
 /** Differences per second of a sum. */
 function rate(times: number[], values: (number | null)[]): (number | null)[] {
   return values.map((value, k) => (k && value !== null && values[k - 1] !== null ? (value - values[k - 1]!) / Math.max(times[k] - times[k - 1], 1e-9) : null));
@@ -59,12 +24,11 @@ function rate(times: number[], values: (number | null)[]): (number | null)[] {
 
 export function plots(app: App): HTMLElement {
   const { model } = app;
-  const past = new Past();
+  const past = model.measured;
   const list = h("div", {});
   const choose = h("select", { "aria-label": "Plot to add" });
   const add = h("button", { type: "button", onclick: () => show(choose.value) }, "Add plot");
   const shown = new Map<string, Plot>();
-  let of: unknown = null;
 
   const names = (): [string, string][] => [
     ...[...model.series.keys()].map((name): [string, string] => [`team ${name}`, wordsOf(name)]),
@@ -141,13 +105,7 @@ export function plots(app: App): HTMLElement {
   };
   const updateSoon = seldom(update, 500);
   model.onChange(() => {
-    const { hello, frame } = model;
-    if (!hello || !frame) return;
-    if (of !== hello) {
-      of = hello;
-      past.times = [];
-    }
-    if (frame.team_measures) past.take(frame.time_s, model.measures, frame.team_measures as Record<string, number>);
+    if (!model.frame) return;
     if (!shown.size && model.series.has("explored_share_union")) show("team explored_share_union");
     updateSoon();
   });

@@ -23,6 +23,7 @@ export function timeline(app: App): HTMLElement[] {
   const marks = h("canvas", { class: "marks", "aria-hidden": "true" });
   const time = h("output", { "aria-label": "Simulated time", class: "time" }, "0.0 s");
   const now = h("button", { type: "button", class: "now", title: "Show the present (End)", onclick: () => app.player?.seek(null) }, "Now");
+  const thin = h("output", { class: "thin quiet", "aria-label": "What is kept of this time" });
   const told = h("output", { class: "event-told", "aria-label": "Event" });
   const jump = (direction: 1 | -1) => {
     const at = model.step();
@@ -54,8 +55,9 @@ export function timeline(app: App): HTMLElement[] {
     if (list.hidden) return;
     const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
     const events = filter.shown.slice(-MOST_LISTED);
-    if (list.childElementCount === events.length && list.dataset.last === String(events.at(-1)?.step)) return;
-    list.dataset.last = String(events.at(-1)?.step);
+    const state = `${events.length} ${events.at(-1)?.step} ${model.leftOut}`;
+    if (list.dataset.last === state) return;
+    list.dataset.last = state;
     list.replaceChildren(
       ...events.map((event) =>
         h(
@@ -65,6 +67,7 @@ export function timeline(app: App): HTMLElement[] {
         ),
       ),
     );
+    if (model.leftOut) list.prepend(h("li", { class: "quiet" }, `${model.leftOut} earlier events are not kept.`));
     if (!events.length) list.replaceChildren(h("li", { class: "quiet" }, "No events yet."));
     if (atEnd) list.scrollTop = list.scrollHeight;
   };
@@ -153,6 +156,9 @@ export function timeline(app: App): HTMLElement[] {
     slider.setAttribute("aria-valuetext", `${shown_s.toFixed(1)} s`);
     const end = (newest * hello.step_s).toFixed(1);
     setText(time, model.shown === null ? `${end} s` : `${shown_s.toFixed(1)} s of ${end} s`);
+    const at = model.indexAt(model.step());
+    const every = (model.history[at + 1]?.step ?? 0) - (model.history[at]?.step ?? 0);
+    setText(thin, hello.mode === "live" && model.shown !== null && every > 1 ? `a pose every ${(every * hello.step_s).toFixed(1)} s` : "");
     now.hidden = hello.mode === "replay" || model.shown === null;
     document.body.classList.toggle("past", !now.hidden);
   };
@@ -172,6 +178,7 @@ export function timeline(app: App): HTMLElement[] {
       "div",
       { class: "time-row", role: "group", "aria-label": "Time line" },
       time,
+      thin,
       now,
       h("div", { class: "track" }, marks, slider),
       previous,
