@@ -89,6 +89,11 @@ def running(live, sim, until_s=600.0):
             assert not thread.is_alive()
 
 
+def test_messages_within_a_machine_are_not_deflated():
+    with Server(Live()) as server:
+        assert Viewer(server).socket.response.headers.get("Sec-WebSocket-Extensions") is None
+
+
 def test_what_a_viewer_puts_together_is_the_truth():
     live = Live(playing=False)
     sim = simulation(live)

@@ -12,13 +12,13 @@ from covey.results.landscape import Change, Landscape
 from covey.viewer import Server
 from covey.viewer.description import description_of
 from covey.viewer.layers import layers_of as layers_of_live
-from covey.viewer.recorded import Recorded, changes_of, first_covered, layers_of, messages_of
+from covey.viewer.recorded import Recorded, blocks_of, changes_of, first_covered, layers_of, messages_of
 from covey.viewer.wire import dumps, unpack
 
 
 def test_the_recording_has_what_could_be_seen(recorded):
     run, seen = recorded
-    hello, recording, estimates, *layers = messages_of(run)
+    hello, recording, poses, estimates, *layers = messages_of(run)
     hello = json.loads(hello)
     assert hello["mode"] == "replay"
     assert [robot["name"] for robot in hello["robots"]] == list(run.names)
@@ -26,9 +26,9 @@ def test_the_recording_has_what_could_be_seen(recorded):
     assert header["status"] == run.status
     np.testing.assert_array_equal(arrays["step"], list(seen))
     for k, one in enumerate(seen.values()):
-        np.testing.assert_allclose(arrays["pose"][k], one["pose"], atol=1e-5)
+        np.testing.assert_allclose(unpack(poses)[1]["poses"][k], one["pose"], atol=1e-5)
     assert [event["kind"] for event in header["events"]] == run.events["kind"].to_list()
-    np.testing.assert_allclose(unpack(estimates)[1]["estimate"], run.estimates, atol=1e-5)
+    np.testing.assert_allclose(unpack(estimates)[1]["poses"], run.estimates, atol=1e-5)
     cells = {header["name"]: arrays["cells"] for header, arrays in map(unpack, layers)}
     assert list(cells) == hello["layers"]
     explored = cells["first_explored"]
@@ -79,11 +79,25 @@ def test_a_viewer_gets_the_recording_and_the_layers_that_it_watches(recorded):
         header, arrays = unpack(viewer.socket.recv(timeout=60))
         assert header["name"] == "truth"
         np.testing.assert_array_equal(arrays["cells"], run.maps.truth.cells)
+        assert unpack(viewer.socket.recv(timeout=60))[0]["name"] == "pose"
         viewer.send(type="watch", layers=["truth", "last_covered"], rate_hz=10)
         header, arrays = unpack(viewer.socket.recv(timeout=60))
         assert header["name"] == "last_covered"
         np.testing.assert_array_equal(arrays["cells"], run.maps.last_covered)
         assert "ended" in viewer.ask(type="play")["text"]
+
+
+def test_blocks_hold_all_poses_in_order_and_none_is_large():
+    poses = np.random.default_rng(1).uniform(-40.0, 40.0, (9000, 10, 3))
+    blocks = blocks_of("pose", poses)
+    assert len(blocks) > 1
+    assert max(map(len, blocks)) < 300_000
+    row = 0
+    for header, arrays in map(unpack, blocks):
+        assert header["first"] == row
+        row += len(arrays["poses"])
+    together = np.concatenate([arrays["poses"] for _, arrays in map(unpack, blocks)])
+    np.testing.assert_allclose(together, poses, rtol=0, atol=4e-6)  # as `blocks_of` says of 50 m
 
 
 @pytest.mark.parametrize("command", ["view"])

@@ -79,7 +79,6 @@ export class Model {
     this.layers.clear();
     this.forget();
     this.selected = new Set(chosen.map((name) => hello.robots.findIndex((robot) => robot.name === name)).filter((i) => i >= 0));
-    this.changed();
   }
 
   private forget(): void {

@@ -24,12 +24,13 @@ export async function open(app: App, text: string): Promise<void> {
   app.receive(JSON.parse(new TextDecoder().decode(hello)) as Header, new Map());
   const { header, arrays } = unpack(recording);
   app.receive(header, arrays);
+  file.give(["pose"]);
   app.say("");
 }
 
 /** Answers as a server would. */
 class File implements Channel {
-  private estimates = false;
+  private sent = new Set<string>();
 
   constructor(
     private app: App,
@@ -38,17 +39,15 @@ class File implements Channel {
 
   send(message: ToServer): void {
     if (message.type !== "watch") return;
-    for (const { header, arrays } of this.messages) {
-      const name = header.name as string;
-      if (header.type === "layer" ? message.layers.includes(name) && !this.app.model.layers.has(name) : this.lacks(message.details))
-        this.app.receive(header, arrays);
-    }
+    const wanted = [...message.layers, ...(message.details.includes("estimates") || this.sent.has("estimate") ? ["estimate"] : [])];
+    const lacks = wanted.filter((name) => !this.sent.has(name));
+    this.sent = new Set(wanted);
+    this.give(lacks);
   }
 
-  private lacks(details: string[]): boolean {
-    const lacks = details.includes("estimates") && !this.estimates;
-    this.estimates ||= lacks;
-    return lacks;
+  /** Gives the page all messages with some names. */
+  give(names: string[]): void {
+    for (const { header, arrays } of this.messages) if (names.includes(header.name as string)) this.app.receive(header, arrays);
   }
 
   ask(message: ToServer): Promise<Header> {

@@ -11,10 +11,10 @@ export const NEWEST_LINKS = 20_000;
 
 export type LinkChange = [step: number, robot: number, other: number, up: number];
 
-/** Poses of all robots at one step, float32 (n, 3). */
+/** Poses of all robots at one step, float32 (n, 3); null: they are still on their way. */
 export interface Poses {
   step: number;
-  pose: Float32Array;
+  pose: Float32Array | null;
 }
 
 /** The largest power of 2 that divides a step. */

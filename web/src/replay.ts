@@ -2,8 +2,9 @@
 
 import type { EventInfo } from "./messages";
 import { mark, TILE, type CellLayer, type Model } from "./model";
+import type { LinkChange, Poses } from "./past";
 import type { Player } from "./player";
-import type { Arrays, Header, NumberArray, Numbers } from "./wire";
+import type { Arrays, Header, Numbers } from "./wire";
 
 /** Speed that "as fast as possible" means here. */
 const FASTEST = 1000;
@@ -19,8 +20,8 @@ export class Replay implements Player {
   private changes: Changes[] = [];
   /** Changes of links that are in the model. */
   private linksTaken = 0;
-  private pose: NumberArray | null = null;
-  private estimate: NumberArray | null = null;
+  /** Poses and estimates, as far as they have come. */
+  private rows = new Map<string, Rows>();
   private at = -1;
   /** Step between steps, while it plays. */
   private exact = 0;
@@ -31,7 +32,7 @@ export class Replay implements Player {
   }
 
   get locked(): boolean {
-    return !this.pose;
+    return !this.steps.length;
   }
 
   /** Takes in the recording, which stands still at its beginning. */
@@ -44,14 +45,12 @@ export class Replay implements Player {
       .filter((name) => name.startsWith("changed:"))
       .map((name) => name.slice(8))
       .map((name) => new Changes(model, name, data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
-    this.pose = arrays.get("pose")!;
-    this.estimate = null;
     this.linksTaken = 0;
-    const size = this.pose.shape[1] * 3;
-    const poses = this.pose.data as Float32Array;
-    model.history = Array.from(this.steps, (step, k) => ({ step, pose: poses.subarray(k * size, (k + 1) * size) }));
+    const size = 3 * model.hello!.robots.length;
+    this.rows = new Map(["pose", "estimate"].map((name) => [name, new Rows(this.steps.length, size)]));
+    model.history = Array.from(this.steps, (step, k) => new Pose(this.rows.get("pose")!, step, k));
     model.events = header.events as EventInfo[];
-    model.linkChanges = Array.from({ length: this.links.length / 4 }, (_, k) => [...this.links.subarray(4 * k, 4 * k + 4)] as never);
+    model.linkChanges = Array.from({ length: this.links.length / 4 }, (_, k) => [...this.links.subarray(4 * k, 4 * k + 4)] as unknown as LinkChange);
     model.times = [...data("time_s")];
     model.series = new Map(
       [...arrays].filter(([name]) => name.startsWith("team:")).map(([name, { data }]) => [
@@ -68,9 +67,12 @@ export class Replay implements Player {
     this.seek(Math.round(wanted / model.hello!.step_s));
   }
 
-  /** Takes in the estimates of the robots. */
-  takeEstimates(arrays: Arrays): void {
-    this.estimate = arrays.get("estimate")!;
+  /** Takes in poses or estimates of some time. */
+  takePoses(header: Header, arrays: Arrays): void {
+    const rows = this.rows.get(header.name as string)!;
+    const waits = !rows.pose(this.model.indexAt(this.model.step()));
+    rows.take(header.first as number, arrays.get("poses")!.data as Float32Array);
+    if (!waits || !rows.pose(this.model.indexAt(this.model.step()))) return;
     this.at = -1;
     this.model.changed();
   }
@@ -92,7 +94,7 @@ export class Replay implements Player {
 
   step(count: number): void {
     this.playing = false;
-    const k = this.row(this.model.step()) + count;
+    const k = this.model.indexAt(this.model.step()) + count;
     this.seek(this.steps[Math.min(Math.max(k, 0), this.steps.length - 1)]);
   }
 
@@ -125,33 +127,20 @@ export class Replay implements Player {
     if (this.playing) requestAnimationFrame((next) => this.tick(next));
   }
 
-  /** Row of the newest recorded poses at or before a step. */
-  private row(step: number): number {
-    let [low, high] = [0, this.steps.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.steps[middle] <= step) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(0, low - 1);
-  }
-
   /** Brings what the model says of now to the step that is shown. */
   private follow(): void {
     const { model } = this;
-    if (!this.pose || model.shown === null) return;
+    if (this.locked || model.shown === null) return;
     if (model.shown === this.at && !this.changes.some((one) => one.stale)) return;
     this.at = model.shown;
-    const k = this.row(this.at);
-    for (const [name, array] of [["pose", this.pose], ["estimate", this.estimate]] as const) {
-      if (!array) continue;
-      const size = array.shape[1] * 3;
-      model.arrays.set(name, { data: array.data.subarray(k * size, (k + 1) * size), shape: array.shape.slice(1) });
+    const [k, n] = [model.indexAt(this.at), model.hello!.robots.length];
+    for (const [name, rows] of this.rows) {
+      const data = rows.pose(k);
+      if (data) model.arrays.set(name, { data, shape: [n, 3] });
+      else model.arrays.delete(name);
     }
-    if (!model.arrays.has("estimate_sigma_m")) {
-      const unknown = new Float32Array(this.pose.shape[1]).fill(NaN);
-      model.arrays.set("estimate_sigma_m", { data: unknown, shape: [unknown.length] });
-    }
+    if (!model.arrays.has("estimate_sigma_m"))
+      model.arrays.set("estimate_sigma_m", { data: new Float32Array(n).fill(NaN), shape: [n] });
     this.followLinks();
     this.followTags();
     for (const one of this.changes) one.follow(this.at);
@@ -181,7 +170,39 @@ export class Replay implements Player {
     this.model.arrays.set("tag", { data: places, shape: [count, 2] });
     this.model.frame!.tags = this.told.slice(0, count);
   }
+}
 
+/** Recorded poses, which come block by block from the first step on. */
+class Rows {
+  private data = new Float32Array();
+  private there = 0;
+
+  constructor(
+    private count: number,
+    private size: number,
+  ) {}
+
+  pose(k: number): Float32Array | null {
+    return k < this.there ? this.data.subarray(k * this.size, (k + 1) * this.size) : null;
+  }
+
+  take(first: number, poses: Float32Array): void {
+    if (!this.data.length) this.data = new Float32Array(this.count * this.size);
+    this.data.set(poses, first * this.size);
+    this.there = first + poses.length / this.size;
+  }
+}
+
+class Pose implements Poses {
+  constructor(
+    private rows: Rows,
+    readonly step: number,
+    private k: number,
+  ) {}
+
+  get pose(): Float32Array | null {
+    return this.rows.pose(this.k);
+  }
 }
 
 /** Changes of a layer of cells, which can be made and taken back. */

@@ -11,7 +11,7 @@ from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.exports.html import html_of
 from covey.viewer.layers import layers_of
-from covey.viewer.recorded import layer_message, messages_of
+from covey.viewer.recorded import blocks_of, layer_message, messages_of
 from covey.viewer.wire import dumps, pack
 
 
@@ -61,11 +61,8 @@ def _messages_of(sim: Simulation) -> Iterator[bytes]:
     layers = {name: make() for name, make in layers_of(sim).items()}
     hello: dict[str, Any] = description_of(sim, list(layers)) | {"mode": "replay", "edits": False}
     yield dumps(hello).encode()
-    arrays = {
-        "step": np.array([sim.clock.step], np.int32),
-        "pose": sim.state.pose[None].astype(np.float32),
-        "time_s": np.array([sim.time]),
-    }
+    arrays = {"step": np.array([sim.clock.step], np.int32), "time_s": np.array([sim.time])}
     yield pack({"type": "recording", "status": sim.status, "events": []}, arrays)
+    yield from blocks_of("pose", sim.state.pose[None])
     for name, layer in layers.items():
         yield layer_message(name, layer.grid, layer.seen)

@@ -138,7 +138,8 @@ class Server:
             self.port,
             process_request=self._request,
             select_subprotocol=lambda connection, offered: Subprotocol(PROTOCOL),
-            extensions=[] if self.host in LOOPBACK else [deflate],  # within a machine it only takes time
+            compression=None,  # within a machine it only takes time
+            extensions=[] if self.host in LOOPBACK else [deflate],
             max_size=MOST_BYTES,
             open_timeout=5,
             close_timeout=1,

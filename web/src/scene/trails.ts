@@ -82,10 +82,9 @@ export class Trails {
       this.lastPose = null;
       this.at = this.used = 0;
     }
-    let k = history.length - 1;
-    while (k > 0 && history[k].step > Math.max(this.last, wanted)) k--;
-    for (; k < history.length && history[k].step <= step; k++) {
+    for (let k = this.model.indexAt(Math.max(this.last, wanted)); k < history.length && history[k].step <= step; k++) {
       const { step: when, pose } = history[k];
+      if (!pose) break;
       if (this.lastPose && when < this.last + stride) continue;
       if (this.lastPose) this.add(this.last, this.lastPose, when, pose, altitude);
       else this.first = when;

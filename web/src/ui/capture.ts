@@ -83,9 +83,9 @@ function svg(app: App): string {
 function trails({ model, stage }: App, pen: Pen): void {
   const n = model.hello!.robots.length;
   const [step, span] = [model.step(), stage.trail_s / model.hello!.step_s];
-  const shown = model.history.filter((one) => one.step >= step - span && one.step <= step);
+  const shown = model.history.flatMap((one) => (one.pose && one.step >= step - span && one.step <= step ? [one.pose] : []));
   for (let i = 0; i < n && shown.length > 1; i++)
-    pen.line(shown.map(({ pose }) => [pose[3 * i], pose[3 * i + 1]] as const), robotColor(i, n), 1.5);
+    pen.line(shown.map((pose) => [pose[3 * i], pose[3 * i + 1]] as const), robotColor(i, n), 1.5);
 }
 
 function robots({ model, stage, theme }: App, pen: Pen): void {
