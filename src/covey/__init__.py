@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from covey.current_folder import ignore_settings
 
 if TYPE_CHECKING:
-    from covey import robots
+    from covey import robots, viewer
     from covey.comms.message import Message
     from covey.comms.tags import TagReading, Tags
     from covey.errors import (
@@ -96,6 +96,7 @@ __all__ = [
     "run_design",
     "statistics",
     "view",
+    "viewer",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -134,7 +135,7 @@ _HOMES = {
 }
 
 
-_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics"}
+_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics", "viewer": "covey.viewer"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,9 @@
 
 import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
@@ -13,6 +16,8 @@ from covey.experiments.analysis.table import deterministic
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.workers.execute import execute
+from covey.experiments.workers.folder import work_folder
+from covey.experiments.workers.showing import request_of
 from covey.viewer import Server
 from covey.viewer.study import Study
 
@@ -88,10 +93,103 @@ def test_a_run_is_shown_as_running_while_its_folder_is_written_and_opens_later(t
         run.run_design(design, tmp_path / "study", jobs=1, observer=study.observe)
         running, refused = told
         assert [(one["run"], one["state"]) for one in running] == [(first, "running")]
-        assert "not ended" in refused["text"]
+        assert refused["text"] == "host computes this run; it can be opened when it has ended"
         assert "no run" in viewer.ask(type="open", run="../../etc")["text"]
         assert "only" in Viewer(server, edits=False).ask(type="open", run=first)["text"]
         assert viewer.ask(type="play")["type"] == "refused"
+
+
+SLOW = """
+import time
+from pathlib import Path
+import covey
+
+WAIT = Path(__file__).with_name("wait")
+
+@covey.controller("slow")
+def slow(robot):
+    robot.drive(0.2, 0.1 * int(robot.name[-1]))
+    if WAIT.exists():
+        time.sleep(0.02)
+"""
+
+
+def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    scenario = {
+        "world": {"empty_m": [8, 8]},
+        "robots": [{"name": "scout", "robot": "disc", "controller": f"{tmp_path}/slow.py:slow"}],
+        "stop": {"timeout_s": 60},
+    }
+    design = Design.model_validate(PLAIN | {"scenario": scenario, "iterations": 1, "keep": "everything"})
+    alone = run.run_design(design, tmp_path / "alone", jobs=2)
+    wait, ids = tmp_path / "wait", [one.run_id for one in plan(design)]
+    wait.touch()
+    results = []
+    with Study(design, tmp_path / "watched", 2) as study, Server(study) as server:
+        viewer = Viewer(server)
+        work = threading.Thread(
+            target=lambda: results.append(run.run_design(design, tmp_path / "watched", jobs=2, observer=study.observe))
+        )
+        work.start()
+        running = set()
+        while len(running) < 2:
+            header = viewer.until(lambda header: header["type"] == "study")
+            running |= {one["run"] for one in header["runs"] if one["state"] == "running"}
+        viewers = []
+        for run_id in ids:
+            answer = viewer.ask(type="open", run=run_id)
+            assert answer["type"] == "done", answer
+            assert viewer.ask(type="open", run=run_id)["url"] == answer["url"]
+            place = urlsplit(answer["url"])
+            assert place.hostname == "127.0.0.1"
+            seen = Viewer(SimpleNamespace(url=answer["url"], port=place.port))
+            hello = seen.until(lambda header: header["type"] == "hello")
+            seen.send(type="watch", layers=hello["layers"], rate_hz=30)
+            step = seen.until(lambda header: header["type"] == "frame")["step"]
+            assert seen.until(lambda header, step=step: header.get("step", 0) > step)["status"] is None
+            assert not hello["edits"]
+            for message in ({"type": "pause"}, {"type": "end"}, {"type": "do", "event": {"remove": "x"}}):
+                assert "only" in seen.ask(**message)["text"]
+            viewers.append((len(hello["robots"]), seen))
+        assert [robots for robots, _ in viewers] == [1, 2]
+        wait.unlink()
+        for _, seen in viewers:
+            assert seen.until(lambda header: header.get("status"))["step"] == 600
+        work.join(60)
+        hidden = {path.name for path in (tmp_path / "watched" / "runs").iterdir()} - set(ids)
+        assert not hidden
+    assert deterministic(results[0].table).equals(deterministic(alone.table))
+    for run_id in ids:
+        for name in ("measurements.parquet", "team.parquet", "maps.npz"):
+            first, second = (tmp_path / folder / "runs" / run_id / name for folder in ("alone", "watched"))
+            assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_run_that_cannot_be_shown_says_why_and_goes_on(tmp_path, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("covey.viewer.Joined.__init__", broken)
+    design = Design.model_validate(PLAIN | {"iterations": 1})
+    planned = plan(design)[0]
+    folder = tmp_path / "runs" / planned.run_id
+    folder.parent.mkdir()
+    request_of(work_folder(folder)).write_text('{"host": "127.0.0.1"}')
+    monkeypatch.setattr("covey.experiments.workers.showing._LOOK_S", 0.0)
+    said = []
+    unlink = Path.unlink
+
+    def read_first(path, **options):
+        if path.name.startswith(".shown-"):
+            assert path.stat().st_mode & 0o077 == 0  # only its owner reads it
+            said.append(path.read_text())
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", read_first)
+    assert execute(planned, folder)["status"] == "timeout"
+    assert [path.name for path in folder.parent.iterdir()] == [planned.run_id]
+    assert "ZeroDivisionError: a bug" in said[0]
 
 
 def test_the_page_stays_until_nobody_looks(tmp_path, in_this_process):

@@ -83,7 +83,8 @@ export class App {
 
   private lost(): string {
     const status = this.model.frame?.status;
-    return status ? `The run has ended: ${status}.` : "The connection is lost. Trying again …";
+    const where = location.hash.includes("from=study") ? " Its record opens from the study." : "";
+    return status ? `The run has ended: ${status}.${where}` : "The connection is lost. Trying again …";
   }
 
   /** Calls a function with each message of a type that the page itself does not take in. */

@@ -130,6 +130,12 @@ class Hub:
             max((watch.rate_hz for watch in watches), default=0.0),
         )
 
+    @property
+    def behind(self) -> bool:
+        """Whether a viewer has not got the newest state, or has not drawn it."""
+        with self._lock:
+            return any(one.newest != self.number or one.acknowledged < one.frame for one in self.clients)
+
     def publish(
         self,
         header: Mapping[str, Any],

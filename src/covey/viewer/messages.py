@@ -123,7 +123,7 @@ class Launch(Message):
 
 
 class Open(Message):
-    """Open a run that has ended; ``done`` tells the address of its page."""
+    """Open a run of a gallery or a study; ``done`` tells the address of its page."""
 
     type: Literal["open"]
     run: str = Field(max_length=100, description="Its number in a gallery, its id in a study.")

@@ -1,7 +1,9 @@
 """`Study`: the runs of a design in a page while they are computed: state, metrics, failures, time to go."""
 
+import json
 import logging
 import re
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +18,18 @@ from covey.experiments.design.records import Design
 from covey.experiments.run import Progress
 from covey.experiments.workers.folder import FAILURES, RUNS, read_plan, read_rows
 from covey.experiments.workers.row import Row
+from covey.experiments.workers.showing import answer_of, request_of
 from covey.viewer.children import Replays
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Open, Watch
 
 _log = logging.getLogger(__name__)
 _POLL_S = 0.5
-_WORK = re.compile(r"\.([0-9a-f]+)\..+\.\d+")
-"""Name of the folder of a run that is being computed: see `covey.experiments.workers.folder.work_folder`."""
+_ANSWER_S = 30.0
+"""Longest time that a run may take to answer, between two steps [s]."""
+_WORK = re.compile(r"\.([0-9a-f]+)\.(.+)\.\d+")
+"""Name of the folder of a run that is being computed, with its id and the machine: see
+`covey.experiments.workers.folder.work_folder`."""
 
 
 class Study:
@@ -33,7 +39,7 @@ class Study:
         design: the design.
         folder: its folder.
         workers: number of runs at a time; None: other machines decide.
-        host: the address on which pages of finished runs listen.
+        host: the address on which the pages of its runs listen.
 
     Attributes:
         hub: the viewers.
@@ -43,7 +49,7 @@ class Study:
         self.hub, self.folder = Hub(), folder.resolve()
         self._design, self._workers = design, workers
         self._replays = Replays(host)
-        self._pool = ThreadPoolExecutor(2, "covey-study")
+        self._pool = ThreadPoolExecutor(4, "covey-study")
         self._runs: list[dict[str, Any]] = []
         self._places: dict[str, list[int]] = {}  # of each run id in the table
         self._metrics: tuple[str, ...] = tuple(design.metrics) or USUAL
@@ -173,7 +179,7 @@ class Study:
     # -- the server's thread -------------------------------------------------------------------------------------------
 
     def take(self, client: Client, message: Message) -> None:
-        """Open a run that has ended; nothing else can be asked."""
+        """Open a run; nothing else can be asked."""
         match message:
             case Watch():
                 pass
@@ -189,11 +195,41 @@ class Study:
             if not known:
                 raise InvalidValueError(f"there is no run {message.run!r:.40}")
             if self._runs[known[0]]["state"] in ("waiting", "running"):
-                raise InvalidValueError("this run has not ended; it can be opened then")
-            answer = {"type": "done", "url": self._replays.open(self.folder / RUNS / message.run)}
+                url = self._watched(message.run)
+            else:
+                url = self._replays.open(self.folder / RUNS / message.run)
+            answer = {"type": "done", "url": url}
         except (CoveyError, OSError) as error:
             answer = {"type": "refused", "text": str(error)}
         self.hub.say(answer | {"id": message.id}, client)
+
+    def _watched(self, run: str) -> str:
+        """Return the address of the page of a run that is being computed; its process opens it when it is asked.
+
+        Raises:
+            InvalidValueError: nobody computes it now, another machine does, or it does not answer.
+        """
+        runs = self.folder / RUNS
+        works = [match for path in runs.iterdir() if (match := _WORK.fullmatch(path.name)) and match[1] == run]
+        here = [match[0] for match in works if match[2] == socket.gethostname()]
+        if not works:
+            raise InvalidValueError("this run has not begun; it can be opened then")
+        if not here:
+            raise InvalidValueError(f"{works[0][2]} computes this run; it can be opened when it has ended")
+        work, until = runs / here[0], time.monotonic() + _ANSWER_S
+        request_of(work).write_text(json.dumps({"host": self._replays.host}))
+        while not answer_of(work).exists() and work.exists() and time.monotonic() < until and not self._over.wait(0.05):
+            continue
+        try:
+            answer = json.loads(answer_of(work).read_text())
+        except FileNotFoundError:
+            request_of(work).unlink(missing_ok=True)
+            if not work.exists():
+                raise InvalidValueError("this run has just ended; open it again") from None
+            raise InvalidValueError("this run does not answer: its steps take long; it can be tried again") from None
+        if "url" not in answer:
+            raise InvalidValueError(f"this run cannot be shown: {answer['error']}")
+        return answer["url"]
 
 
 def _of_row(row: Row, metrics: tuple[str, ...]) -> dict[str, Any]:

@@ -1,15 +1,18 @@
 """The gallery and a study in the browser: cards, the form and its problems, the table of runs."""
 
+import threading
 from collections import Counter
 from contextlib import contextmanager
 
 import pytest
 from tests.viewer.browser.conftest import until
-from tests.viewer.test_study import PLAIN
+from tests.viewer.test_study import PLAIN, SLOW
 
+from covey.experiments import run
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.run import Progress
+from covey.experiments.workers.execute import execute
 from covey.experiments.workers.folder import prepare
 from covey.viewer import Server
 from covey.viewer.gallery import Gallery
@@ -128,3 +131,33 @@ def test_a_study_shows_its_runs_as_they_end(browser, tmp_path):
             page.get_by_label("Show", exact=True).select_option("failed")
             assert table.get_by_role("row").count() == 2
     lock.release()
+
+
+def test_a_run_of_a_study_is_watched_while_it_lasts_and_opens_as_a_replay_afterwards(browser, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "keep", lambda planned, folder, limits, environment: execute(planned, folder))
+    (tmp_path / "slow.py").write_text(SLOW)
+    wait = tmp_path / "wait"
+    wait.touch()
+    robots = [{"name": "scout", "robot": "disc", "count": 2, "controller": f"{tmp_path}/slow.py:slow"}]
+    scenario = {"world": {"empty_m": [8, 8]}, "robots": robots, "stop": {"timeout_s": 60}}
+    changes = {"scenario": scenario, "parameters": {}, "iterations": 1, "keep": "everything"}
+    design = Design.model_validate(PLAIN | changes)
+    with Study(design, tmp_path / "study", 1) as study, Server(study) as server, opened(browser, server.url) as page:
+        work = threading.Thread(
+            target=run.run_design, args=(design, tmp_path / "study"), kwargs={"jobs": 1, "observer": study.observe}
+        )
+        work.start()
+        page.get_by_role("button", name="Watch vector 0, iteration 0").click()
+        page.wait_for_url("**&from=study")
+        step = "window.covey?.model.frame?.step ?? 0"
+        first = until(lambda: page.evaluate(step), "the first frame", page=page)
+        until(lambda: page.evaluate(step) > first + 5, "later frames", page=page)
+        assert page.get_by_role("status", name="State of the run").inner_text() == "only watching"
+        assert page.get_by_role("listbox", name="Robots").get_by_role("option").count() == 2
+        wait.unlink()
+        page.get_by_text("The run has ended: timeout. Its record opens from the study.").wait_for()
+        work.join(30)
+        page.get_by_role("button", name="Study", exact=True).click()
+        page.get_by_role("button", name="Open vector 0, iteration 0").click()
+        page.wait_for_url("**&from=study")
+        until(lambda: page.evaluate("window.covey?.model.hello?.mode") == "replay", "the replay", page=page)

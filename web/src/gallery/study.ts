@@ -149,7 +149,8 @@ export class Study implements Page {
   private row(run: Run): HTMLTableRowElement {
     const value = run.metrics?.[this.metric.value];
     const ended = run.state === "done" || run.state === "failed";
-    const open = h("button", { type: "button", "aria-label": `Open vector ${run.vector}, iteration ${run.iteration}`, onclick: () => this.open(run) }, "Open");
+    const word = ended ? "Open" : "Watch";
+    const open = h("button", { type: "button", "aria-label": `${word} vector ${run.vector}, iteration ${run.iteration}`, onclick: () => this.open(run) }, word);
     const state = h("span", { class: "state", "data-state": run.state }, `${MARKS[run.state]} ${run.state === "done" ? run.status : run.state}`);
     const line = h(
       "tr",
@@ -159,7 +160,7 @@ export class Study implements Page {
       h("td", { class: "number" }, String(run.iteration)),
       ...run.values.map((text) => h("td", {}, text)),
       h("td", { class: "number" }, typeof value === "number" ? shown(value) : ended ? "–" : ""),
-      h("td", {}, ended && this.edits ? open : null),
+      h("td", {}, (ended || run.state === "running") && this.edits ? open : null),
     );
     this.lines.set(run.i, line);
     return line;

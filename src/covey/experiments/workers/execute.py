@@ -14,6 +14,7 @@ from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Measurement
 from covey.experiments.workers.folder import Row, new_row, publish, read_row, work_folder
 from covey.experiments.workers.retention import keep_of
+from covey.experiments.workers.showing import Showing
 from covey.registry import forget_files
 from covey.results.run import Run
 
@@ -32,7 +33,8 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
     forget_files()
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
-        run = planned.load().build(work, overwrite=True).run()
+        with Showing(work) as showing:
+            run = planned.load().build(work, overwrite=True).run(before_step=showing)
         why = _why_failed(run) if run.status == "failed" else {}
         keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
         row |= {"status": run.status, "metrics": run.metrics} | why
