@@ -1,6 +1,8 @@
 """A recorded run in the messages of a page, compared with what could be seen while it ran."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from covey.results.landscape import Change, Landscape
 from covey.viewer import Server
 from covey.viewer.description import description_of
 from covey.viewer.layers import layers_of as layers_of_live
-from covey.viewer.recorded import Recorded, blocks_of, changes_of, first_covered, layers_of, messages_of
+from covey.viewer.recorded import Recorded, blocks_of, changes_of, layers_of, messages_of
 from covey.viewer.wire import dumps, unpack
 
 
@@ -53,7 +55,7 @@ def test_changes_of_the_truth_lead_back_to_each_step(recorded):
 
 def test_bodies_cover_from_the_recorded_poses_what_they_covered(recorded):
     run, seen = recorded
-    first = first_covered(run)
+    _, first = layers_of(run)["first_covered"]()
     for step in (10, 40, len(seen)):
         there = (first >= 0) & (first <= step)
         both = (there & seen[step]["covered"]).sum()
@@ -98,6 +100,14 @@ def test_blocks_hold_all_poses_in_order_and_none_is_large():
         row += len(arrays["poses"])
     together = np.concatenate([arrays["poses"] for _, arrays in map(unpack, blocks)])
     np.testing.assert_allclose(together, poses, rtol=0, atol=4e-6)  # as `blocks_of` says of 50 m
+
+
+def test_a_recorded_run_is_shown_without_loading_the_simulation(recorded):
+    show = (
+        "import sys, covey.cli.view as view; from covey.results.run import Run; view.Recorded(Run(sys.argv[1]));"
+        "assert not {'numba', 'covey.runtime.simulation'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", show, recorded[0].folder], check=True)
 
 
 @pytest.mark.parametrize("command", ["view"])

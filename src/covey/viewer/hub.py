@@ -8,14 +8,16 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covey.viewer.layers import Layer
 from covey.viewer.messages import Watch
 from covey.viewer.past import News, Past
 from covey.viewer.wire import dumps, pack
+
+if TYPE_CHECKING:  # it needs the whole simulation
+    from covey.viewer.layers import Layer
 
 ON_THEIR_WAY = 2
 """Largest number of frames that a viewer has not acknowledged."""
@@ -61,7 +63,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.hello: dict[str, Any] = {}
-        self.make, self.layers = dict[str, Callable[[], Layer]](), dict[str, Layer]()
+        self.make: dict[str, Callable[[], Layer]] = {}
+        self.layers: dict[str, Layer] = {}
         self.clients: list[Client] = []
         self.past: Past | None = None
         self.number = 0
@@ -75,7 +78,7 @@ class Hub:
         self._loop = loop
 
     def describe(
-        self, hello: Mapping[str, Any], make: Mapping[str, Callable[[], Layer]], past: Past | None = None
+        self, hello: Mapping[str, Any], make: "Mapping[str, Callable[[], Layer]]", past: Past | None = None
     ) -> None:
         """Set what never changes in the run; a run that begins anew is another one."""
         with self._lock:

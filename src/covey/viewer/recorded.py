@@ -12,14 +12,12 @@ import numpy as np
 from covey import __version__
 from covey.errors import CoveyError
 from covey.geometry.grid import Grid
-from covey.kernel import kernel
 from covey.lazy import pq
 from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
 from covey.viewer.wire import dumps, pack
-from covey.world.visibility.explored import cover
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
@@ -244,7 +242,7 @@ def layers_of(run: Run) -> dict[str, Callable[[], tuple[Grid, np.ndarray]]]:
         if maps.explorable.any():
             made["first_explored"] = lambda: (truth, maps.first_explored)
             made["last_explored"] = lambda: (truth, maps.last_explored)
-        made["first_covered"] = lambda: (truth, first_covered(run))
+        made["first_covered"] = lambda: (truth, _first_covered(run))
         made["last_covered"] = lambda: (truth, maps.last_covered)
         for name, cells in (("seen_by", maps.explored_by), ("passed_by", maps.covered_by)):
             if cells is not None:
@@ -275,30 +273,13 @@ def layer_message(name: str, place: Grid, cells: np.ndarray) -> bytes:
     return pack({"type": "layer", "name": name, **place_of(place.with_cells(cells))}, {"cells": cells})
 
 
-def first_covered(run: Run) -> np.ndarray:
-    """Return the step in which a body was first over each cell, int32 (rows, columns); -1: never.
+def _first_covered(run: Run) -> np.ndarray:
+    from covey.viewer.first_covered import first_covered  # its kernels load longer than all the rest
 
-    It is as exact as the recorded poses: with a pose of every step it has the cells of ``last_covered``.
-    """
+    start = [robot.get("start", pose) for robot, pose in zip(robots_of(run), run.poses[0], strict=True)]
     assert run.maps is not None
-    truth, robots = run.maps.truth, robots_of(run)
-    discs = np.zeros((len(robots), max(len(robot["discs"]) for robot in robots), 3))
-    for i, robot in enumerate(robots):
-        discs[i, : len(robot["discs"])] = robot["discs"]
-    start = np.array([robot.get("start", pose) for robot, pose in zip(robots, run.poses[0], strict=True)], float)
-    first = np.full(truth.shape, -1, np.int32)
-    poses = np.concatenate((start[None], run.poses))
-    goal = np.zeros(truth.shape, np.bool_)
-    each = np.zeros((len(robots), truth.shape[0], -(-truth.shape[1] // 32)), np.uint32)
-    _cover_backwards(poses, steps_of(run), discs, np.array(truth.frame), goal, first, each)
-    return first
-
-
-@kernel
-def _cover_backwards(poses, steps, discs, frame, goal, first, each):
-    """Cover cells from the last step to the first: what is written last is the first step."""
-    for k in range(len(steps) - 1, -1, -1):
-        cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each)
+    discs = [robot["discs"] for robot in robots_of(run)]
+    return first_covered(run.maps.truth, np.concatenate(([start], run.poses)), steps_of(run), discs)
 
 
 def links_of(run: Run) -> np.ndarray:
