@@ -120,6 +120,35 @@ const count: Pick<LayerInfo, "style" | "values" | "legend"> = {
   legend: ({ hello }) => ({ scale: ["1 robot", `${hello.robots.length} robots`] }),
 };
 
+/** A heat map: its layer of the team, and the kind of those of robots and groups; without one it is known of the team only. */
+function heat(team: string, kind = ""): Pick<LayerInfo, "there" | "cells" | "lacks"> {
+  const cells = (model: Model): string[] => {
+    const who = model.heatOf === "robot" ? theRobot(model) : model.heatOf;
+    const name = who === "team" ? team : `${kind}:${who}`;
+    return model.hello!.layers.includes(name) ? [name] : [];
+  };
+  const lacks = ({ model }: Context): string =>
+    model.heatOf === "robot" && !theRobot(model) ? "Select a robot to see it." : cells(model).length ? "" : "Known of the team only.";
+  return { there: has(team), cells, lacks };
+}
+
+/** The largest value of a layer of counts, rounded up; found once for each of its states. */
+const counted = new WeakMap<object, [version: number, most: number]>();
+function most({ model }: Context, name: string | undefined): number {
+  const layer = name ? model.layers.get(name) : undefined;
+  if (!layer) return 2;
+  const known = counted.get(layer);
+  if (known?.[0] === layer.version) return known[1];
+  let found = 0;
+  for (const value of layer.cells) if (value > found) found = value;
+  const size = 10 ** Math.floor(Math.log10(Math.max(found, 1)));
+  const round = Math.max([1, 2, 5, 10].find((one) => one * size >= found)! * size, 2);
+  counted.set(layer, [layer.version, round]);
+  return round;
+}
+
+const VISITS = heat("visits", "visits");
+
 function seconds(value: number): string {
   return value < 600 ? `${value} s` : value < 36000 ? `${value / 60} min` : `${Math.round(value / 3600)} h`;
 }
@@ -449,8 +478,8 @@ export const LAYERS: LayerInfo[] = [
     name: "first-seen",
     group: "Heat maps",
     title: "First seen",
-    there: has("first_explored"),
-    cells: () => ["first_explored"],
+    about: "When the place was first seen; of robots and groups some steps late.",
+    ...heat("first_explored", "first_seen"),
     order: 4,
     ...age(true),
   },
@@ -458,9 +487,8 @@ export const LAYERS: LayerInfo[] = [
     name: "last-seen",
     group: "Heat maps",
     title: "Last seen",
-    about: "When some robot last saw the place; some steps late.",
-    there: has("last_explored"),
-    cells: () => ["last_explored"],
+    about: "When the place was last seen; some steps late.",
+    ...heat("last_explored", "last_seen"),
     order: 4,
     ...age(false),
   },
@@ -468,8 +496,8 @@ export const LAYERS: LayerInfo[] = [
     name: "last-covered",
     group: "Heat maps",
     title: "Last covered",
-    there: has("last_covered"),
-    cells: () => ["last_covered"],
+    about: "When some body was last over the place.",
+    ...heat("last_covered"),
     order: 4,
     ...age(false),
   },
@@ -477,9 +505,8 @@ export const LAYERS: LayerInfo[] = [
     name: "seen-by",
     group: "Heat maps",
     title: "Robots that saw it",
-    about: "Work that was done several times: how many robots have seen the place.",
-    there: has("seen_by"),
-    cells: () => ["seen_by"],
+    about: "Overlap, work that was done several times: how many robots have seen the place; of a robot, what it has seen.",
+    ...heat("seen_by", "overlap"),
     order: 4,
     ...count,
   },
@@ -488,10 +515,20 @@ export const LAYERS: LayerInfo[] = [
     group: "Heat maps",
     title: "Robots that passed it",
     about: "How many robots have passed over the place.",
-    there: has("passed_by"),
-    cells: () => ["passed_by"],
+    ...heat("passed_by"),
     order: 4,
     ...count,
+  },
+  {
+    name: "visits",
+    group: "Heat maps",
+    title: "Visits",
+    about: "How often bodies came onto the place, counted from the start.",
+    ...VISITS,
+    order: 4,
+    style: count.style,
+    values: (context) => ({ most: most(context, VISITS.cells!(context.model)[0]) }),
+    legend: (context) => ({ scale: ["1 visit", `${most(context, VISITS.cells!(context.model)[0])} visits`] }),
   },
 
   {

@@ -47,6 +47,8 @@ export class Model {
   shown: number | null = null;
   /** Numbers of the selected robots, in the order in which they were selected. */
   selected = new Set<number>();
+  /** Of whom heat maps are: "team", "robot" (the selected one), or "group NAME". */
+  heatOf = "team";
   /** Called before the listeners; a recording then brings everything to the step that is shown. */
   prepare: (() => void) | null = null;
   private listeners = new Set<() => void>();

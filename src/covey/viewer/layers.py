@@ -131,6 +131,11 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
     ``altitude:NAME``             f4      the altitude that a robot has measured [m]; NaN: unknown
     ``error:NAME``                f4      that minus the true altitude [m]
     ``interval:NAME``             f4      half its 95 % interval [m]
+    ``visits``                    int32   how often bodies have come onto the cell, see `covey.viewer.heat.Heat`
+    ``visits:WHO``                int32   the same of a robot, or of a group: ``group NAME``
+    ``first_seen:WHO``            int32   the step in which it first saw the cell, some steps late; -1: never
+    ``last_seen:WHO``             int32   the step in which it last saw the cell, some steps late; -1: never
+    ``overlap:WHO``               int32   how many of the group have seen it; how many have seen what the robot has seen
     ============================  ======  =============================================================================
     """
     state, scoring = sim.world_state, sim.scoring

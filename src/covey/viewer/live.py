@@ -16,6 +16,7 @@ from covey.viewer.description import description_of
 from covey.viewer.details import details_of
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
+from covey.viewer.heat import Heat
 from covey.viewer.hub import Client, Hub
 from covey.viewer.inspect_robot import known_of, measures
 from covey.viewer.layers import layers_of
@@ -89,6 +90,7 @@ class Live:
         self.starts: Starts | None = None
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
+        self._heat: Heat | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
@@ -104,7 +106,8 @@ class Live:
         self._sim, self._snapshot = sim, None
         self._driving.clear()
         self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
-        hello, layers, starts = {}, layers_of(sim), self.starts
+        self._heat = Heat(sim)
+        hello, layers, starts = {}, layers_of(sim) | self._heat.layers(), self.starts
         if starts is not None:
             hello = {"added": starts.added, "robots_text": starts.text}
             for event in starts.calls:
@@ -139,6 +142,8 @@ class Live:
         if sim is None:
             return
         self._snapshot = snapshot
+        if self._heat is not None:
+            self._safely(self._heat.take, snapshot)
         if snapshot.radio is not None:
             news.links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
         news.events += map(_plain, snapshot.events)

@@ -10,6 +10,7 @@ from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
 from covey.sensors import Wedge
+from covey.viewer.heat import EVERY
 from covey.viewer.layers import layers_of
 from covey.world.generators.grounds import hills
 
@@ -339,3 +340,45 @@ def test_symbols_are_large_enough_however_far_away(page_of):
     for dx, dy in ((-5, 0), (0, 5), (0, -5)):
         assert np.abs(scene.color(-20.0, 0.0, dx=dx, dy=dy) - rgb(SKY)).max() > 40
     assert np.abs(scene.color(-20.0, 0.0, dx=9) - rgb(SKY)).max() < 10
+
+
+def test_heat_maps_of_robots_groups_and_the_team(page_of):
+    starts = {"a": (-8.0, 0.0, 0.0), "b": (8.0, 0.0, np.pi)}
+    groups = [Group(name, covey.robots.pioneer3dx(), [start]) for name, start in starts.items()]
+    shown = page_of(covey.Simulation(covey.World.empty(20, 20), groups, "still"))
+    scene = Scene(shown)
+    shown.sim.do({"place": "a0", "pose": [-5, -3, 0]})
+    shown.steps(2)
+    shown.sim.do({"place": "a0", "pose": [-8, 0, 0]})
+    shown.steps(2)
+    of = shown.page.get_by_label("Heat maps of")
+    came = -7.85, 0.0  # beside the symbol of 7 pixels there is nothing of the body: it is looked at without symbols
+    shown.page.evaluate("covey.stage.robots.group.visible = false; covey.stage.robots.update = () => {}")
+    scene.alone("Visits")
+    shown.page.get_by_text("2 visits", exact=True).wait_for()
+    assert scene.shows(*came, over(on_scale(1.0), 0.85))
+    assert scene.shows(-5, -3, over(on_scale(0.0), 0.85))
+    of.select_option("of the group b")
+    assert scene.shows(*came, SKY)
+    assert scene.shows(8, 0, over(on_scale(0.0), 0.85))
+    of.select_option("of the selected robot")
+    shown.page.get_by_text("Select a robot to see it.").wait_for()
+    scene.alone("Visits", select=[0])
+    assert scene.shows(*came, over(on_scale(1.0), 0.85))
+    assert scene.shows(8, 0, SKY)
+    scene.alone("Last covered", select=[0])
+    shown.page.get_by_text("Known of the team only.").wait_for()
+    shown.steps(100)  # each robot has looked
+    behind = -9, 4  # of a0, which looks to the right, as b0 looks to the left
+    scene.alone("Last seen", select=[0])
+    assert scene.shows(*behind, SKY)
+    scene.alone("Last seen", select=[1])
+    row, column = shown.sim.world.grid.to_cells(behind)
+    ago = shown.sim.clock.step - (shown.live._heat.last[1, row, column] - 1)
+    assert 0 <= ago <= EVERY
+    assert scene.shows(*behind, over(on_scale(1.0 - ago / 200.0), 0.85))  # a scale of 20 s
+    scene.alone("Robots that saw it", select=[1])
+    assert scene.shows(*behind, over(on_scale(0.0), 0.85))
+    cells = shown.sim.scoring.exploration.cells
+    both = far_from_robots(shown.sim, cells.explored(0) & cells.explored(1), shown.sim.world.grid)
+    assert scene.shows(*both, over(on_scale(1.0), 0.85))

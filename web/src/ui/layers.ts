@@ -16,6 +16,7 @@ export function layersPanel(app: App): HTMLElement {
       const box = h("input", { type: "checkbox", onchange: () => app.stage.show(info.name, box.checked) });
       const more = h("div", { class: "legend" });
       groups.get(info.group)!.append(h("label", { title: info.about }, box, ` ${info.title}`), more);
+      if (info.group === "Heat maps" && groups.get(info.group)!.children.length === 3) groups.get(info.group)!.children[0].after(heatOf(app));
       if (info.name === "trails") groups.get(info.group)!.append(trailLength(app));
       rows.set(info.name, { info, box, more, told: "" });
     }
@@ -41,6 +42,23 @@ export function layersPanel(app: App): HTMLElement {
     }
   });
   return list;
+}
+
+/** Chooses of whom heat maps are. */
+function heatOf({ model }: App): HTMLElement | string {
+  const { layers, robots } = model.hello!;
+  if (!layers.some((name) => name.startsWith("visits:"))) return "";
+  const groups = [...new Set(robots.map((robot) => robot.group))].map((name) => `group ${name}`);
+  const choice = h(
+    "select",
+    { "aria-label": "Heat maps of", onchange: () => ((model.heatOf = choice.value), model.changed()) },
+    h("option", { value: "team" }, "of the team"),
+    ...(groups.length > 1 ? groups.map((name) => h("option", { value: name }, `of the ${name}`)) : []),
+    h("option", { value: "robot" }, "of the selected robot"),
+  );
+  choice.value = model.heatOf;
+  if (choice.selectedIndex < 0) choice.value = model.heatOf = "team";
+  return choice;
 }
 
 const LENGTHS = [5, 10, 20, 60, 180, 600, 3600];

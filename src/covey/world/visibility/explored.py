@@ -158,6 +158,10 @@ class ExploredTruth:
         """Return the cells, bool (rows, columns), that a robot (None: the team) has explored."""
         return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
 
+    def left(self, robot: int) -> np.ndarray:
+        """Return what a robot has not explored yet, uint16 (rows / 4, columns / 4), see `cell_bits`. A view."""
+        return self._left[robot]
+
     @property
     def seen_by(self) -> np.ndarray:
         """Return the number of robots that have explored each cell, int32 (rows, columns)."""

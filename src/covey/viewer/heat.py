@@ -1,0 +1,263 @@
+"""`Heat`: when each robot saw each cell, and how often it came there, counted from the first step on.
+
+It counts while a page can be opened, whether somebody looks or not: who comes late sees the whole run. It only reads
+the simulation.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.beams import beam_directions, mark_beam, sensor_in_grid
+from covey.geometry.raycast import cast_many
+from covey.geometry.se2 import compose
+from covey.kernel import kernel
+from covey.mapping.records import ElevationMapping
+from covey.results.snapshot import Snapshot
+from covey.runtime.simulation import Simulation
+from covey.viewer.layers import Layer
+from covey.world.visibility.beam_culling import BLOCK
+from covey.world.visibility.explorable_ground import GroundCells
+from covey.world.visibility.explored import ExploredTruth
+
+MOST_CELLS = 20_000_000
+"""Robots times cells above which only the visits of the team are counted; else each takes 10 bytes at most."""
+EVERY = 100
+"""Steps by which the first and the last look of a robot may be off; the number of robots if that is more."""
+
+
+class Heat:
+    """What each robot saw and where it was, by cell.
+
+    Args:
+        sim: the simulation, before its first step.
+
+    Attributes:
+        visits: how often bodies of the team came onto each cell, int32 (rows, columns); the start is the first time.
+        each: the same for each robot, uint16 (n, rows, columns); without robots if there are too many cells.
+        first, last: the step in which each robot first and last saw a cell, plus 1; 0: never. int32 (n, rows, columns).
+    """
+
+    def __init__(self, sim: Simulation):
+        self._sim, self._grid, n = sim, sim.world_state.grid, len(sim.names)
+        self._explored, shape = sim.scoring.exploration.cells, self._grid.shape
+        self.visits = np.zeros(shape, np.int32)
+        few = n * self._grid.cells.size <= MOST_CELLS
+        sees = few and self._explored is not None
+        self.each = np.zeros((n * few, *shape), np.uint16)
+        self.first, self.last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
+        self._every = max(EVERY, n)  # one robot per step at most
+        self._due = np.arange(n)
+        kinds = ElevationMapping.uses if sim.world.ground is not None else ()
+        self._lidars = [bank for bank in sim.sensing.banks if sees and bank.record.kind == "lidar"]
+        self._others = [bank for bank in sim.sensing.banks if sees and bank.record.kind in kinds]
+        self._directions = [beam_directions(bank.record.angles) for bank in self._lidars]
+        self._ground = GroundCells(sim.world) if self._others else None
+        self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []
+        self._mark = np.zeros(shape if self._lidars else (0, 0), np.uint8)
+        self._pose = sim.state.pose.copy()
+        self._count(np.full_like(self._pose, np.nan), self._pose)
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Take in a step."""
+        sim, step = self._sim, snapshot.step
+        before, self._pose = self._pose, snapshot.pose.copy()
+        for event in snapshot.events:
+            if event.kind == "placed":  # it was carried, and has passed over nothing
+                before[sim.names.index(event.robot)] = np.nan
+        self._count(before, self._pose)
+        if self._explored is None or not len(self.first):
+            return
+        if (i := step % self._every) < len(self.first):
+            note_new(self._explored.left(i), self._left[i], self.first[i], self.last[i], step + 1)
+        if self._due.min() > step:
+            return
+        looking = np.zeros(len(self._due), np.bool_)
+        for bank, directions in zip(self._lidars, self._directions, strict=True):
+            if bank.samples:
+                self._look(bank, directions, step, looking)
+        for bank in self._others:
+            if bank.samples:
+                self._look_at_ground(bank, step, looking)
+        self._due[looking] = step + self._every
+
+    def layers(self) -> dict[str, Callable[[], Layer]]:
+        """Return the layers that it adds to those of `covey.viewer.layers.layers_of`, see there."""
+        grid, explored, groups = self._grid, self._explored, {group.name: group.names for group in self._sim.groups}
+        made = {"visits": lambda: Layer("visits", grid, lambda: self.visits)}
+
+        def add(kind: str, name: str, cells: Callable[[], np.ndarray]) -> None:
+            made[f"{kind}:{name}"] = lambda: Layer(f"{kind}:{name}", grid, cells)
+
+        for name, robots in parts_of(self._sim.names, groups).items():
+            if len(self.each):
+                add("visits", name, lambda robots=robots: self.each[robots].sum(axis=0, dtype=np.int32))
+            if explored is not None and len(self.first):
+                add("first_seen", name, lambda robots=robots: _earliest(self.first[robots]))
+                add("last_seen", name, lambda robots=robots: self.last[robots].max(axis=0) - 1)
+                add("overlap", name, lambda robots=robots: self._overlap(explored, robots))
+        return made
+
+    def _overlap(self, explored: ExploredTruth, robots: list[int]) -> np.ndarray:
+        """Return how many robots of a group have seen each cell; of one robot, how many have seen what it has seen."""
+        if len(robots) == 1:
+            return explored.seen_by * explored.explored(robots[0])
+        return sum((explored.explored(i).astype(np.int32) for i in robots), np.zeros(self._grid.shape, np.int32))
+
+    def _count(self, before: np.ndarray, pose: np.ndarray) -> None:
+        count_entries(before, pose, self._sim.model.discs, self._grid.frame, self.visits, self.each)
+
+    def _look(self, bank: Any, directions: np.ndarray, step: int, looking: np.ndarray) -> None:
+        """Note what the lidars of the robots that are due see in their newest scan."""
+        sample, record = bank.samples[-1], bank.record
+        for row in np.flatnonzero(self._due[bank.members] <= step).tolist():
+            i = int(bank.members[row])
+            pose = sample.pose[i]
+            if sample.readings is not None:
+                ranges = np.ascontiguousarray(sample.readings.truth[row], np.float64)
+            else:
+                x, y, heading = compose(pose, record.mount).tolist()
+                walls, rays = (self._sim.world_state.skip, self._grid.frame), len(record.angles)
+                at = np.full(rays, x), np.full(rays, y), heading + np.asarray(record.angles)
+                ranges = cast_many(*walls, *at, record.range_m)
+            looking[i] = True
+            place = self._grid.frame, pose, np.array(record.mount, float)
+            see(self.last[i], self._mark, *place, directions, ranges, step + 1)
+
+    def _look_at_ground(self, bank: Any, step: int, looking: np.ndarray) -> None:
+        assert self._ground is not None
+        sample = bank.samples[-1]
+        due = self._due[bank.members] <= step
+        if not due.any():
+            return
+        row, points = sample.readings.seen(sample.pose[bank.members])
+        row, points = row[due[row]], points[due[row]]
+        which, cells = self._ground.at(points)
+        self.last.reshape(len(self.last), -1)[bank.members[row[which]], cells] = step + 1
+        looking[bank.members[due]] = True
+
+
+def parts_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+    """Return of whom there are layers, and their robots: each robot, and each group if there are several.
+
+    Examples:
+        >>> parts_of(["a0", "a1", "b0"], {"a": ["a0", "a1"], "b": ["b0"]})
+        {'a0': [0], 'a1': [1], 'b0': [2], 'group a': [0, 1], 'group b': [2]}
+    """
+    several = groups if len(groups) > 1 else {}
+    return {name: [i] for i, name in enumerate(names)} | {
+        f"group {group}": [names.index(name) for name in its] for group, its in several.items()
+    }
+
+
+def _earliest(first: np.ndarray) -> np.ndarray:
+    """Return the least of steps plus 1, (k, rows, columns), as steps; 0, never, counts as the largest, and gives -1."""
+    return (first - 1).view(np.uint32).min(axis=0).view(np.int32)
+
+
+@kernel
+def note_new(left, before, first, last, step):
+    """Set the step in the cells that a robot has explored since the last call, and bring ``before`` up to date.
+
+    Args:
+        left, before: see `ExploredTruth.left`.
+        first, last: int32 (rows, columns); set where they are 0.
+    """
+    for row in range(left.shape[0]):
+        for block in range(left.shape[1]):
+            new = before[row, block] & ~left[row, block]
+            before[row, block] = left[row, block]
+            for bit in range(BLOCK * BLOCK if new else 0):
+                if (new >> bit) & 1:
+                    y, x = BLOCK * row + bit // BLOCK, BLOCK * block + bit % BLOCK
+                    if first[y, x] == 0:
+                        first[y, x] = step
+                    if last[y, x] == 0:
+                        last[y, x] = step
+
+
+@kernel
+def see(last, mark, frame, pose, mount, directions, ranges, step):
+    """Set the step in the cells that beams cross.
+
+    Args:
+        last: int32 (rows, columns).
+        mark: uint8 (rows, columns), zeros; they are zeros again at the end.
+        frame, pose, mount: see `covey.geometry.beams.sensor_in_grid`.
+        directions: unit vectors of the beams, (rays, 2). ranges: their lengths [m], (rays,).
+    """
+    u, v, c, s = sensor_in_grid(frame, pose, mount)
+    box = np.array([mark.shape[0], -1, mark.shape[1], -1], np.int64)
+    for i in range(ranges.shape[0]):
+        length = ranges[i] / frame[4]
+        if length > 0.0 and length < np.inf:
+            x, y = directions[i, 0], directions[i, 1]
+            mark_beam(mark, u, v, u + length * (c * x - s * y), v + length * (s * x + c * y), box)
+    for row in range(box[0], box[1] + 1):
+        for column in range(box[2], box[3] + 1):
+            if mark[row, column]:
+                mark[row, column] = 0
+                last[row, column] = step
+
+
+@kernel
+def count_entries(before, pose, discs, frame, visits, each):
+    """Add 1 in the cells onto which bodies have come: cells whose centres a disc swept, and on which none stood before.
+
+    Args:
+        before, pose: poses (n, 3); a pose before that is NaN was nowhere, and nothing is swept.
+        discs: (n, k, 3): x, y, radius [m] on the body; radius 0 for none.
+        frame: see `Grid.frame`.
+        visits: int32 (rows, columns), of all robots.
+        each: uint16 (n, rows, columns), of each robot; or without robots. It ends at 65535.
+    """
+    discs_now, discs_then = np.empty((discs.shape[1], 3)), np.empty((discs.shape[1], 3))
+    for i in range(pose.shape[0]):
+        nowhere = np.isnan(before[i, 0])
+        if before[i, 0] == pose[i, 0] and before[i, 1] == pose[i, 1] and before[i, 2] == pose[i, 2]:
+            continue
+        _in_grid(frame, pose[i], discs[i], discs_now)
+        _in_grid(frame, pose[i] if nowhere else before[i], discs[i], discs_then)
+        for k in range(discs.shape[1]):
+            radius = discs_now[k, 2]
+            if radius <= 0.0:
+                continue
+            low = max(int(np.ceil(min(discs_now[k, 1], discs_then[k, 1]) - radius)), 0)
+            high = min(int(np.floor(max(discs_now[k, 1], discs_then[k, 1]) + radius)), visits.shape[0] - 1)
+            left = max(int(np.ceil(min(discs_now[k, 0], discs_then[k, 0]) - radius)), 0)
+            right = min(int(np.floor(max(discs_now[k, 0], discs_then[k, 0]) + radius)), visits.shape[1] - 1)
+            for row in range(low, high + 1):
+                for column in range(left, right + 1):
+                    if not _swept(discs_then[k], discs_now[k], column, row):
+                        continue
+                    known = False
+                    for j in range(discs.shape[1]):
+                        stood = not nowhere and _swept(discs_then[j], discs_then[j], column, row)
+                        known |= stood or (j < k and _swept(discs_then[j], discs_now[j], column, row))
+                    if not known:
+                        visits[row, column] += 1
+                        if each.shape[0] and each[i, row, column] < 65535:
+                            each[i, row, column] += 1
+
+
+@kernel(inline=True)
+def _in_grid(frame, pose, discs, out):
+    """Write column, row and radius [cells] of each disc of a body; whole numbers are centres of cells."""
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    for k in range(discs.shape[0]):
+        x = pose[0] - frame[0] + c * discs[k, 0] - s * discs[k, 1]
+        y = pose[1] - frame[1] + s * discs[k, 0] + c * discs[k, 1]
+        out[k, 0] = (frame[2] * x + frame[3] * y) / frame[4] - 0.5
+        out[k, 1] = (frame[2] * y - frame[3] * x) / frame[4] - 0.5
+        out[k, 2] = discs[k, 2] / frame[4]
+
+
+@kernel(inline=True)
+def _swept(a, b, x, y):
+    """Return whether a point is within the radius of the way of a disc from a to b."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    squared = dx * dx + dy * dy
+    t = 0.0 if squared == 0.0 else min(max(((x - a[0]) * dx + (y - a[1]) * dy) / squared, 0.0), 1.0)
+    ex, ey = x - a[0] - t * dx, y - a[1] - t * dy
+    return ex * ex + ey * ey <= b[2] * b[2]
