@@ -9,6 +9,7 @@ from covey.mapping.localization import Noise
 from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
+from covey.scenario.load import parse_scenario
 from covey.sensors import Wedge
 from covey.viewer.heat import EVERY
 from covey.viewer.layers import layers_of
@@ -235,6 +236,37 @@ def test_perspective_shows_walls_with_their_height(page_of, maze):
             return
         scene.page.wait_for_timeout(50)
     raise AssertionError("there is no wall")
+
+
+def test_what_walls_hide_is_faint_in_perspective(page_of):
+    """The camera looks from the south, 0.9 rad above the ground: 1 m behind a wall, it sees what is above 1.26 m."""
+    text = """
+    world: {workspace_m: [[-6, -6], [6, -6], [6, 6], [-6, 6]], walls_m: [[[-5, 0], [5, 0]]], resolution_m: 0.1}
+    robots: [{name: s, robot: disc, count: 6, controller: still,
+              start: [[-4, 1, 0], [4, 1, 0], [-4, -3, 0], [4, -3, 0], [-4, 5, 0], [4, 5, 0]]}]
+    radio: {range_m: 8.1}
+    """
+    shown = page_of(parse_scenario(text).build())
+    scene = Scene(shown)
+    shown.steps(1)
+    scene.alone("Walls", "Links", "Numbers")
+    scene.page.get_by_role("button", name="Perspective").click()
+    shown.until("covey.view.perspective && covey.model.arrays.has('link')")
+    opacity = """([x, y, dx]) => new Promise(done => { covey.view.draw(); requestAnimationFrame(() => requestAnimationFrame(() => {
+      const { pen, view } = { pen: covey.stage.pen, view: covey.view }, ratio = view.renderer.getPixelRatio();
+      const [u, v] = view.pixel(x, y), n = 7;
+      const data = pen.g.getImageData(Math.round((u + dx) * ratio) - 3, Math.round(v * ratio) - 3, n, n).data;
+      done(Math.max(...data.filter((_, k) => k % 4 === 3)));
+    })) })"""
+
+    def at(x, y, dx=0):
+        return scene.page.evaluate(opacity, [x, y, dx])
+
+    for dx, x, most in ((14, -4.0, 0.6), (0, 0.0, 0.4)):  # the number of a robot with its edge, the middle of a link
+        behind, before, beyond = (at(x, y, dx) for y in (1.0, -3.0, 5.0))
+        assert 20 < behind < most * min(before, beyond), (behind, before, beyond)
+    scene.page.get_by_role("checkbox", name="Walls", exact=True).uncheck()
+    assert at(0.0, 1.0) > 0.7 * before
 
 
 def test_a_landscape_has_its_altitudes_as_colours(page_of):

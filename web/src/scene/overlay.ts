@@ -1,6 +1,13 @@
 /** Lines, marks and words over the scene: a transparent canvas, drawn in pixels at places of the world. */
 
+import type { Hides } from "./hiding";
 import type { View } from "./view";
+
+/** Opacity of what something hides, and length of the pieces of lines [pixel] of which each is hidden or not. */
+const FAINT = 0.22;
+const PIECE = 8;
+/** Number of pieces in a picture after which a line is hidden or not from point to point. */
+const MOST = 20_000;
 
 export type Point = readonly [x: number, y: number];
 
@@ -9,7 +16,10 @@ export class Pen {
   readonly g: CanvasRenderingContext2D;
   /** Altitude of the ground [m] at a place. */
   altitude: (x: number, y: number) => number = () => 0;
+  /** Whether something hides a place; null: nothing does. */
+  hides: Hides | null = null;
   private taken = new Set<string>();
+  private pieces = 0;
 
   constructor(
     readonly view: View,
@@ -28,6 +38,7 @@ export class Pen {
     this.g.clearRect(0, 0, width, height);
     this.g.lineCap = this.g.lineJoin = "round";
     this.taken.clear();
+    this.pieces = 0;
     this.view.ready();
   }
 
@@ -39,14 +50,53 @@ export class Pen {
   line(points: readonly Point[], color: string, width = 1.5, dash: number[] = [], closed = false): void {
     if (points.length < 2) return;
     const g = this.g;
-    g.beginPath();
-    points.forEach(([x, y], k) => (k ? g.lineTo(...this.at(x, y)) : g.moveTo(...this.at(x, y))));
-    if (closed) g.closePath();
     g.setLineDash(dash);
     g.lineWidth = width;
     g.strokeStyle = color;
-    g.stroke();
+    if (this.hides) this.partly(closed ? [...points, points[0]] : points);
+    else {
+      g.beginPath();
+      points.forEach(([x, y], k) => (k ? g.lineTo(...this.at(x, y)) : g.moveTo(...this.at(x, y))));
+      if (closed) g.closePath();
+      g.stroke();
+    }
     g.setLineDash([]);
+  }
+
+  /** Strokes a line; pieces that something hides are faint. */
+  private partly(points: readonly Point[]): void {
+    const g = this.g;
+    const runs: [hidden: boolean, places: [number, number][]][] = [];
+    for (let k = 1; k < points.length; k++) {
+      const [[x0, y0], [x1, y1]] = [points[k - 1], points[k]];
+      const [[u0, v0], [u1, v1]] = [this.at(x0, y0), this.at(x1, y1)];
+      const count = this.pieces > MOST ? 1 : Math.min(Math.max(Math.ceil(Math.hypot(u1 - u0, v1 - v0) / PIECE), 1), 400);
+      this.pieces += count;
+      for (let j = 0; j < count; j++) {
+        const on = (t: number): Point => [x0 + (t / count) * (x1 - x0), y0 + (t / count) * (y1 - y0)];
+        const hidden = this.hidden(...on(j + 0.5));
+        if (runs.at(-1)?.[0] !== hidden) runs.push([hidden, [this.at(...on(j))]]);
+        runs.at(-1)![1].push(this.at(...on(j + 1)));
+      }
+    }
+    for (const [hidden, places] of runs)
+      this.faintly(hidden, () => {
+        g.beginPath();
+        places.forEach(([u, v], k) => (k ? g.lineTo(u, v) : g.moveTo(u, v)));
+        g.stroke();
+      });
+  }
+
+  private hidden(x: number, y: number): boolean {
+    return this.hides?.(x, y, this.altitude(x, y) + 0.1) ?? false;
+  }
+
+  /** Draws something that may be hidden. */
+  private faintly(hidden: boolean, draw: () => void): void {
+    const opacity = this.g.globalAlpha;
+    if (hidden) this.g.globalAlpha = FAINT * opacity;
+    draw();
+    this.g.globalAlpha = opacity;
   }
 
   /** Fills an area; `alpha` is its opacity. */
@@ -63,6 +113,10 @@ export class Pen {
 
   /** A circle of a radius [pixel]. */
   ring(x: number, y: number, radius: number, color: string, width = 2, fill?: string, dash: number[] = []): void {
+    this.faintly(this.hidden(x, y), () => this.circle(x, y, radius, color, width, fill, dash));
+  }
+
+  private circle(x: number, y: number, radius: number, color: string, width: number, fill: string | undefined, dash: number[]): void {
     const g = this.g;
     g.beginPath();
     g.arc(...this.at(x, y), Math.max(radius, 0.5), 0, 2 * Math.PI);
@@ -85,13 +139,15 @@ export class Pen {
     g.beginPath();
     points.forEach(([dx, dy], k) => (k ? g.lineTo(px + dx, py - dy) : g.moveTo(px + dx, py - dy)));
     if (closed) g.closePath();
-    if (fill) {
-      g.fillStyle = fill;
-      g.fill();
-    }
     g.lineWidth = width;
     g.strokeStyle = color;
-    g.stroke();
+    this.faintly(this.hidden(x, y), () => {
+      if (fill) {
+        g.fillStyle = fill;
+        g.fill();
+      }
+      g.stroke();
+    });
   }
 
   /** Words with an edge, `dx`, `dy` pixels from a place; unless they must be there, they give way to earlier ones. */
@@ -111,8 +167,10 @@ export class Pen {
     g.textBaseline = "middle";
     g.lineWidth = 3;
     g.strokeStyle = edge;
-    g.strokeText(text, left, top);
     g.fillStyle = color;
-    g.fillText(text, left, top);
+    this.faintly(this.hidden(x, y), () => {
+      g.strokeText(text, left, top);
+      g.fillText(text, left, top);
+    });
   }
 }

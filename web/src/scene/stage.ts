@@ -2,11 +2,12 @@
 
 import { DirectionalLight, HemisphereLight } from "three";
 import type { App } from "../app";
-import { LAYERS, type Context, type LayerInfo } from "../layers";
+import { altitudes, LAYERS, type Context, type LayerInfo } from "../layers";
 import { THEMES } from "../theme";
 import { h } from "../ui/dom";
 import { CellMesh } from "./cells";
 import { altitudeIn, GroundMesh } from "./ground";
+import { hiding, type Hides } from "./hiding";
 import { marks } from "./marks";
 import { Pen } from "./overlay";
 import { pointer } from "./pointer";
@@ -105,13 +106,13 @@ export class Stage {
     this.meshes.clear();
     for (const one of [this.ground, this.walls]) if (one) this.remove(one);
     this.ground = this.walls = null;
-    for (const old of [this.robots?.group, this.trails?.lines]) if (old) this.view.scene.remove(old);
+    for (const old of [this.robots?.group, this.trails?.group]) if (old) this.view.scene.remove(old);
     this.robots?.dispose();
     this.trails?.dispose();
     if (!this.app.model.hello) return;
     this.robots = new Robots(this.app.model);
     this.trails = new Trails(this.app.model);
-    this.view.scene.add(this.trails.lines, this.robots.group);
+    this.view.scene.add(this.trails.group, this.robots.group);
   }
 
   /** Brings the scene up to date; called before each drawing. */
@@ -153,7 +154,7 @@ export class Stage {
       this.meshes.delete(key);
     }
     this.robots?.update(this.view, altitude);
-    this.trails?.update(this.shown.has("trails") ? this.trail_s : 0, altitude);
+    this.trails?.update(this.shown.has("trails") ? this.trail_s : 0, altitude, this.view.perspective);
   }
 
   /** Brings the ground, and the walls of the perspective view, up to date. */
@@ -193,10 +194,21 @@ export class Stage {
     this.paint(this.pen);
   }
 
+  /** What the walls and hills that are shown hide; null: nothing. */
+  private hides(): Hides | null {
+    const { model } = this.app;
+    const [eye, truth] = [this.view.eye, model.layers.get("truth")];
+    if (!eye || !truth) return null;
+    const height = this.shown.has("truth") ? model.hello!.world.wall_height_m : 0;
+    const top = this.ground ? altitudes(model)[1] : 0;
+    return hiding(eye, truth, height, (x, y) => this.altitude(x, y), top, this.ground !== null);
+  }
+
   /** Draws lines, marks and words with a pen. */
   paint(pen: Pen): void {
     if (!this.app.model.hello || !this.robots) return;
     const context = this.context;
+    pen.hides = this.hides();
     for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(pen, context);
     marks(pen, context);
     for (const overlay of this.overlays) overlay(pen);

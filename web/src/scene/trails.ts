@@ -1,15 +1,20 @@
 /** Where the robots have been of late: a ring of line pieces, to which only new ones are added. */
 
-import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, LineSegments, ShaderMaterial } from "three";
+import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, GreaterDepth, Group, LineSegments, ShaderMaterial } from "three";
 import type { Model } from "../model";
 import { robotColor } from "../theme";
 
 /** Largest number of pieces of all robots together, and of one. */
 const MOST = 40_000;
 const EACH = 400;
+/** Height of the lines over the ground [m], so that it does not hide them. */
+const ABOVE_M = 0.1;
 
 export class Trails {
-  readonly lines: LineSegments<BufferGeometry, ShaderMaterial>;
+  readonly group = new Group();
+  private lines: LineSegments<BufferGeometry, ShaderMaterial>;
+  /** The same lines where walls and hills hide them. */
+  private hidden: LineSegments<BufferGeometry, ShaderMaterial>;
   private slots: number;
   private at = 0;
   private last = -1; // step of the newest piece's end
@@ -43,7 +48,7 @@ export class Trails {
         transparent: true,
         depthTest: false,
         depthWrite: false,
-        uniforms: { now: { value: 0 }, span: { value: 1 } },
+        uniforms: { now: { value: 0 }, span: { value: 1 }, most: { value: 0.9 } },
         vertexShader: `
           attribute float when; attribute vec3 tint; varying float age; varying vec3 hue; uniform float now, span;
           void main() {
@@ -51,16 +56,25 @@ export class Trails {
             gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
           }`,
         fragmentShader: `
-          varying float age; varying vec3 hue;
-          void main() { if (age < 0.0 || age > 1.0) discard; gl_FragColor = vec4(hue, 0.9 - 0.75 * age); }`,
+          varying float age; varying vec3 hue; uniform float most;
+          void main() { if (age < 0.0 || age > 1.0) discard; gl_FragColor = vec4(hue, most * (1.0 - 0.83 * age)); }`,
       }),
     );
     geometry.setDrawRange(0, 0);
-    this.lines.frustumCulled = false;
-    this.lines.renderOrder = 15;
+    const faint = this.lines.material.clone();
+    Object.assign(faint, { depthTest: true, depthFunc: GreaterDepth });
+    faint.uniforms = { ...this.lines.material.uniforms, most: { value: 0.25 } };
+    this.hidden = new LineSegments(geometry, faint);
+    for (const lines of [this.lines, this.hidden]) {
+      lines.frustumCulled = false;
+      lines.renderOrder = 15;
+      this.group.add(lines);
+    }
   }
 
-  update(length_s: number, altitude: (x: number, y: number) => number): void {
+  /** Brings them up to date; `deep`: walls and hills hide them. */
+  update(length_s: number, altitude: (x: number, y: number) => number, deep: boolean): void {
+    this.lines.material.depthTest = this.hidden.visible = deep;
     const { history, hello } = this.model;
     const step = this.model.step();
     const span = Math.max(length_s / hello!.step_s, 1);
@@ -68,7 +82,7 @@ export class Trails {
     const uniforms = this.lines.material.uniforms;
     uniforms.now.value = step;
     uniforms.span.value = span;
-    this.lines.visible = length_s > 0;
+    this.group.visible = length_s > 0;
     if (!history.length || length_s <= 0) return;
     const wanted = Math.max(step - span, history[0].step);
     const anew = length_s !== this.length_s || this.first > wanted + stride || this.last > step || this.last < wanted;
@@ -100,7 +114,7 @@ export class Trails {
 
   dispose(): void {
     this.lines.geometry.dispose();
-    this.lines.material.dispose();
+    for (const lines of [this.lines, this.hidden]) lines.material.dispose();
   }
 
   private add(from: number, a: Float32Array, to: number, b: Float32Array, altitude: (x: number, y: number) => number): void {
@@ -111,7 +125,7 @@ export class Trails {
     for (let i = 0; i < this.n; i++) {
       const at = begin + 2 * i;
       const [x0, y0, x1, y1] = [a[3 * i], a[3 * i + 1], b[3 * i], b[3 * i + 1]];
-      places.set([x0, y0, altitude(x0, y0), x1, y1, altitude(x1, y1)], 3 * at);
+      places.set([x0, y0, altitude(x0, y0) + ABOVE_M, x1, y1, altitude(x1, y1) + ABOVE_M], 3 * at);
       times[at] = from;
       times[at + 1] = to;
     }

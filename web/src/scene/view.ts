@@ -51,6 +51,11 @@ export class View {
     return this.perspective ? this.deep : this.flat;
   }
 
+  /** Where the camera of the perspective view is [m]; null: the view is flat. */
+  get eye(): Vector3 | null {
+    return this.perspective ? this.deep.position : null;
+  }
+
   background(color: string): void {
     this.scene.background = new Color(color);
     this.draw();

@@ -64,7 +64,7 @@ function composed(app: App, canvas: HTMLCanvasElement): HTMLCanvasElement {
 function svg(app: App): string {
   const { view, stage, model } = app;
   const { clientWidth: width, clientHeight: height } = view.canvas;
-  const things = [stage.robots?.group, stage.trails?.lines];
+  const things = [stage.robots?.group, stage.trails?.group];
   for (const one of things) if (one) one.visible = false;
   view.renderer.render(view.scene, view.camera);
   const cells = view.canvas.toDataURL("image/png");
