@@ -2,11 +2,13 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 
+import pytest
 from websockets.sync.client import connect
 
 import covey
@@ -44,7 +46,8 @@ def test_layers_can_be_looked_at_after_the_end():
         assert not thread.is_alive()
 
 
-def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_left(tmp_path):
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_left_or_at_ctrl_c(tmp_path, interrupted):
     (tmp_path / "short.yaml").write_text(SHORT)
     command = [sys.executable, "-m", "covey", "run", "short.yaml", "--live", "--no-pictures", "--speed", "5"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -61,11 +64,18 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
             assert any("the run has ended; its page stays" in line for line in process.stderr)
             time.sleep(0.5)
             assert process.poll() is None
-        out, _ = process.communicate(timeout=60)
+            if interrupted:
+                process.send_signal(signal.SIGINT)
+                process.wait(60)
+        out, said = process.communicate(timeout=60)
         assert "run folder" in out
+        assert "Traceback" not in said
+        assert process.returncode == 3  # ended without the goal
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+    (run,) = (tmp_path / "runs" / "short").iterdir()
+    assert covey.Run(run).status == "timeout"
 
 
 def ask(socket, **message):

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,17 @@ ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+
+
+AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
+needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: cd web && npm ci")
+
+
+def barriers(page):
+    """Return what keeps people out of a page, after axe-core; its context must have ``bypass_csp``."""
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found["violations"]]
 
 
 @pytest.fixture(scope="module")  # Playwright holds an event loop in this thread: no test of another module may meet it
@@ -101,13 +113,15 @@ def page_of(browser):
     """Return a function that runs a simulation in a thread and opens its page, which has drawn the first frame.
 
     ``page_of(sim)``: the simulation, paused; of a scenario with ``folder``, its run. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
-    (False: the address that only lets watch), ``until_s``, and those of Playwright's ``browser.new_context``, such as
+    (False: the address that only lets watch), ``until_s``, ``script`` (JavaScript that is run before the page's), and those of Playwright's ``browser.new_context``, such as
     ``viewport={"width": 400, "height": 800}``. An error in the page fails the test.
     """
     errors: list[str] = []
     with ExitStack() as stack:
 
-        def open_page(what, *, folder=None, playing=False, factor=None, edits=True, until_s=600.0, **context):
+        def open_page(
+            what, *, folder=None, playing=False, factor=None, edits=True, until_s=600.0, script="", **context
+        ):
             live = Live(factor, playing)
 
             def run():
@@ -124,6 +138,7 @@ def page_of(browser):
             stack.callback(pages.close)
             pages.set_default_timeout(10_000)
             page = pages.new_page()
+            page.add_init_script(script)
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.on("console", lambda said: said.type == "error" and errors.append(said.text))
             page.goto(server.url if edits else server.view_url)

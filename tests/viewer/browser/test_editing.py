@@ -290,15 +290,30 @@ def test_a_robot_is_driven_by_keys_and_lapses(page_of):
 INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => JSON.parse(e.text))"
 
 
+GAMEPAD = "window.pads = []; navigator.getGamepads = () => window.pads"
+
+
 def test_a_robot_is_driven_by_a_gamepad(page_of):
-    shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
-    shown.page.evaluate("navigator.getGamepads = () => [{ connected: true, axes: [-0.5, -1] }]")
+    shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0, script=GAMEPAD)
     press(shown, "Drive")
+    shown.page.evaluate("pads = [null, { connected: true, axes: [-0.5, -1] }]")
     done(shown, "driven")
-    (deed,) = [deed for deed in shown.page.evaluate(INPUTS) if deed.get("twist")]
-    assert (deed["drive"], deed["twist"]) == ("scout0", [0.5, 0.5])
-    press(shown, "Drive")
+    assert shown.sim.inputs.driven(shown.sim.commands)[0].tolist() == [0.5, 0.0, 0.5]
+    shown.page.evaluate("pads[1].axes = [0.05, 0.1]")  # the stick is let go: it rests near its middle
     done(shown, "drive_over")
+    shown.page.evaluate("pads[1].axes = [0, 0.5]")
+    done(shown, "driven", 3)
+    shown.page.evaluate("pads = [null, null]")  # the gamepad is unplugged
+    done(shown, "drive_over", 2)
+    deeds = [deed for deed in shown.page.evaluate(INPUTS) if "drive" in deed]
+    assert [(deed["drive"], deed.get("twist")) for deed in deeds] == [
+        ("scout0", [0.5, 0.5]),
+        ("scout0", [0, 0]),
+        ("scout0", None),
+        ("scout0", [-0.25, 0]),
+        ("scout0", [0, 0]),
+        ("scout0", None),
+    ]
 
 
 def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of):

@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import pytest
-from tests.viewer.browser.conftest import until
+from tests.viewer.browser.conftest import barriers, needs_axe, until
 from tests.viewer.test_study import PLAIN, SLOW
 
 from covey.experiments import run
@@ -99,6 +99,52 @@ def test_the_gallery_fits_and_shows_pictures(browser, tmp_path, width):
         picture = page.get_by_role("listitem").filter(has_text="Maze").locator("img")
         until(lambda: picture.evaluate("image => image.naturalWidth"), "the picture", page=page)
         assert page.evaluate("document.querySelector('#app').scrollWidth") <= width
+
+
+SIZES = pytest.mark.parametrize(("width", "theme"), [(980, "light"), (980, "dark"), (400, "light")])
+
+
+def look(width, theme):
+    return {"viewport": {"width": width, "height": 800}, "color_scheme": theme, "bypass_csp": True}
+
+
+@needs_axe
+@SIZES
+def test_a_screen_reader_finds_its_way_in_the_gallery_and_its_form(browser, tmp_path, width, theme):
+    with (
+        Gallery(tmp_path) as gallery,
+        Server(gallery) as server,
+        opened(browser, server.url, **look(width, theme)) as page,
+    ):
+        page.get_by_role("heading", name="Maze", exact=True).wait_for()
+        assert not barriers(page)
+        page.get_by_role("button", name="Maze", exact=True).click()
+        form = page.get_by_role("dialog", name="Maze")
+        form.get_by_label("Number of robots: scout").fill("2000")
+        form.get_by_role("button", name="Run", exact=True).click()
+        form.get_by_text("cannot start").wait_for()
+        form.evaluate("form => form.querySelectorAll('details').forEach((one) => (one.open = true))")
+        assert not barriers(page)
+
+
+@needs_axe
+@SIZES
+def test_a_screen_reader_finds_its_way_in_a_study(browser, tmp_path, width, theme):
+    design = Design.model_validate(PLAIN)
+    planned = plan(design)
+    lock = prepare(tmp_path / "study", design, planned)
+    with Study(design, tmp_path / "study", 2) as study, Server(study) as server:
+        study.observe(Progress(4, 0))
+        row = {"run_id": planned[1].run_id, "status": "timeout", "metrics": {"exploration_cost_m": 12.5}}
+        study.observe(Progress(4, 0, Counter(timeout=1), row))
+        bad = {"run_id": planned[2].run_id, "status": "died", "reason": "too much memory", "metrics": {}}
+        study.observe(Progress(4, 0, Counter(timeout=1, died=1), bad))
+        with opened(browser, server.url, **look(width, theme)) as page:
+            page.get_by_text("too much memory").wait_for()
+            page.get_by_role("cell", name="12.5").wait_for()
+            assert page.evaluate("document.querySelector('#app').scrollWidth") <= width
+            assert not barriers(page)
+    lock.release()
 
 
 def test_who_only_watches_has_nothing_to_press(browser, tmp_path):

@@ -165,6 +165,54 @@ def test_routes_starts_tags_trails_and_notes(page_of):
         assert min(beside) < 250, label
 
 
+def test_trails_are_as_long_as_one_chooses(page_of):
+    """A robot drives 0.5 m/s to the right for 20 s: a trail of 10 s begins 5 m behind it."""
+
+    async def drive(robot):
+        while True:
+            robot.drive(0.5, 0.0)
+            await robot.sleep(0.1)
+
+    shown = page_of(room([(-9.0, 0.0, 0.0)], drive, world=covey.World.empty(20, 4)))
+    scene = Scene(shown)
+    shown.steps(200)
+    scene.alone("Trails")
+    x = shown.sim.state.pose[0, 0]
+
+    def is_drawn(behind):
+        column = [scene.color(x - behind, 0.0, dy=k) for k in (-1, 0, 1)]
+        return bool(max(np.abs(c - rgb(SKY)).max() for c in column) > 8)
+
+    length = shown.page.get_by_role("combobox", name="Length of the trails")
+    for seconds, drawn in (("10", (True, False)), ("20", (True, True))):
+        length.select_option(seconds)
+        for _ in range(100):
+            if (is_drawn(3.0), is_drawn(7.0)) == drawn:
+                break
+            shown.page.wait_for_timeout(30)
+        assert (is_drawn(3.0), is_drawn(7.0)) == drawn, seconds
+
+
+def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
+    shown = page_of(maze())
+    scene, cells = Scene(shown), shown.sim.scoring.coverage.cells
+    shown.steps(60)
+    for label, low, high in (
+        ("First seen", "0 s", "10 s"),  # the first round time after 6 s
+        ("Last seen", "10 s ago", "now"),
+        ("Robots that saw it", "1 robot", "3 robots"),
+        ("Robots that passed it", "1 robot", "3 robots"),
+        ("Last covered", "10 s ago", "now"),
+    ):
+        scene.alone(label)
+        shown.page.wait_for_timeout(50)
+        assert shown.page.locator(".layers .ends").all_inner_texts() == [f"{low}\n{high}"], label
+    step = int(np.median(cells.last_step[cells.last_step >= 0]))
+    place = far_from_robots(shown.sim, np.abs(cells.last_step - step) <= 3, shown.sim.world.grid)
+    (row, column) = shown.sim.world.grid.to_cells(place)
+    assert scene.shows(*place, over(on_scale(1.0 - (60 - cells.last_step[row, column]) / 100.0), 0.85))
+
+
 def test_sensors_and_estimates(page_of):
     shown = page_of(room([(-2.0, 0.0, 0.0), (3.0, 3.0, 0.0)], group={"localization": Noise(sigma_m=1.0)}))
     scene, sim = Scene(shown), shown.sim

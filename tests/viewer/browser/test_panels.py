@@ -1,12 +1,11 @@
 """Inspector, plots, themes, keys, columns, and what a screen reader needs."""
 
-from pathlib import Path
-
 import pytest
+from tests.viewer.browser.conftest import barriers, needs_axe
+from tests.viewer.browser.test_editing import HILLS, STANDING, tool
 
 import covey
-
-AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
+from covey.scenario.load import parse_scenario
 
 
 def maze(**options):
@@ -42,14 +41,81 @@ def test_a_plot_shows_what_was_measured(page_of):
     shown.page.get_by_role("button", name="Remove explored share union").click()
     assert figure.count() == 0
     choice = shown.page.get_by_role("combobox", name="Plot to add")
-    for plot, name in (
-        ("links", "links"),
-        ("cpu", "processor by phase [s/s]"),
-        ("robot distance_m", "distance [m], each robot"),
-    ):
+    for plot, name in (("links", "links"), ("robot distance_m", "distance [m], each robot")):
         choice.select_option(plot)
         shown.page.get_by_role("button", name="Add plot").click()
         assert shown.page.get_by_role("figure", name=name).is_visible()
+
+
+def test_the_plot_of_traffic_is_what_was_sent(page_of):
+    """Two robots send 50 bytes, and what their radio adds, in each step of 0.1 s: more than 1 kB/s."""
+
+    async def tell(robot):
+        while True:
+            robot.send(b"x" * 50)
+            await robot.sleep(0.1)
+
+    shown = page_of(covey.Simulation(covey.World.empty(8, 8), robots=2, controller=tell, radio=covey.Radio(range_m=20)))
+    shown.steps(30)
+    add_plot(shown, "traffic")
+    before = sent(shown)
+    shown.steps(10)
+    kB_s = (sent(shown) - before) / 1000 / 1.0
+    assert kB_s > 1.0
+    figure = shown.page.get_by_role("figure", name="traffic [kB/s]")
+    shown.until(f"Math.abs({VALUE.format('traffic [kB/s]')} - {kB_s}) < 1e-3 * {kB_s}")
+    assert curve_pixels(figure, "#d55e00") > 20
+
+
+def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
+    shown = page_of(maze())
+    shown.steps(5)
+    add_plot(shown, "cpu")
+    for _ in range(3):
+        shown.steps(5)
+    figure = shown.page.get_by_role("figure", name="processor by phase [s/s]")
+    phases = [name for name in shown.sim.stopwatch.seconds if name != "outside"]
+    assert {"sense", "decide", "act"} <= set(phases)
+    shown.until(f"document.querySelector('figure[aria-label^=processor] .plot-key').childElementCount >= {len(phases)}")
+    assert sorted(figure.locator(".plot-key .key").all_inner_texts()) == sorted(phases)
+    kept = shown.page.evaluate("covey.model.measured.team.get('cpu_sense_s').at(-1)")
+    shown.between_steps()
+    assert kept == pytest.approx(shown.sim.stopwatch.seconds["sense"])
+    slowest = phases.index(max(phases, key=shown.sim.stopwatch.seconds.get))
+    colour = shown.page.evaluate(
+        f"getComputedStyle([...document.querySelectorAll('figure[aria-label^=processor] .swatch')][{slowest}]).backgroundColor"
+    )
+    assert curve_pixels(figure, colour) > 20
+
+
+VALUE = "Number(document.querySelector('figure[aria-label=\"{}\"]').dataset.value)"
+
+
+def add_plot(shown, name):
+    shown.page.get_by_role("combobox", name="Plot to add").select_option(name)
+    shown.page.get_by_role("button", name="Add plot").click()
+
+
+def sent(shown):
+    return shown.sim.communication.network.sent_bytes.sum()
+
+
+def curve_pixels(figure, colour):
+    """Return how many pixels of a plot have a colour, given as CSS."""
+    return figure.locator("canvas").evaluate(
+        """(canvas, colour) => {
+            const one = new OffscreenCanvas(1, 1).getContext("2d");
+            one.fillStyle = colour;
+            one.fillRect(0, 0, 1, 1);
+            const wanted = one.getImageData(0, 0, 1, 1).data;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let count = 0;
+            for (let k = 0; k < data.length; k += 4)
+                if (data[k + 3] > 150 && [0, 1, 2].every((c) => Math.abs(data[k + c] - wanted[c]) < 12)) count++;
+            return count;
+        }""",
+        colour,
+    )
 
 
 def test_what_the_maps_say_is_told_under_the_pointer(page_of):
@@ -100,7 +166,7 @@ def test_columns_fold_and_nothing_is_cut_off(page_of, width):
         assert box["x"] + box["width"] <= width
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: cd web && npm ci")
+@needs_axe
 @pytest.mark.parametrize(("width", "theme"), [(980, "light"), (980, "dark"), (400, "light")])
 def test_a_screen_reader_finds_its_way(page_of, width, theme):
     options = {"viewport": {"width": width, "height": 800}, "color_scheme": theme, "bypass_csp": True}
@@ -111,7 +177,22 @@ def test_a_screen_reader_finds_its_way(page_of, width, theme):
     shown.page.get_by_role("button", name="List of events").click()
     shown.page.get_by_role("button", name="Filter events").click()
     shown.steps(10)
-    shown.page.add_script_tag(path=AXE)
-    found = shown.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    told = [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found["violations"]]
-    assert not told, told
+    shown.page.get_by_role("slider", name="Time").fill("4")
+    assert not barriers(shown.page)
+
+
+@needs_axe
+@pytest.mark.parametrize(
+    ("text", "width", "theme"), [(STANDING, 980, "light"), (STANDING, 980, "dark"), (HILLS, 400, "light")]
+)
+def test_a_screen_reader_finds_its_way_in_the_edit_panel(page_of, text, width, theme):
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": theme, "bypass_csp": True}
+    shown = page_of(parse_scenario(text).build(), **options)
+    if width == 400:
+        shown.page.get_by_role("button", name="Layers, editing and plots", exact=True).click()
+    tools = shown.page.get_by_label("Tool", exact=True).locator("option").all_inner_texts()
+    assert "Wall" in tools
+    assert ("Crater" in tools) == (text == HILLS)
+    for name in tools:
+        tool(shown, name)
+        assert not barriers(shown.page), name

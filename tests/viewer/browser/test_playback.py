@@ -62,6 +62,8 @@ def test_back_shows_the_poses_that_the_simulation_had(page_of):
 def test_the_speed_is_that_of_the_gate(page_of):
     shown = page_of(maze())
     speed = shown.page.get_by_role("combobox", name="Speed")
+    factors = speed.locator("option").evaluate_all("all => all.map((one) => one.value)")
+    assert (float(factors[0]), float(factors[-2]), factors[-1]) == (0.1, 1000.0, "max")
     speed.select_option("0.5")
     shown.until("covey.model.frame.factor === 0.5")
     assert shown.live.gate.state["factor"] == 0.5

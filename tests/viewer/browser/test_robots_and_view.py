@@ -119,6 +119,31 @@ def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
     shown.until(f"Math.abs(covey.view.pixel_m / {length} - 0.5) < 0.02")
 
 
+def test_the_mouse_moves_the_flat_view_and_turns_the_perspective(page_of):
+    shown = page_of(empty())
+    before = pixel(shown, 0.0, 0.0)
+    drag(shown, 80, -30)
+    assert pixel(shown, 0.0, 0.0) == pytest.approx([before[0] + 80, before[1] - 30], abs=1)
+    shown.page.get_by_role("button", name="Perspective", exact=True).click()
+    shown.page.wait_for_timeout(50)
+    middle, side = pixel(shown, 0.0, 0.0), pixel(shown, 5.0, 0.0)
+    assert side[0] > middle[0] + 50
+    assert side[1] == pytest.approx(middle[1], abs=5)
+    drag(shown, round(math.pi / 2 / 0.008), 0, button="right")  # 0.008 rad for each pixel
+    middle, side = pixel(shown, 0.0, 0.0), pixel(shown, 5.0, 0.0)
+    assert side[0] == pytest.approx(middle[0], abs=8)
+    assert abs(side[1] - middle[1]) > 20
+
+
+def drag(shown, dx, dy, button="left"):
+    box = shown.page.get_by_label("The world and its robots").bounding_box()
+    x, y = box["x"] + 200, box["y"] + 300
+    shown.page.mouse.move(x, y)
+    shown.page.mouse.down(button=button)
+    shown.page.mouse.move(x + dx, y + dy, steps=4)
+    shown.page.mouse.up(button=button)
+
+
 def test_perspective_and_its_orbit(page_of):
     shown = page_of(empty())
     button = shown.page.get_by_role("button", name="Perspective", exact=True)

@@ -34,7 +34,7 @@ export function setIcon(button: HTMLButtonElement, picture: Icon, name: string, 
 
 /** A part of a column that folds up. */
 export function panel(title: string, body: HTMLElement): HTMLDetailsElement {
-  return h("details", { class: "panel", open: true }, h("summary", {}, title), body);
+  return h("details", { class: "panel", open: true }, h("summary", {}, h("h2", {}, title)), body);
 }
 
 /** Sets the text of an element if it is another one. */

@@ -158,7 +158,7 @@ class Plot {
       {
         width: Math.max(this.field.clientWidth, 50),
         height: HEIGHT,
-        padding: [8, 6, 0, 0],
+        padding: [8, 14, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
         scales: { x: { time: false } },
