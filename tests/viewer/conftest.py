@@ -5,6 +5,7 @@ import pytest
 
 import covey
 from covey.results.snapshot import Snapshot
+from covey.viewer.details import details_of
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +35,26 @@ def recorded(tmp_path_factory):
     run = sim.run(until_s=8.0)
     assert any(not np.array_equal(one["truth"], seen[1]["truth"]) for one in seen.values())
     return run, seen
+
+
+@pytest.fixture(scope="session")
+def detailed(tmp_path_factory):
+    """Return a run of 6 s with plans, scans and growing maps, and what a live page would have got at each step."""
+    seen: dict[int, dict] = {}
+
+    def observe(snapshot: Snapshot) -> None:
+        arrays, _ = details_of(sim, {"paths", "lidar"}, {0, 1, 2})
+        maps = {f"map:{sim.names[i]}": belief.occupancy().copy() for i, belief in sim.localization.belief_of.items()}
+        seen[snapshot.step] = {**arrays, **maps, "union": sim.scoring.union().cells.copy()}
+
+    sim = covey.Simulation(
+        covey.World.maze(size_m=(20, 14), seed=1),
+        robots=3,
+        controller="nearest_frontier",
+        seed=3,
+        observers=[observe],
+        share_maps=1.0,
+        record={"scans_every_s": 1.0, "maps_every_s": 2.0},
+        recording=tmp_path_factory.mktemp("detailed") / "run",
+    )
+    return sim.run(until_s=6.0), seen

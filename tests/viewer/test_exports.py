@@ -107,6 +107,34 @@ def test_mcap_messages_have_the_fields_of_their_schemas(messages):
     assert kinds == foxglove | {"covey.Team"}
 
 
+def test_mcap_has_plans_scans_and_maps_at_the_recorded_steps(detailed, tmp_path):
+    reader = pytest.importorskip("mcap.reader", reason="needs the library mcap")
+    run, seen = detailed
+    export(run, "mcap", tmp_path / "run.mcap")
+    with (tmp_path / "run.mcap").open("rb") as stream:
+        messages = list(reader.make_reader(stream).iter_messages())
+    for schema, _, message in messages:
+        if schema.name.startswith("foxglove."):
+            assert unknown_keys(json.loads(message.data), json.loads(schema.data)) == []
+    maps = of(messages, "/maps/robot1")
+    assert [time for time, _ in maps] == pytest.approx([0.1, 2.0, 4.0, 6.0])
+    for (_, grid), step in zip(maps, (1, 20, 40, 60), strict=True):
+        np.testing.assert_array_equal(cells_of(grid), seen[step]["map:robot1"])
+    np.testing.assert_array_equal(cells_of(of(messages, "/maps")[2][1]), seen[40]["union"])
+    lines = {}
+    for time_s, content in of(messages, "/plans"):
+        (entity,) = content["entities"]
+        if time_s <= 3.0 + 1e-9:
+            lines[entity["id"]] = [(p["x"], p["y"]) for line in entity["lines"] for p in line["points"]]
+    begin = seen[30]["path_of"]
+    for i, name in enumerate(run.names):
+        np.testing.assert_allclose(lines[name], seen[30]["path"][begin[i] : begin[i + 1]], atol=1e-3)
+    clouds = of(messages, "/scans/robot2")
+    points = np.frombuffer(base64.b64decode(clouds[3][1]["data"]), "<f4").reshape(-1, 2)
+    rays = seen[30]["lidar"][seen[30]["lidar_of"][2] : seen[30]["lidar_of"][3]]
+    np.testing.assert_allclose(points, rays[rays[:, 2] == 1, :2], atol=1e-4)
+
+
 def test_a_library_that_is_missing_is_named_with_the_way_to_install_it(recorded, tmp_path, capsys, monkeypatch):
     for form, extra, name in (("mcap", "mcap", "mcap.writer"), ("rrd", "rerun", "rerun")):
         monkeypatch.setitem(sys.modules, name, None)

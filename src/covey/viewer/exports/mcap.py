@@ -2,7 +2,9 @@
 
 Topics: ``/tf`` poses of the robots in the frame ``world``, and ``NAME/estimate``, where each robot takes itself to be;
 ``/robots`` their bodies; ``/links``; ``/world`` the truth, again after each change; ``/explored`` the explored cells;
-``/maps/NAME`` the robots' maps at the end; ``/log`` events; ``/team`` measurements of the team. Times are simulated.
+``/maps/NAME`` the robots' maps at the end, or, if they were recorded, as they grew, with ``/maps``, the merged map;
+``/plans`` the paths to their goals, and ``/scans/NAME`` what their lidars hit, if they were recorded; ``/log`` events;
+``/team`` measurements of the team. Times are simulated.
 """
 
 import base64
@@ -17,6 +19,7 @@ import numpy as np
 
 from covey import __version__
 from covey.geometry.grid import Grid
+from covey.results.details import Scans
 from covey.results.run import Run
 from covey.viewer.exports import library
 from covey.viewer.recorded import has_estimates, links_of, robots_of, steps_of
@@ -43,7 +46,7 @@ def write(run: Run, path: Path) -> None:
             for name, schema in SCHEMAS.items()
         }
         channels: dict[str, int] = {}
-        sources = (_bodies, _poses, _links, _truths, _explored, _log, _team, _robot_maps)
+        sources = (_bodies, _poses, _links, _truths, _explored, _log, _team, _robot_maps, _plans, _scans)
         messages = heapq.merge(*(source(run) for source in sources), key=lambda one: one[0])
         for time_s, topic, schema, message in messages:
             if topic not in channels:
@@ -167,9 +170,56 @@ def _explored(run: Run) -> Iterator[_Message]:
 
 
 def _robot_maps(run: Run) -> Iterator[_Message]:
+    """Yield the maps at each recorded step, or else at the end."""
+    if (changes := run.map_changes) is not None:
+        for step in changes.steps.tolist():
+            for name in changes.of:
+                yield _grid(_time_s(run, step), "/maps" if name is None else f"/maps/{name}", changes.at(step, name))
+        return
     for name, grid in zip(run.names, [] if run.maps is None else run.maps.robots, strict=False):
         if grid is not None:
             yield _grid(float(run.times[-1]), f"/maps/{name}", grid)
+
+
+def _plans(run: Run) -> Iterator[_Message]:
+    """Yield the points ahead of each robot as a line, with a ball at the goal, whenever they change."""
+    if (plans := run.plans) is None:
+        return
+    n = len(run.names)
+    for step, robot, begin, end in zip(plans.steps, plans.robots, plans.begins, plans.begins[1:], strict=False):
+        points = [_vector(x, y, 0.1) for x, y in plans.points[begin:end].tolist()]
+        facts = {"pose": _pose(0.0, 0.0, 0.0), "thickness": 3.0, "scale_invariant": True}
+        line = {"type": 0, **facts, "points": points, "color": _color(robot, n), "colors": [], "indices": []}
+        goals = [{"pose": _pose(p["x"], p["y"], 0.1), "size": _vector(0.4, 0.4, 0.4)} for p in points[-1:]]
+        spheres = [goal | {"color": _color(robot, n)} for goal in goals]
+        time_s, name = _time_s(run, step), run.names[robot]
+        entity = _entity(time_s, "world", name, lines=[line] if points else [], spheres=spheres)
+        yield time_s, "/plans", "foxglove.SceneUpdate", {"deletions": [], "entities": [entity]}
+
+
+def _scans(run: Run) -> Iterator[_Message]:
+    """Yield the points that each lidar hit."""
+    lidars = [(name, scans) for name, sensors in (run.scans or {}).items() for scans in sensors.values()]
+    yield from heapq.merge(*(_clouds(*lidar) for lidar in lidars), key=lambda one: one[0])
+
+
+def _clouds(name: str, scans: Scans) -> Iterator[_Message]:
+    for step, time_s in zip(scans.steps.tolist(), scans.times.tolist(), strict=True):
+        points = scans.points(step).astype("<f4")
+        content = _stamped(
+            time_s,
+            frame_id="world",
+            pose=_pose(0.0, 0.0, 0.1),
+            point_stride=8,
+            fields=[{"name": axis, "offset": 4 * k, "type": 7} for k, axis in enumerate("xy")],  # FLOAT32
+            data=base64.b64encode(points.tobytes()).decode(),
+        )
+        yield time_s, f"/scans/{name}", "foxglove.PointCloud", content
+
+
+def _time_s(run: Run, step: int) -> float:
+    """Return the time at the end of a recorded step [s]."""
+    return float(run.times[min(np.searchsorted(run.steps, step), len(run.times) - 1)]) if step else 0.0
 
 
 def _grid(time_s: float, topic: str, grid: Grid) -> _Message:
@@ -295,6 +345,14 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         cell_size=_XY,
         row_stride=_INTEGER,
         cell_stride=_INTEGER,
+        fields=_list(_object(name=_TEXT, offset=_INTEGER, type=_INTEGER)),
+        data={"type": "string", "contentEncoding": "base64"},
+    ),
+    "foxglove.PointCloud": _object(
+        timestamp=_TIME,
+        frame_id=_TEXT,
+        pose=_POSE,
+        point_stride=_INTEGER,
         fields=_list(_object(name=_TEXT, offset=_INTEGER, type=_INTEGER)),
         data={"type": "string", "contentEncoding": "base64"},
     ),
