@@ -13,14 +13,16 @@ from covey.cli import main
 from covey.results.landscape import Change, Landscape
 from covey.viewer import Server
 from covey.viewer.description import description_of
+from covey.viewer.hub import Client
 from covey.viewer.layers import layers_of as layers_of_live
+from covey.viewer.messages import Watch
 from covey.viewer.recorded import Recorded, blocks_of, changes_of, layers_of, messages_of
 from covey.viewer.wire import dumps, unpack
 
 
 def test_the_recording_has_what_could_be_seen(recorded):
     run, seen = recorded
-    hello, recording, poses, estimates, *layers = messages_of(run)
+    hello, recording, poses, estimates, plans, *layers = messages_of(run)
     hello = json.loads(hello)
     assert hello["mode"] == "replay"
     assert [robot["name"] for robot in hello["robots"]] == list(run.names)
@@ -31,6 +33,7 @@ def test_the_recording_has_what_could_be_seen(recorded):
         np.testing.assert_allclose(unpack(poses)[1]["poses"][k], one["pose"], atol=1e-5)
     assert [event["kind"] for event in header["events"]] == run.events["kind"].to_list()
     np.testing.assert_allclose(unpack(estimates)[1]["poses"], run.estimates, atol=1e-5)
+    np.testing.assert_allclose(unpack(plans)[1]["point"], run.plans.points, atol=1e-5)
     cells = {header["name"]: arrays["cells"] for header, arrays in map(unpack, layers)}
     assert list(cells) == hello["layers"]
     explored = cells["first_explored"]
@@ -154,3 +157,33 @@ def test_layers_have_the_names_of_those_of_a_run_that_lasts(recorded):
     hello = json.loads(next(messages_of(run)))
     assert "first_explored" not in hello["at_end"]
     assert {"last_covered", "map:robot0"} <= set(hello["at_end"]) <= set(hello["layers"])
+
+
+def test_plans_scans_and_changes_come_once_and_when_they_are_looked_at(detailed):
+    run, _ = detailed
+    recorded, viewer = Recorded(run), Client(edits=False)
+
+    def sent(**watch):
+        recorded.take(viewer, Watch(type="watch", **watch))
+        headers = [unpack(text)[0] for text in viewer.texts if isinstance(text, bytes)]
+        viewer.texts.clear()
+        return [header["name"] for header in headers if header["type"] in ("plans", "scans", "changes")]
+
+    assert sent(layers=["truth"]) == []
+    assert sent(layers=["truth"], details=["paths", "lidar"]) == ["paths"]
+    assert sent(details=["paths", "lidar"], robots=[1]) == ["lidar:1"]
+    assert sent(details=["lidar"], robots=[1, 2]) == ["lidar:2"]
+    assert sent(layers=["map:robot2"], details=["lidar", "paths"], robots=[1]) == ["changes:map:robot2"]
+    assert sent(layers=["map:robot2", "union"]) == ["changes:union"]
+
+
+def test_a_layer_that_was_recorded_says_how_often(detailed, recorded):
+    hello = json.loads(next(messages_of(detailed[0])))
+    every_s = {"lidar": 1.0, "union": 2.0, **{f"map:robot{i}": 2.0 for i in range(3)}}
+    assert hello["every_s"] == every_s
+    assert not every_s.keys() & set(hello["at_end"])
+    assert {"paths", "lidar"} <= set(hello["details"])
+    hello = json.loads(next(messages_of(recorded[0])))
+    assert hello["every_s"] == {}
+    assert "lidar" not in hello["details"]
+    assert {"union", "map:robot0"} <= set(hello["at_end"])

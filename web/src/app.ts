@@ -98,6 +98,7 @@ export class App {
     if (header.type === "hello") this.begin(header as unknown as Hello);
     else if (header.type === "recording" && this.player instanceof Replay) this.player.begin(header, arrays);
     else if (header.type === "poses" && this.player instanceof Replay) this.player.takePoses(header, arrays);
+    else if (this.player instanceof Replay && this.player.takes(header, arrays)) return;
     else if (header.type === "layer")
       this.model.takeLayer(header.name as string, header as unknown as Place, arrays.get("cells")!.data);
     else if (header.type === "past") this.model.takePast(header, arrays);

@@ -19,6 +19,8 @@ export interface Hello {
   /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
   at_end?: string[];
   details?: string[];
+  /** Of a recording: the period [s] of those layers and details that were recorded at one. */
+  every_s?: Record<string, number>;
   /** Of a scenario that runs: the robots that were added before its first step, and its part `robots:` with them. */
   added?: string[];
   robots_text?: string;

@@ -39,9 +39,15 @@ class File implements Channel {
 
   send(message: ToServer): void {
     if (message.type !== "watch") return;
-    const wanted = [...message.layers, ...(message.details.includes("estimates") || this.sent.has("estimate") ? ["estimate"] : [])];
+    const { layers, details, robots } = message;
+    const wanted = [
+      ...layers.flatMap((name) => [name, `changes:${name}`]),
+      ...details.map((name) => (name === "estimates" ? "estimate" : name)),
+      ...(details.includes("lidar") ? robots.map((robot) => `lidar:${robot}`) : []),
+    ];
     const lacks = wanted.filter((name) => !this.sent.has(name));
-    this.sent = new Set(wanted);
+    const again = new Set(this.app.model.hello!.layers); // a layer that is watched again is given again
+    this.sent = new Set([...wanted, ...[...this.sent].filter((name) => !again.has(name))]);
     this.give(lacks);
   }
 

@@ -20,19 +20,21 @@ export class Recorded {
 
   constructor(private model: Model) {}
 
-  takePlans(arrays: Arrays): void {
-    this.planned = arrays;
-    this.plans = this.model.hello!.robots.map(() => []);
-    arrays.get("robot")!.data.forEach((robot, k) => this.plans[robot].push(k));
-    this.renew();
-  }
-
-  takeScans(header: Header, arrays: Arrays): void {
-    const [step, pose, ranges, angle] = ["step", "pose", "ranges", "angle"].map((name) => arrays.get(name)!.data);
-    const robot = header.robot as number;
-    const known = this.scans.get(robot) ?? [];
-    this.scans.set(robot, [...known, { step, pose, ranges, angle, range_m: header.range_m as number }]);
-    this.renew();
+  /** Takes in a message with plans or scans; whether it was one. */
+  takes(header: Header, arrays: Arrays): boolean {
+    if (header.type === "plans") {
+      this.planned = arrays;
+      this.plans = this.model.hello!.robots.map(() => []);
+      arrays.get("robot")!.data.forEach((robot, k) => this.plans[robot].push(k));
+    } else if (header.type === "scans") {
+      const [step, pose, ranges, angle] = ["step", "pose", "ranges", "angle"].map((name) => arrays.get(name)!.data);
+      const robot = header.robot as number;
+      const known = this.scans.get(robot) ?? [];
+      this.scans.set(robot, [...known, { step, pose, ranges, angle, range_m: header.range_m as number }]);
+    } else return false;
+    this.done = "";
+    this.model.changed();
+    return true;
   }
 
   /** Sets the arrays of the model as a run that lasts would send them. */
@@ -42,11 +44,6 @@ export class Recorded {
     this.done = key;
     if (this.planned) this.followPlans(at, this.planned);
     if (this.scans.size) this.followScans(at);
-  }
-
-  private renew(): void {
-    this.done = "";
-    this.model.changed();
   }
 
   private followPlans(at: number, planned: Arrays): void {

@@ -4,6 +4,7 @@ import type { EventInfo } from "./messages";
 import { mark, TILE, type CellLayer, type Model } from "./model";
 import type { LinkChange, Poses } from "./past";
 import type { Player } from "./player";
+import { Recorded } from "./recorded";
 import type { Arrays, Header, Numbers } from "./wire";
 
 /** Speed that "as fast as possible" means here. */
@@ -27,7 +28,10 @@ export class Replay implements Player {
   private exact = 0;
   private before_ms = 0;
 
+  private recorded: Recorded;
+
   constructor(private model: Model) {
+    this.recorded = new Recorded(model);
     model.prepare = () => this.follow();
   }
 
@@ -65,6 +69,15 @@ export class Replay implements Player {
     this.at = -1;
     const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("t") ?? 0);
     this.seek(Math.round(wanted / model.hello!.step_s));
+  }
+
+  /** Takes in what the run recorded besides its tables; whether it was something of this kind. */
+  takes(header: Header, arrays: Arrays): boolean {
+    if (header.type !== "changes") return this.recorded.takes(header, arrays);
+    const [changed, before, after] = ["changed", "before", "after"].map((name) => arrays.get(name)!.data);
+    this.changes.push(new Changes(this.model, header.layer as string, changed, before, after));
+    this.model.changed();
+    return true;
   }
 
   /** Takes in poses or estimates of some time. */
@@ -131,6 +144,7 @@ export class Replay implements Player {
   private follow(): void {
     const { model } = this;
     if (this.locked || model.shown === null) return;
+    this.recorded.follow(model.shown);
     if (model.shown === this.at && !this.changes.some((one) => one.stale)) return;
     this.at = model.shown;
     const [k, n] = [model.indexAt(this.at), model.hello!.robots.length];

@@ -17,6 +17,7 @@ from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
+from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
 from covey.viewer.wire import dumps, pack
 
 _RADIUS_M = 0.2
@@ -46,6 +47,7 @@ class Recorded:
             self._layers["other_explored"] = layers_of(other)["first_explored"]
         self.hub.describe(description_of(run, list(self._layers)), {})
         self._recording = recording_of(run)
+        self._details = details_of(run, self._layers)
         self._message("poses")  # what is damaged is told before anybody looks
         self._sent: dict[Client, set[str]] = {}
 
@@ -61,14 +63,15 @@ class Recorded:
             self._sent = {one: sent for one, sent in self._sent.items() if one in self.hub.clients}
             self._sent[client] = set()
             client.texts.append(self._recording)
-        wanted = {*message.layers, *message.details}
+        wanted = {*message.layers, *wanted_of(message)}
         for name in [*sorted(wanted - self._sent[client]), *(["poses"] if new else [])]:  # what lies below comes first
             client.texts += self._message(name)
-        self._sent[client] = wanted | (self._sent[client] & {"estimates"})  # a layer watched again is sent again
+        once = self._sent[client] - self._layers.keys()
+        self._sent[client] = wanted | once  # a layer that is watched again is sent again
         client.wanted.set()
 
     def _message(self, name: str) -> list[bytes]:
-        """Return the messages with a layer, with poses or with estimates, made once; none if there is no such thing."""
+        """Return the messages with a layer, poses, estimates or details, made once; none if there is no such thing."""
         if name not in self._made:
             if name in self._layers:
                 self._made[name] = [layer_message(name, *self._layers[name]())]
@@ -76,6 +79,8 @@ class Recorded:
                 self._made[name] = blocks_of("pose", self._run.poses)
             elif name == "estimates" and has_estimates(self._run):
                 self._made[name] = blocks_of("estimate", self._run.estimates)
+            elif name in self._details:
+                self._made[name] = self._details[name]()
         return self._made.get(name, [])
 
 
@@ -101,6 +106,8 @@ def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:
     yield from blocks_of("pose", run.poses)
     if has_estimates(run):
         yield from blocks_of("estimate", run.estimates)
+    for make in details_of(run, made).values():
+        yield from make()
     for name, make in made.items():
         yield layer_message(name, *make())
 
@@ -108,6 +115,7 @@ def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:
 def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
     """Return robots, world, mission and layers of a run: what never changes."""
     manifest, maps = run.manifest, run.maps
+    grew = over_time(run, layers)
     world = {"name": run.manifest["name"], "wall_height_m": 2.0, "doors": []} | manifest.get("world", {})
     return {
         "type": "hello",
@@ -122,10 +130,13 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "robots": robots_of(run),
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
-        "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT],
+        "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT and name not in grew],
+        "every_s": every_s_of(run, layers),
         "details": [
             *(["estimates"] if has_estimates(run) else []),
             *(["links"] if run.links is not None else []),
+            *(["paths"] if has(run, "plans") else []),
+            *(["lidar"] if has(run, "scans") else []),
             "tags",
         ],
     }

@@ -3,7 +3,7 @@
 Each has a name, by which it is asked for, and is sent once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -12,17 +12,25 @@ from covey.viewer.messages import Watch
 from covey.viewer.wire import pack
 
 
-def details_of(run: Run) -> dict[str, Callable[[], list[bytes]]]:
-    """Return what makes the messages, by name: ``paths``, ``lidar:ROBOT`` and ``changes:LAYER``."""
+def details_of(run: Run, layers: Iterable[str]) -> dict[str, Callable[[], list[bytes]]]:
+    """Return what makes the messages, by name: ``paths``, ``lidar:ROBOT``, ``changes:LAYER``; no file is read yet."""
     made: dict[str, Callable[[], list[bytes]]] = {}
-    if run.plans is not None:
+    if has(run, "plans"):
         made["paths"] = lambda: [plans_of(run)]
-    for robot in run.scans or ():
-        i = run.names.index(robot)
-        made[f"lidar:{i}"] = lambda i=i: scans_of(run, i)
-    for name in layers_over_time(run):
-        made[f"changes:{name}"] = lambda name=name: [changes_of(run, name)]
-    return made
+    if has(run, "scans"):
+        made |= {f"lidar:{i}": lambda i=i: scans_of(run, i) for i in range(len(run.names))}
+    return made | {f"changes:{name}": lambda name=name: [changes_of(run, name)] for name in over_time(run, layers)}
+
+
+def has(run: Run, name: str) -> bool:
+    """Return whether a run recorded ``plans``, ``scans`` or ``map_changes``."""
+    return (run.folder / f"{name}.npz").is_file()
+
+
+def over_time(run: Run, layers: Iterable[str]) -> list[str]:
+    """Return those of some layers of cells that a run recorded as they grew: the maps."""
+    grew = has(run, "map_changes")
+    return [name for name in layers if grew and (name == "union" or name.startswith("map:"))]
 
 
 def wanted_of(watch: Watch) -> set[str]:
@@ -31,18 +39,11 @@ def wanted_of(watch: Watch) -> set[str]:
     return {*watch.details, *(f"lidar:{i}" for i in scans), *(f"changes:{name}" for name in watch.layers)}
 
 
-def every_s_of(run: Run) -> dict[str, float]:
-    """Return the period [s] of details and layers that were recorded at one, by name."""
-    record = run.manifest.get("record", {})
-    every_s = dict.fromkeys(layers_over_time(run), record.get("maps_every_s"))
-    if run.scans is not None:
-        every_s["lidar"] = record.get("scans_every_s")
-    return {name: period for name, period in every_s.items() if period}
-
-
-def layers_over_time(run: Run) -> list[str]:
-    """Return the layers of cells that were recorded over time."""
-    return ["union" if name is None else f"map:{name}" for name in (run.map_changes.of if run.map_changes else ())]
+def every_s_of(run: Run, layers: Iterable[str]) -> dict[str, float]:
+    """Return the period [s] of the details and layers that a run recorded at one, by name."""
+    record: dict[str, float] = run.manifest.get("record", {})
+    every_s = {"lidar": record["scans_every_s"]} if has(run, "scans") else {}
+    return every_s | dict.fromkeys(over_time(run, layers), record.get("maps_every_s", 0.0))
 
 
 def plans_of(run: Run) -> bytes:
@@ -59,7 +60,7 @@ def plans_of(run: Run) -> bytes:
 
 
 def scans_of(run: Run, robot: int) -> list[bytes]:
-    """Return a message ``scans`` for each lidar of a robot.
+    """Return a message ``scans`` for each lidar of a robot that was read.
 
     Its arrays: ``step`` int32 (k,), from when on each scan was the newest; ``pose`` float32 (k, 3), of the sensor then;
     ``ranges`` float32 (k, rays) [m]; ``angle`` float32 (rays,) [rad] in the frame of the sensor.
@@ -75,7 +76,7 @@ def scans_of(run: Run, robot: int) -> list[bytes]:
                 "angle": scans.angles.astype(np.float32),
             },
         )
-        for sensor, scans in run.scans[run.names[robot]].items()
+        for sensor, scans in run.scans.get(run.names[robot], {}).items()
     ]
 
 

@@ -31,6 +31,7 @@ def test_a_picture_has_the_pixels_of_the_scene(replay):  # noqa: F811
 
 def test_a_drawing_has_robots_as_lines_where_they_are(replay, recorded):  # noqa: F811
     run, seen = recorded
+    replay.get_by_role("checkbox", name="Paths and goals").uncheck()  # goals are circles, too
     replay.evaluate("covey.player.seek(40)")
     drawn(replay)
     name, data = saved(replay, "Drawing (SVG)")

@@ -1,6 +1,7 @@
 """The page plays a recorded run by itself, and goes to any step."""
 
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
@@ -126,3 +127,75 @@ def test_estimates_come_when_somebody_looks_at_them(replay, recorded):
     shown = np.reshape(list(replay.evaluate("[...covey.model.arrays.get('estimate').data]")), (-1, 3))
     np.testing.assert_allclose(shown, run.estimates[39], atol=1e-5)
     assert replay.get_by_role("checkbox", name="Lidar").count() == 0  # scans are not recorded
+
+
+@pytest.fixture
+def detailed_replay(browser, detailed):
+    with opened(browser, detailed[0]) as page:
+        yield page
+
+
+def floats(page, name):
+    return np.array(page.evaluate(f"[...covey.model.arrays.get('{name}').data]"))
+
+
+def test_plans_are_those_of_the_step(detailed_replay, detailed):
+    _, seen = detailed
+    page = detailed_replay
+    until(lambda: page.evaluate("covey.model.arrays.has('path')"), page=page)
+    for step in (45, 3, 60):
+        page.evaluate(f"covey.player.seek({step})")
+        assert floats(page, "path_of").tolist() == seen[step]["path_of"].tolist()
+        np.testing.assert_allclose(floats(page, "path").reshape(-1, 2), seen[step]["path"], atol=1e-4)
+
+
+def test_scans_of_the_selected_robots_are_those_recorded_last(detailed_replay, detailed):
+    _, seen = detailed
+    page = detailed_replay
+    page.get_by_role("checkbox", name="Lidar").check()
+    page.get_by_role("option", name="robot0").click()
+    page.get_by_role("option", name="robot2").click(modifiers=["Control"])
+    until(lambda: page.evaluate("covey.model.arrays.get('lidar_of')?.data.length") == 3, page=page)
+    for step, known in ((47, 40), (11, 10)):
+        page.evaluate(f"covey.player.seek({step})")
+        begin = seen[known]["lidar_of"]
+        rays = np.concatenate([seen[known]["lidar"][begin[i] : begin[i + 1]] for i in (0, 2)])
+        np.testing.assert_allclose(floats(page, "lidar").reshape(-1, 3), rays, atol=1e-4)
+        np.testing.assert_allclose(floats(page, "lidar_at").reshape(-1, 3), seen[known]["lidar_at"][[0, 2]], atol=1e-4)
+    assert page.get_by_text("Recorded every 1 s.").is_visible()
+
+
+def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detailed):
+    _, seen = detailed
+    page = detailed_replay
+    page.get_by_role("option", name="robot1").click()
+    for title, name in (("Map of the robot", "map:robot1"), ("Merged map", "union")):
+        box = page.get_by_role("checkbox", name=title, exact=True)
+        box.check()
+        until(partial(page.evaluate, f"covey.model.layers.has('{name}')"), page=page)
+        for step, known in ((60, 60), (25, 20), (41, 40), (1, 1)):
+            page.evaluate(f"covey.player.seek({step})")
+            found = page.evaluate(f"[...covey.model.layers.get('{name}').cells]")
+            np.testing.assert_array_equal(np.reshape(found, seen[known][name].shape), seen[known][name])
+        assert page.get_by_text("Recorded every 2 s.").is_visible()
+        box.uncheck()
+
+
+def test_pixels_show_what_a_robot_knew(detailed_replay, detailed):
+    run, seen = detailed
+    page = detailed_replay
+    page.get_by_role("option", name="robot1").click()
+    page.get_by_role("checkbox", name="Map of the robot", exact=True).check()
+    until(lambda: page.evaluate("covey.model.layers.has('map:robot1')"), page=page)
+    grid = run.map_changes.at(60, "robot1")
+    new = (seen[60]["map:robot1"] == 0) & (seen[20]["map:robot1"] == -1)
+    row, column = next(
+        (r, c) for r, c in np.argwhere(new).tolist() if new[r - 3 : r + 4, c - 3 : c + 4].all() and r > 3 and c > 3
+    )
+    place = grid.to_world(np.array((row, column))).tolist()
+    colors = {}
+    for step in (20, 60):
+        page.evaluate(f"covey.player.seek({step})")
+        drawn(page)
+        colors[step] = page.evaluate(PIXEL, place)
+    assert colors[20] != colors[60]

@@ -35,10 +35,12 @@ export function layersPanel(app: App): HTMLElement {
       const lacks = on ? (row.info.lacks?.(context) ?? "") : "";
       const legend = on && !lacks ? row.info.legend?.(context) : undefined;
       const late = legend && app.model.step() < app.model.newestStep() && row.info.cells?.(app.model).some((name) => app.model.hello!.at_end?.includes(name));
-      const told = JSON.stringify([lacks, legend, late]);
+      const names = [...(row.info.cells?.(app.model) ?? []), ...(row.info.details ?? [])];
+      const every_s = legend && names.map((name) => app.model.hello!.every_s?.[name]).find(Boolean);
+      const told = JSON.stringify([lacks, legend, late, every_s]);
       if (told === row.told) continue;
       row.told = told;
-      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []), ...(late ? [h("p", {}, "As it was at the end of the run.")] : []));
+      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []), ...(late ? [h("p", {}, "As it was at the end of the run.")] : []), ...(every_s ? [h("p", {}, `Recorded every ${every_s} s.`)] : []));
     }
   });
   return list;
