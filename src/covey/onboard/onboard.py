@@ -146,7 +146,12 @@ class Onboard:
             raise ControllerError(f"the command is {command!r}; it must be three finite numbers")
         if self._remember is not None:
             self._remember((robot.time, robot._places, robot._seen, command))
-        return self._answer(command)
+        if robot._asked or robot._work is not None or robot.finished:
+            return self._answer(command)
+        motion = robot._motion  # the rest is `Robot.status` without its call
+        if motion is None or motion.outcome is not None:
+            return _output((command, robot.status, None))
+        return _output((command, motion.label, None))
 
     def failed(self, failure: Failed, answer: StepOutput = _NOTHING) -> StepOutput:
         """Return the output of a robot whose controller has failed: its requests before the failure.
@@ -162,10 +167,7 @@ class Onboard:
     def _answer(self, command: Twist) -> StepOutput:
         robot = self.robot
         if not robot._asked and robot._work is None:
-            motion = robot._motion
-            if robot.finished or motion is None or motion.outcome is not None:
-                return _output((command, robot.status, None))
-            return _output((command, motion.label, None))  # without a call of `Robot.status`
+            return _output((command, robot.status, None))
         asked: dict[str, Any] = {name: tuple(values) for name, values in robot._asked.items()}
         robot._asked.clear()
         work = {} if robot._work is None else {kind: n for kind, n in robot._work.pop().items() if n}

@@ -6,7 +6,7 @@ The loop is the same wherever controllers run; a `Host` carries the inputs and t
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -319,19 +319,14 @@ class Deciding:
 
     def _take(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
         """Process the answers of robots, and of controllers of several robots."""
-        answers, machines = list(answers), self.computing.machines
-        if answers:
-            commands[[i for i, _ in answers]] = [answer[0] for _, answer in answers]
-            self.answered.update(answers)
-            for i, answer in answers:
-                _, status, requests = answer  # by position, because this runs for every robot in every step
-                if requests is not None:
-                    self._request(i, requests)
-                if status == "done":
-                    self._finished.add(i)
-                if machines and i in machines and i not in self.failed:
-                    work = {} if requests is None else requests.work
-                    self.computing.acted(i, answer.twist, work, self.host.cpu_s.get(i, 0.0))
+        answered, machines = dict(answers), self.computing.machines
+        if answered:
+            twists, statuses, requested = zip(*answered.values(), strict=True)
+            flat = np.fromiter(chain.from_iterable(twists), float, 3 * len(twists))
+            commands[list(answered)] = flat.reshape(-1, 3)
+            self.answered.update(answered)
+            if machines or any(requested) or "done" in statuses:
+                self._look_into(answered)
         for names, answer in of_groups:
             robots: list[int] = []
             for name in names:
@@ -340,6 +335,17 @@ class Deciding:
                 robots += members
             if answer.failure is not None:
                 self._fail(tuple(robots), answer.failure)
+
+    def _look_into(self, answered: Mapping[int, StepOutput]) -> None:
+        """Process what answers hold besides twists."""
+        for i, answer in answered.items():
+            if answer.requests is not None:
+                self._request(i, answer.requests)
+            if answer.status == "done":
+                self._finished.add(i)
+            if i in self.computing.machines and i not in self.failed:
+                work = {} if answer.requests is None else answer.requests.work
+                self.computing.acted(i, answer.twist, work, self.host.cpu_s.get(i, 0.0))
 
     def _request(self, i: int, asked: Requests) -> None:
         """Record the requests of a robot."""
