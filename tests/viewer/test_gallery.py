@@ -53,6 +53,11 @@ def test_a_form_has_the_schemas_words_and_limits():
         ({"robots.scout.robot": "skid_steer"}, "robots.scout.robot", "maps the ground"),
         ({"robots.scout.controller": "min_max_reactive"}, "robots.scout.controller", "needs waypoints"),
         (
+            {"robots.scout.controller.auction_s": "x", "robots.scout.controller": "market"},
+            "robots.scout.controller.auction_s",
+            "must be a number",
+        ),
+        (
             {"robots.scout.controller": "./evil.py:run"},
             "robots.scout.controller",
             "code from a file, which a form does not",

@@ -22,15 +22,22 @@ Changes = dict[tuple[str, ...], Any]
 def override(scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: bool = False) -> "Scenario":
     """Return a copy of ``scenario`` with the value at each dotted path replaced.
 
+    A record is changed before its fields, whatever the order of the changes.
+
     Raises:
         ScenarioError: every path that does not exist and every value that is not allowed.
     """
-    context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
-    editor = _Editor({tuple(path.split(".")): path for path in changes}, context)
-    edited = editor.edit(scenario, {tuple(path.split(".")): value for path, value in changes.items()}, ())
-    if editor.problems:
-        raise ScenarioError(editor.problems)
-    return edited
+    layers: dict[int, dict[str, Any]] = {}
+    for path, value in changes.items():
+        depth = sum(path.startswith(f"{other}.") for other in changes)
+        layers.setdefault(depth, {})[path] = value
+    for _, layer in sorted(layers.items()):
+        context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
+        editor = _Editor({tuple(path.split(".")): path for path in layer}, context)
+        scenario = editor.edit(scenario, {tuple(path.split(".")): value for path, value in layer.items()}, ())
+        if editor.problems:
+            raise ScenarioError(editor.problems)
+    return scenario
 
 
 def parse_override(text: str) -> tuple[str, Any]:

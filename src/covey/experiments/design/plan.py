@@ -94,7 +94,7 @@ def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
     problems: dict[Problem, None] = {}
     for vector in vectors(design):
         try:
-            found.append((vector, changed(base, vector.changes, trusted_only=design.trusted_only)))
+            found.append((vector, override(base, vector.changes, trusted_only=design.trusted_only)))
         except ScenarioError as error:
             problems |= dict.fromkeys(_located(problem, vector, design) for problem in error.problems)
         if len(problems) >= _MOST_PROBLEMS:
@@ -102,21 +102,6 @@ def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
     if problems:
         raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column)))
     return found
-
-
-def changed(scenario: Scenario, changes: Mapping[str, Any], *, trusted_only: bool = False) -> Scenario:
-    """Return a scenario with changes by dotted path; changes of a record come before changes within it.
-
-    Raises:
-        ScenarioError: every path that does not exist and every value that is not allowed.
-    """
-    layers: dict[int, dict[str, Any]] = {}
-    for path, value in changes.items():
-        depth = sum(path.startswith(f"{other}.") for other in changes)
-        layers.setdefault(depth, {})[path] = value
-    for depth in sorted(layers):
-        scenario = override(scenario, layers[depth], trusted_only=trusted_only)
-    return scenario
 
 
 def iteration_seeds(seed: int, iterations: int) -> list[int]:
