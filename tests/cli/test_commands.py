@@ -45,6 +45,12 @@ def test_check_says_what_the_scenario_holds(capsys, folder):
         (["check", "code.yaml", "--trusted-only"], "would run code from a file, which --trusted-only refuses"),
         (["show", "pionier3dx"], "unknown name 'pionier3dx', did you mean 'pioneer3dx'?"),
         (["plot", "nowhere"], "no run folder 'nowhere'"),
+        (
+            ["run", "room.yaml", "--live", "--port", "99999"],
+            "--port is 99999; it must be 0 (any that is free) to 65535",
+        ),
+        (["live", "--port", "-5"], "--port is -5; it must be 0 (any that is free) to 65535"),
+        (["view", "nowhere", "--port", "70000"], "--port is 70000; it must be 0 (any that is free) to 65535"),
         (["new", "../up"], "name '../up': use a letter"),
         (["run", "room.yaml", "--out", "room.yaml"], "'room.yaml' is a file; choose a folder"),
         (["run", "room.yaml", "--out", "full"], "'full' is not a run folder"),

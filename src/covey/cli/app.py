@@ -36,6 +36,15 @@ def _whole_number(_type: object, tokens: Sequence[Token]) -> int:
     return int(text)
 
 
+def _check_port(_type: object, port: int) -> None:
+    if not 0 <= port <= 65535:
+        from covey.errors import CoveyError
+
+        raise CoveyError(f"--port is {port}; it must be 0 (any that is free) to 65535")
+
+
+Port = Annotated[int, Parameter(validator=_check_port)]
+
 app = App(
     name="covey",
     help="Simulate, control and benchmark teams of mobile robots. Start with: covey run hello",
@@ -62,7 +71,7 @@ def run(
     live: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     paused: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     host: str = "127.0.0.1",
-    port: int = 0,
+    port: Port = 0,
     trusted_only: TrustedOnly = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     cluster: str | None = None,
@@ -149,7 +158,7 @@ def run(
 
 
 @app.command
-def live(*, host: str = "127.0.0.1", port: int = 0) -> None:
+def live(*, host: str = "127.0.0.1", port: Port = 0) -> None:
     """Show the scenarios in a web page: click one, change what you like, and run it.
 
     The page lists the scenarios that ship with Covey and those in the current folder. Ctrl-C ends it and its runs;
@@ -311,7 +320,7 @@ def plot(
 
 
 @app.command
-def view(run: Path, beside: Path | None = None, /, *, host: str = "127.0.0.1", port: int = 0) -> None:
+def view(run: Path, beside: Path | None = None, /, *, host: str = "127.0.0.1", port: Port = 0) -> None:
     """Show a recorded run in a web page: play it, go to any time, look at maps and robots. Ctrl-C ends it.
 
     With two run folders the page shows both side by side, at the same time.

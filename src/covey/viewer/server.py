@@ -79,7 +79,7 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._stop: asyncio.Event | None = None
         self._began = threading.Event()
-        self._error: OSError | None = None
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="covey-viewer", daemon=True)
 
     def __enter__(self) -> "Server":
@@ -87,9 +87,9 @@ class Server:
         self._began.wait()
         if self._error is not None:
             self._thread.join()
+            why = getattr(self._error, "strerror", "") or self._error
             raise InvalidValueError(
-                f"cannot show the page on {self.host}:{self.port}: {self._error.strerror or self._error}; "
-                "choose another --port, or leave it out"
+                f"cannot show the page on {self.host}:{self.port}: {why}; choose another --port, or leave it out"
             )
         return self
 
@@ -119,7 +119,7 @@ class Server:
     def _run(self) -> None:
         try:
             self._loop.run_until_complete(self._serve())
-        except OSError as error:
+        except (OSError, OverflowError) as error:  # a port above 65535 overflows
             self._error = error
         finally:
             self._began.set()
