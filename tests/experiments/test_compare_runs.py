@@ -62,6 +62,27 @@ def test_runs_that_differ_in_nothing_or_one_thing_are_not_warned_of(run, capsys)
     assert "settings differ" not in capsys.readouterr().out
 
 
+def test_what_was_done_by_hand_during_a_run_is_a_setting(run, tmp_path, capsys):
+    run("a")
+    wall = {"wall": {"from": [2, -1], "to": [2, 1]}}
+    for name, events in (("one", [wall]), ("many", [wall, {"drive": "r0", "twist": [0.1, 0.0]}, wall, wall])):
+        sim = covey.load_scenario("s.yaml").build(name)
+        for _ in range(5):
+            sim.step()
+        for event in events:
+            sim.do(event)
+        sim.run()
+    capsys.readouterr()
+    main(["compare", "a", "one"])
+    assert "A and B differ in changes by hand: none / wall 1 at 0.5 s\n" in capsys.readouterr().out
+    main(["compare", "many", "one"])
+    assert (
+        "A and B differ in changes by hand: 4, from wall 1 at 0.5 s on / wall 1 at 0.5 s\n" in capsys.readouterr().out
+    )
+    main(["compare", "many", "many"])
+    assert "by hand" not in capsys.readouterr().out
+
+
 def test_runs_of_python_say_that_their_settings_are_not_recorded(tmp_path, capsys):
     for name, robots in (("a", 1), ("b", 2)):
         covey.Simulation(covey.World.empty(4, 4), robots, "still", recording=tmp_path / name).run(until_s=0.2)

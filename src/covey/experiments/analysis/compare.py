@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.events.inputs import recorded_inputs
 from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, stratified
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import parameters
@@ -19,6 +20,7 @@ from covey.scenario.yaml12 import parse_yaml
 if TYPE_CHECKING:
     from covey.experiments.run import Results
 
+_LISTED = 3  # changes by hand; more are counted
 WHICH = "results"
 """Column of the common table that distinguishes the two."""
 
@@ -81,15 +83,29 @@ def compare_runs(a: Run, b: Run, metrics: Sequence[str] = ()) -> Sheet:
 def run_differences(a: Run, b: Run) -> list[tuple[str, str, str]]:
     """Return the differences between two runs: a setting, and its values in A and in B.
 
-    The settings are those of the scenario, the seed, the contents of the files that it names, and Covey's version. For
-    a run from Python, without a scenario, only the seed and the number of robots are known.
+    The settings are those of the scenario, the seed, the contents of the files that it names, Covey's version, and what
+    was changed by hand during the run. For a run from Python, without a scenario, only the seed, the number of robots
+    and the changes by hand are known.
     """
     scenarios = [run.manifest["scenario"] for run in (a, b)]
     found = _unlike([scenarios] if all(scenarios) else [])
     one, other = (_beside(run, with_robots=not all(scenarios)) for run in (a, b))
-    return [item for item in found if item[0] not in ("seed", "name", "description")] + [
-        (name, value, other[name]) for name, value in one.items() if other.get(name, value) != value
-    ]
+    settings = [item for item in found if item[0] not in ("seed", "name", "description")]
+    settings += [(name, value, other[name]) for name, value in one.items() if other.get(name, value) != value]
+    done = [recorded_inputs(run) for run in (a, b)]
+    by_hand = ("changes by hand", _by_hand(a, done[0]), _by_hand(b, done[1]))
+    return settings + ([by_hand] if done[0] != done[1] else [])
+
+
+def _by_hand(run: Run, inputs: Sequence[Mapping[str, Any]]) -> str:
+    """Return what was done to a run while it ran, in words: ``wall 1 at 23.5 s``."""
+    said = [f"{_named(event)} at {text(event['at_step'] * run.manifest['step_s'])} s" for event in inputs]
+    return ", ".join(said) if 0 < len(said) <= _LISTED else f"{len(said)}, from {said[0]} on" if said else "none"
+
+
+def _named(event: Mapping[str, Any]) -> str:
+    kind, value = next((key, value) for key, value in event.items() if key not in ("at_step", "name"))
+    return event.get("name") or (f"{kind} {value}" if isinstance(value, str) else kind)
 
 
 def _beside(run: Run, with_robots: bool) -> dict[str, str]:
