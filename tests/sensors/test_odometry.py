@@ -42,7 +42,7 @@ def test_noise_agrees_with_the_numpy_reference(make_truth, noise):
     truth.pose[7] = before[7]
     sensor = Odometry(noise=noise)
     got = sensor.read(truth, np.arange(50), keys(50), 2).motion
-    model, a = sensor._parameters()
+    model, a = sensor.noise_model
     expected = odometry_reference(before, truth.pose, keys(50), 2, model, a)
     np.testing.assert_allclose(got, expected, atol=1e-12)
     np.testing.assert_allclose(got[7], 0.0, atol=1e-12)  # who does not move, does not drift

@@ -128,11 +128,10 @@ def test_targets_are_the_places_of_the_order():
     assert plain["order"]["formation"] == "rank"
 
 
-def test_estimates_come_with_their_deviation_where_it_is_known():
+def test_estimates_are_those_of_the_robots():
     sim = simulate([(0.0, 0.0, 0.0)], group={"localization": Noise(sigma_m=0.3)})
     arrays, _ = detail(sim, "estimates")
     np.testing.assert_allclose(arrays["estimate"], sim.localization.carried, atol=1e-6)
-    assert arrays["estimate_sigma_m"].tolist() == [np.float32(0.3)]
 
 
 def test_statuses():

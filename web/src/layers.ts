@@ -238,6 +238,18 @@ function labels(text: (i: number) => string) {
   };
 }
 
+/** Points of an ellipse of twice the deviation; `of`: variance of x, covariance, variance of y [m2]. */
+function ellipse(x: number, y: number, of: Numbers): Point[] {
+  const [xx, xy, yy] = of;
+  const along = Math.sqrt(xx); // the lower triangle of Cholesky's factor, times a circle
+  const lean = along > 0 ? xy / along : 0;
+  const across = Math.sqrt(Math.max(yy - lean * lean, 0));
+  return Array.from({ length: 80 }, (_, k) => {
+    const [c, s] = [Math.cos((k * Math.PI) / 40), Math.sin((k * Math.PI) / 40)];
+    return [x + 2 * along * c, y + 2 * (lean * c + across * s)];
+  });
+}
+
 /** Text of the last note of each robot up to the step that is shown. */
 const notes = { of: null as object | null, upTo: 0, step: -1, last: new Map<string, string>() };
 function note(model: Model, name: string): string {
@@ -710,12 +722,12 @@ export const LAYERS: LayerInfo[] = [
     name: "estimates",
     group: "Robots",
     title: "Estimated poses",
-    about: "Where the robots believe to be; a circle of twice the deviation, where it is known.",
+    about: "Where the robots believe to be; an ellipse of twice the deviation, where the localization has one.",
     details: ["estimates"],
     draw: (pen, context) => {
       const { hello, model, radius, colors } = context;
-      const [estimate, sigma, pose] = [data(context, "estimate"), data(context, "estimate_sigma_m"), model.poses()];
-      if (!estimate || !sigma || !pose) return;
+      const [estimate, spread, pose] = [data(context, "estimate"), data(context, "estimate_spread"), model.poses()];
+      if (!estimate || !pose) return;
       hello.robots.forEach((_, i) => {
         const [x, y, heading] = [estimate[3 * i], estimate[3 * i + 1], estimate[3 * i + 2]];
         const color = robotColor(i, hello.robots.length);
@@ -723,10 +735,21 @@ export const LAYERS: LayerInfo[] = [
         const r = radius(i) + 2;
         pen.ring(x, y, r, color, 1.5, undefined, [3, 3]);
         pen.shape(x, y, [[0, 0], [r * Math.cos(heading), r * Math.sin(heading)]], color, undefined, 1.5, false);
-        if (sigma[i] > 0) pen.ring(x, y, (2 * sigma[i]) / pen.view.pixel_m, colors.frontier, 1);
+        if (spread && spread[3 * i] + spread[3 * i + 2] > 0) pen.line(ellipse(x, y, spread.subarray(3 * i, 3 * i + 3)), colors.frontier, 1.5, [], true);
       });
     },
-    legend: ({ colors }) => ({ keys: [[colors.link, "◌ estimate"], [colors.frontier, "error, and twice its deviation"]] }),
+    legend: (context) => {
+      const spread = data(context, "estimate_spread");
+      const known = spread && [...spread].some((value) => value > 0);
+      const without = !spread ? "the deviation is not recorded" : known ? "" : [...spread].some(Number.isNaN) ? "this localization tells no deviation" : "no deviation: the estimates are exact";
+      return {
+        keys: [
+          [context.colors.link, "◌ estimate"],
+          [context.colors.frontier, known ? "error, and an ellipse of twice the deviation" : "error"],
+          ...(without ? [["transparent", without] as [string, string]] : []),
+        ],
+      };
+    },
   },
 
   {

@@ -153,8 +153,6 @@ export class Replay implements Player {
       if (data) model.arrays.set(name, { data, shape: [n, 3] });
       else model.arrays.delete(name);
     }
-    if (!model.arrays.has("estimate_sigma_m"))
-      model.arrays.set("estimate_sigma_m", { data: new Float32Array(n).fill(NaN), shape: [n] });
     this.followLinks();
     this.followTags();
     for (const one of this.changes) one.follow(this.at);

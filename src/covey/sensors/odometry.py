@@ -114,12 +114,13 @@ class Odometry(SensorRecord):
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> OdometryReadings:
         """Return the motions of the members since the previous sample, see `SensorRecord.read`."""
         motion = np.empty((len(members), 3))
-        model, parameters = self._parameters()
+        model, parameters = self.noise_model
         _odometry(truth.pose_before, truth.pose, members, keys, sample, model, parameters, motion)
         return OdometryReadings(motion)
 
-    def _parameters(self) -> tuple[int, np.ndarray]:
-        """Return the number of the model and its parameters, float64 (6,), for the kernel."""
+    @property
+    def noise_model(self) -> tuple[int, np.ndarray]:
+        """The number of the model (0 none, 1 gmapping, 2 velocity) and its parameters, float64 (6,), for kernels."""
         if isinstance(self.noise, GmappingNoise):
             n = self.noise
             return 1, np.array([n.m_per_m, n.rad_per_m, n.m_per_rad, n.rad_per_rad, 0.0, 0.0])

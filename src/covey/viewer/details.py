@@ -11,7 +11,6 @@ import numpy as np
 from covey.errors import printable
 from covey.geometry.raycast import cast_many
 from covey.geometry.se2 import compose
-from covey.mapping.localization import Noise, Truth
 from covey.planning.orders import ORDER_KEY, Order
 from covey.runtime.phases.detailing import navigators, route_of
 from covey.runtime.simulation import Simulation
@@ -45,15 +44,8 @@ def details_of(sim: Simulation, wanted: set[str], robots: set[int]) -> tuple[Arr
 
 
 def _estimates(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
-    """``estimate`` (n, 3): x, y [m], heading [rad]; ``estimate_sigma_m`` (n,): its deviation, NaN: not known."""
+    """``estimate`` (n, 3): x, y [m], heading [rad]; `Live` adds ``estimate_spread``, see `covey.viewer.spread`."""
     arrays["estimate"] = sim.localization.carried.astype(np.float32)
-    sigma = [_sigma_m(group.localization) for group in sim.groups for _ in group.start]
-    arrays["estimate_sigma_m"] = np.array(sigma, np.float32)
-
-
-def _sigma_m(localization: Any) -> float:
-    known = isinstance(localization, Noise | Truth)
-    return getattr(localization, "sigma_m", 0.0) if known else np.nan
 
 
 def _paths(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:

@@ -5,12 +5,14 @@ import pytest
 
 import covey
 from covey.comms.radio import Radio
-from covey.mapping.localization import Noise
+from covey.mapping.localization import Noise, Odometry
 from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
 from covey.scenario.load import parse_scenario
 from covey.sensors import Wedge
+from covey.sensors.odometry import GmappingNoise
+from covey.sensors.odometry import Odometry as OdometrySensor
 from covey.viewer.heat import EVERY
 from covey.viewer.layers import layers_of
 from covey.world.generators.grounds import hills
@@ -230,6 +232,34 @@ def test_sensors_and_estimates(page_of):
     true, estimate = sim.state.pose[0, :2], sim.localization.carried[0, :2]
     away = np.hypot(*(estimate - true))
     assert scene.shows(*(true + (estimate - true) * max(0.5, 1.0 - 0.25 / away)), ERROR, within=60)
+    for edge in ((2.0, 0.0), (0.0, -2.0)):  # twice the deviation
+        assert scene.shows(*(estimate + edge), ERROR, within=60)
+
+
+def test_the_ellipse_of_dead_reckoning_is_longer_across_its_way(page_of):
+    """Errors of the heading act across: after K motions of length d, (rad_per_m d)^2 d^2 (K - 1) K (2 K - 1) / 6."""
+    noise = GmappingNoise(m_per_m=0.0, rad_per_m=0.6, m_per_rad=0.0, rad_per_rad=0.0)
+    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(noise=noise),)})
+
+    async def straight(robot):
+        await robot.drive(0.5)
+
+    group = Group("s", model, [(-4.0, 0.0, 0.0)], localization=Odometry())
+    shown = page_of(covey.Simulation(covey.World.empty(10, 10), [group], straight))
+    scene = Scene(shown)
+    shown.steps(121)
+    scene.alone("Estimated poses")
+    x, y, heading = shown.sim.localization.carried[0]
+    across = 2.0 * np.sqrt((0.6 * 0.05**2) ** 2 * 119 * 120 * 239 / 6)  # 1.1 m
+    found = [r for r in np.arange(0.6 * across, 1.4 * across, 0.02) if near(scene, x, y, r, heading + 0.5 * np.pi)]
+    assert found, "an edge at the side"
+    assert not [r for r in np.arange(0.5, 1.4 * across, 0.02) if near(scene, x, y, r, heading)], "none ahead"
+    shown.page.get_by_text("error, and an ellipse of twice the deviation").wait_for()
+
+
+def near(scene, x, y, r, angle):
+    """Whether there is the colour of errors at a distance [m] from a place."""
+    return np.abs(scene.color(x + r * np.cos(angle), y + r * np.sin(angle)) - rgb(ERROR)).max() < 60
 
 
 def test_links_and_groups(page_of):
