@@ -1,5 +1,9 @@
 """A study that viewers watch: what they are told is what its table says, and looking changes nothing."""
 
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -7,12 +11,15 @@ from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import polars as pl
+import psutil
 import pytest
+import yaml
 from tests.experiments.conftest import PLAIN as TWO_SIZES
 from tests.viewer.test_live import Viewer
 
 from covey.experiments import run
 from covey.experiments.analysis.table import deterministic
+from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.workers.execute import execute
@@ -206,6 +213,40 @@ def test_the_page_stays_until_nobody_looks(tmp_path, in_this_process):
         viewer.socket.close()
         waiting.join(5)
         assert not waiting.is_alive()
+
+
+def test_the_command_shows_a_design_that_has_ended_and_ends_with_the_last_page(tmp_path, in_this_process):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(PLAIN | {"iterations": 1, "keep": "everything"}))
+    run.run_design(load_design(tmp_path / "small.yaml"), tmp_path / "study", jobs=1)
+    command = [sys.executable, "-m", "covey", "run", "small.yaml", "--out", "study", "--live"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    for ending in ("closed", "Ctrl-C"):
+        process = subprocess.Popen(command, cwd=tmp_path, **pipes)
+        try:
+            assert process.stderr is not None
+            url = next(found[1] for line in process.stderr if (found := re.search(r"watch and steer\s+(\S+)", line)))
+            assert any("until you close it" in line for line in process.stderr)
+            study = Viewer(SimpleNamespace(url=url, port=urlsplit(url).port))
+            hello = study.until(lambda header: header["type"] == "hello")
+            assert [one["state"] for one in hello["runs"]] == ["done"] * 2
+            opened = study.ask(type="open", run=hello["runs"][0]["run"])["url"]
+            replay = Viewer(SimpleNamespace(url=opened, port=urlsplit(opened).port))
+            replay.until(lambda header: header["type"] == "hello")
+            children = psutil.Process(process.pid).children(recursive=True)
+            assert any("view" in child.cmdline() for child in children)
+            study.socket.close()
+            time.sleep(2.5)
+            assert process.poll() is None  # the page of a run is still open
+            if ending == "closed":
+                replay.socket.close()
+            else:
+                process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+            assert process.returncode == 0
+            assert not psutil.wait_procs(children, timeout=10)[1]
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def test_a_fault_of_the_page_never_ends_the_study(tmp_path, in_this_process, monkeypatch, caplog):

@@ -320,7 +320,15 @@ def plot(
 
 
 @app.command
-def view(run: Path, beside: Path | None = None, /, *, host: str = "127.0.0.1", port: Port = 0) -> None:
+def view(
+    run: Path,
+    beside: Path | None = None,
+    /,
+    *,
+    host: str = "127.0.0.1",
+    port: Port = 0,
+    until_closed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
     """Show a recorded run in a web page: play it, go to any time, look at maps and robots. Ctrl-C ends it.
 
     With two run folders the page shows both side by side, at the same time.
@@ -335,10 +343,12 @@ def view(run: Path, beside: Path | None = None, /, *, host: str = "127.0.0.1", p
         Address to listen on. Others can then open the page, if they know its token.
     port
         Port of the page. Default: any that is free.
+    until_closed
+        End when the last viewer has left, or when nobody has opened the page for a minute.
     """
     from covey.cli.view import view_command
 
-    view_command(run, beside, host, port)
+    view_command(run, beside, host, port, until_closed=until_closed)
 
 
 @app.command

@@ -85,7 +85,7 @@ def run_design_command(
             print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
             return INTERRUPTED
         code = _report(results, folder, quiet)
-        if study is not None and study.looked_at:
+        if study is not None and (study.looked_at or study.complete):
             print("the page stays until you close it, or Ctrl-C", file=sys.stderr, flush=True)
             with suppress(KeyboardInterrupt):
                 study.wait()

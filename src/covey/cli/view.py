@@ -8,20 +8,27 @@ from pathlib import Path
 
 from covey.results.run import Run
 from covey.viewer.exports import Format, export
+from covey.viewer.hub import wait_until_left
 from covey.viewer.recorded import Recorded
 from covey.viewer.server import Server
 
+FIRST_S = 60.0
+"""Time within which somebody must open a page that ends with its last viewer [s]."""
 
-def view_command(folder: Path, beside: Path | None, host: str, port: int) -> None:
-    """Show a run, or two side by side, in a web page until Ctrl-C."""
+
+def view_command(folder: Path, beside: Path | None, host: str, port: int, *, until_closed: bool = False) -> None:
+    """Show a run, or two side by side, in a web page until Ctrl-C, or until the last viewer has left."""
     run = Run(folder, incomplete=True)
     other = None if beside is None else Run(beside, incomplete=True)
     second = None if other is None else Recorded(other, run)
-    with Server(Recorded(run, other), host, port, second) as server:
+    shown = Recorded(run, other)
+    with Server(shown, host, port, second) as server:
         print(f"watch  {server.view_url}\nend    Ctrl-C", file=sys.stderr, flush=True)
         if sys.stderr.isatty() and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(server.view_url)
-        threading.Event().wait()
+        if not until_closed:
+            threading.Event().wait()
+        wait_until_left(lambda: bool(shown.hub.clients), FIRST_S)
 
 
 def export_command(folder: Path, form: Format, out: Path | None) -> None:

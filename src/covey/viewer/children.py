@@ -109,6 +109,8 @@ class Child:
 class Replays:
     """Pages of recorded runs: each is a process ``covey view RUN``, started when somebody opens it first.
 
+    It ends when its last viewer has left.
+
     Args:
         host: the address on which they listen.
     """
@@ -130,14 +132,14 @@ class Replays:
         with self._lock:
             page = self._pages.get(run)
             if page is None or page.code is not None:
-                page = self._pages[run] = Child(["view", str(run), "--host", self.host], run.parent)
+                page = self._pages[run] = Child(["view", str(run), "--host", self.host, "--until-closed"], run.parent)
         if not page.wait():
             raise InvalidValueError("\n".join(page.words) or f"{run} cannot be shown")
         return page.url
 
     @property
     def any(self) -> bool:
-        """Whether there is one; nobody knows whether it is being looked at."""
+        """Whether there is one, at which somebody looks."""
         return any(page.code is None for page in self._pages.values())
 
     def end(self) -> None:

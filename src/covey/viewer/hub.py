@@ -24,6 +24,23 @@ ON_THEIR_WAY = 2
 MOST_TEXTS = 1000
 """Largest number of texts that wait for a viewer; one that reads nothing misses the others."""
 
+RELOAD_S = 2.0
+"""A viewer that comes back within this time has not left [s]."""
+
+
+def wait_until_left(looked_at: Callable[[], bool], first_s: float = 0.0) -> None:
+    """Wait until nobody looks any more.
+
+    Args:
+        looked_at: whether somebody looks now.
+        first_s: time within which somebody must have begun to look [s].
+    """
+    until = time.monotonic() + max(first_s, RELOAD_S)
+    while time.monotonic() < until:
+        if looked_at():
+            until = time.monotonic() + RELOAD_S
+        time.sleep(0.2)
+
 
 class Client:
     """A viewer.

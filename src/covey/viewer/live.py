@@ -17,7 +17,7 @@ from covey.viewer.details import details_of
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import RELOAD_S, Client, Hub
 from covey.viewer.inspect_robot import known_of, measures
 from covey.viewer.layers import layers_of
 from covey.viewer.messages import (
@@ -45,8 +45,6 @@ LAPSE_S = 0.5
 """Wall time without a message after which a robot that a viewer drives goes on by itself [s]."""
 _KEEP = 500
 """Number of steps after which they are kept, even if nobody looks."""
-_RELOAD_S = 2.0
-"""A viewer that comes back within this time has not left [s]."""
 
 
 class Anew(Exception):
@@ -180,7 +178,7 @@ class Live:
         if sim is None:
             return
         self._publish(sim)
-        while self.hub.clients or time.monotonic() - seen < _RELOAD_S:
+        while self.hub.clients or time.monotonic() - seen < RELOAD_S:
             if self.hub.clients:
                 seen = time.monotonic()
             if self._work.wait(0.2):

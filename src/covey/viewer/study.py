@@ -20,7 +20,7 @@ from covey.experiments.workers.folder import FAILURES, RUNS, read_plan, read_row
 from covey.experiments.workers.row import Row
 from covey.experiments.workers.showing import answer_of, request_of
 from covey.viewer.children import Replays
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import Client, Hub, wait_until_left
 from covey.viewer.messages import Message, Open, Watch
 
 _log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class Study:
 
     Attributes:
         hub: the viewers.
+        complete: whether all runs had ended before.
     """
 
     def __init__(self, design: Design, folder: Path, workers: int | None, host: str = "127.0.0.1"):
@@ -54,6 +55,7 @@ class Study:
         self._places: dict[str, list[int]] = {}  # of each run id in the table
         self._metrics: tuple[str, ...] = tuple(design.metrics) or USUAL
         self._first = 0.0
+        self.complete = False
         self._lock = threading.Lock()
         self._over = threading.Event()
 
@@ -77,6 +79,7 @@ class Study:
         with self._lock:
             if progress.row is None:
                 self._begin()
+                self.complete = progress.done == progress.total
                 changed = []
             else:
                 changed = self._set(progress.row["run_id"], _of_row(progress.row, self._metrics))
@@ -88,12 +91,14 @@ class Study:
         return bool(self.hub.clients) or self._replays.any
 
     def wait(self) -> None:
-        """Say that no more runs will be computed, and wait until nobody looks any more."""
+        """Say that no more runs will be computed, and wait until nobody looks any more.
+
+        If nothing was to be computed, wait until somebody has looked, too.
+        """
         self._over.set()
         self.hub.hello = {**self.hub.hello, "over": True}
         self.hub.say({"type": "study", "runs": [], "over": True})
-        while self.looked_at:
-            time.sleep(0.2)
+        wait_until_left(lambda: self.looked_at, float("inf") if self.complete else 0.0)
 
     def _begin(self) -> None:
         entries = read_plan(self.folder)["runs"]

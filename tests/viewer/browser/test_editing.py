@@ -199,6 +199,31 @@ def test_what_is_refused_is_said_in_words(page_of):
     assert shown.sim.state.pose[0, 0] < 4
 
 
+def test_what_is_refused_is_neither_listed_as_done_nor_copied(page_of):
+    shown = opened(page_of, STANDING)
+    x, y = shown.sim.state.pose[0, :2].tolist()
+    tool(shown, "Wall")
+    for ends in ((x - 0.3, y, x + 0.3, y), (8, 1, 8, 3)):
+        for label, value in zip(("From x [m]", "From y [m]", "To x [m]", "To y [m]"), ends, strict=True):
+            give(shown, label, round(value, 3))
+        assert told(shown, lambda: press(shown, "Put up wall")) == "It happens in the next step."
+    tool(shown, "Place a robot")
+    for label, value in (("x [m]", 5), ("y [m]", 1)):
+        give(shown, label, value)
+    told(shown, lambda: press(shown, "Place robot"))
+    shown.steps(1)
+    done(shown, "refused", 2)
+    done(shown, "input", 3)
+    listed = shown.page.get_by_role("list", name="Done so far").get_by_role("listitem")
+    assert [line.split(" s ")[1] for line in listed.all_inner_texts()] == ["put up wall 2"]
+    shown.page.get_by_text("Copy as scenario").click()
+    text = shown.page.get_by_label("Scenario text").input_value()
+    assert text.count("at_step") == 1
+    assert "name: wall 2" in text
+    do(shown, "Undo", "wall_removed")
+    assert cell(shown, 8, 2) == 0
+
+
 def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
     shown = opened(page_of, STANDING)
     start = shown.sim.state.pose[0].copy()

@@ -25,7 +25,7 @@ interface Jam {
 
 /** What the events of the run tell about changes; each event is looked at once. */
 export class Session {
-  /** The inputs, oldest first. */
+  /** The inputs that were not refused, oldest first. */
   done: Done[] = [];
   /** The inputs that can be taken back, and have not been, with what does it. */
   readonly undoable: { done: Done; back: Deed }[] = [];
@@ -74,13 +74,28 @@ export class Session {
     else if (kind === "input") {
       const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
       const done = { at_step, step, time_s, deed };
-      this.done.push(done);
       const last = this.undoable.at(-1);
+      const refusal = refusalOf(this.now, deed);
+      if (refusal) {
+        if (!refusal.robot && last && same(last.back, deed)) this.undoable.pop(); // where a robot is in the way, it can be tried again
+        return;
+      }
+      this.done.push(done);
       const back = last && same(last.back, deed) ? null : inverse(this.now, done);
       if (last && same(last.back, deed)) this.undoable.pop();
       else if (back) this.undoable.push({ done, back });
     }
   }
+}
+
+/** The refusal of the input that is the last of the events of its step; undefined: it was not refused. */
+function refusalOf(events: EventInfo[], deed: Deed): EventInfo | undefined {
+  const before = events.slice(0, -1);
+  const its = before.slice(before.map(({ kind }) => kind).lastIndexOf("input") + 1);
+  const things = [deed.name, deed.remove, deed.restore, ...GROUND.filter((kind) => deed[kind])];
+  const robots = [deed.place, deed.drive];
+  const about = ({ robot, other }: EventInfo) => things.includes(other || null) || robots.includes(robot || null);
+  return its.find((event) => event.kind === "refused" && about(event));
 }
 
 /** The event that takes an input back, given the events of its step; null: it had no effect, or nothing takes it back. */
