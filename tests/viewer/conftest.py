@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.missions.patrolling import Patrolling
 from covey.results.snapshot import Snapshot
 from covey.viewer.details import details_of
 
@@ -58,3 +59,36 @@ def detailed(tmp_path_factory):
         recording=tmp_path_factory.mktemp("detailed") / "run",
     )
     return sim.run(until_s=6.0), seen
+
+
+@pytest.fixture(scope="session")
+def patrolled(tmp_path_factory):
+    """Return a patrol of 20 s with faults, and last visits of the waypoints [s] and flags of the robots at each step."""
+    seen: dict[int, tuple] = {}
+
+    def observe(snapshot: Snapshot) -> None:
+        state = sim.state
+        flags = state.halted + 2 * state.vanished + 4 * ~state.radio_alive
+        seen[snapshot.step] = sim.tracker.last_s.copy(), flags
+
+    def fault(kind: str, robot: str, at_s: float, **more) -> dict:
+        return {"kind": kind, "robot": robot, "at_s": at_s, **more}
+
+    sim = covey.Simulation(
+        covey.World.maze(size_m=(20, 14), seed=1),
+        robots=3,
+        controller="conscientious_reactive",
+        seed=3,
+        mission=Patrolling(sight_m=6.0),
+        faults=[
+            fault("radio_dies", "robot0", 3.0),
+            fault("dies", "robot2", 8.0, for_s=4.0),
+            fault("dies", "robot1", 9.0),
+            fault("dies", "robot0", 18.0, vanishes=True),
+        ],
+        observers=[observe],
+        recording=tmp_path_factory.mktemp("patrolled") / "run",
+    )
+    run = sim.run(until_s=20.0)
+    assert seen[200][0].any()
+    return run, seen

@@ -16,13 +16,13 @@ from covey.viewer.description import description_of
 from covey.viewer.hub import Client
 from covey.viewer.layers import layers_of as layers_of_live
 from covey.viewer.messages import Watch
-from covey.viewer.recorded import Recorded, blocks_of, changes_of, layers_of, messages_of
+from covey.viewer.recorded import Recorded, blocks_of, changes_of, estimates_of, layers_of, messages_of
 from covey.viewer.wire import dumps, unpack
 
 
 def test_the_recording_has_what_could_be_seen(recorded):
     run, seen = recorded
-    hello, recording, poses, estimates, plans, *layers = messages_of(run)
+    hello, recording, poses, estimates, plans, _, *layers = messages_of(run)
     hello = json.loads(hello)
     assert hello["mode"] == "replay"
     assert [robot["name"] for robot in hello["robots"]] == list(run.names)
@@ -32,7 +32,7 @@ def test_the_recording_has_what_could_be_seen(recorded):
     for k, one in enumerate(seen.values()):
         np.testing.assert_allclose(unpack(poses)[1]["poses"][k], one["pose"], atol=1e-5)
     assert [event["kind"] for event in header["events"]] == run.events["kind"].to_list()
-    np.testing.assert_allclose(unpack(estimates)[1]["poses"], run.estimates, atol=1e-5)
+    assert unpack(estimates)[0]["as"] == "pose"
     np.testing.assert_allclose(unpack(plans)[1]["point"], run.plans.points, atol=1e-5)
     cells = {header["name"]: arrays["cells"] for header, arrays in map(unpack, layers)}
     assert list(cells) == hello["layers"]
@@ -90,6 +90,17 @@ def test_a_viewer_gets_the_recording_and_the_layers_that_it_watches(recorded):
         assert header["name"] == "last_covered"
         np.testing.assert_array_equal(arrays["cells"], run.maps.last_covered)
         assert "ended" in viewer.ask(type="play")["text"]
+
+
+def test_estimates_without_errors_are_not_sent_twice(recorded):
+    run, _ = recorded
+    np.testing.assert_allclose(run.estimates, run.poses, atol=1e-12)  # the robots know where they are
+    header, arrays = unpack(estimates_of(run)[0])
+    assert (header["as"], arrays) == ("pose", {})
+    copy = covey.Run(run.folder)
+    copy.estimates = run.poses + 0.125
+    poses = np.concatenate([unpack(block)[1]["poses"] for block in estimates_of(copy)])
+    np.testing.assert_allclose(poses, copy.estimates, atol=1e-5)
 
 
 def test_blocks_hold_all_poses_in_order_and_none_is_large():

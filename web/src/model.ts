@@ -160,6 +160,11 @@ export class Model {
     return Math.max(0, low - 1);
   }
 
+  /** Whether it has all poses of a recording; what can wait is asked for then. */
+  get complete(): boolean {
+    return this.hello?.mode !== "replay" || Boolean(this.history.at(-1)?.pose);
+  }
+
   /** The step that is shown. */
   step(): number {
     return this.shown ?? this.frame?.step ?? 0;

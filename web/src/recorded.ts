@@ -84,7 +84,7 @@ export class Recorded {
 }
 
 /** The last of some ascending steps that is at or before a step; -1: there is none. */
-function newest(length: number, step: (row: number) => number, at: number): number {
+export function newest(length: number, step: (row: number) => number, at: number): number {
   let [low, high] = [0, length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -5,6 +5,7 @@ import { mark, TILE, type CellLayer, type Model } from "./model";
 import type { LinkChange, Poses } from "./past";
 import type { Player } from "./player";
 import { Recorded } from "./recorded";
+import { Team } from "./team";
 import type { Arrays, Header, Numbers } from "./wire";
 
 /** Speed that "as fast as possible" means here. */
@@ -29,9 +30,11 @@ export class Replay implements Player {
   private before_ms = 0;
 
   private recorded: Recorded;
+  private team: Team;
 
   constructor(private model: Model) {
     this.recorded = new Recorded(model);
+    this.team = new Team(model);
     model.prepare = () => this.follow();
   }
 
@@ -50,6 +53,7 @@ export class Replay implements Player {
       .map((name) => name.slice(8))
       .map((name) => new Changes(model, name, data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
     this.linksTaken = 0;
+    this.team.begin(arrays);
     const size = 3 * model.hello!.robots.length;
     this.rows = new Map(["pose", "estimate"].map((name) => [name, new Rows(this.steps.length, size)]));
     model.history = Array.from(this.steps, (step, k) => new Pose(this.rows.get("pose")!, step, k));
@@ -73,6 +77,7 @@ export class Replay implements Player {
 
   /** Takes in what the run recorded besides its tables; whether it was something of this kind. */
   takes(header: Header, arrays: Arrays): boolean {
+    if (this.team.takes(header, arrays)) return true;
     if (header.type !== "changes") return this.recorded.takes(header, arrays);
     const [changed, before, after] = ["changed", "before", "after"].map((name) => arrays.get(name)!.data);
     this.changes.push(new Changes(this.model, header.layer as string, changed, before, after));
@@ -82,10 +87,11 @@ export class Replay implements Player {
 
   /** Takes in poses or estimates of some time. */
   takePoses(header: Header, arrays: Arrays): void {
+    if (header.as) this.rows.set(header.name as string, this.rows.get(header.as as string)!);
     const rows = this.rows.get(header.name as string)!;
     const waits = !rows.pose(this.model.indexAt(this.model.step()));
-    rows.take(header.first as number, arrays.get("poses")!.data as Float32Array);
-    if (!waits || !rows.pose(this.model.indexAt(this.model.step()))) return;
+    if (!header.as) rows.take(header.first as number, arrays.get("poses")!.data as Float32Array);
+    if (!(waits && rows.pose(this.model.indexAt(this.model.step()))) && !rows.complete) return;
     this.at = -1;
     this.model.changed();
   }
@@ -145,6 +151,7 @@ export class Replay implements Player {
     const { model } = this;
     if (this.locked || model.shown === null) return;
     this.recorded.follow(model.shown);
+    this.team.follow(model.shown);
     if (model.shown === this.at && !this.changes.some((one) => one.stale)) return;
     this.at = model.shown;
     const [k, n] = [model.indexAt(this.at), model.hello!.robots.length];
@@ -196,6 +203,10 @@ class Rows {
 
   pose(k: number): Float32Array | null {
     return k < this.there ? this.data.subarray(k * this.size, (k + 1) * this.size) : null;
+  }
+
+  get complete(): boolean {
+    return this.there === this.count;
   }
 
   take(first: number, poses: Float32Array): void {

@@ -4,7 +4,7 @@ The page gets all that changed during the run, then the poses in blocks of time,
 cells come when the page asks for them. A file that plays offline holds the same messages, one after the other.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from covey.results.run import Run
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
 from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
+from covey.viewer.recorded_team import flags_of, has_orders, measures_of, orders_of, visits_of
 from covey.viewer.wire import dumps, pack
 
 _RADIUS_M = 0.2
@@ -47,7 +48,7 @@ class Recorded:
             self._layers["other_explored"] = layers_of(other)["first_explored"]
         self.hub.describe(description_of(run, list(self._layers)), {})
         self._recording = recording_of(run)
-        self._details = details_of(run, self._layers)
+        self._details = _details_of(run, self._layers)
         self._message("poses")  # what is damaged is told before anybody looks
         self._sent: dict[Client, set[str]] = {}
 
@@ -64,7 +65,9 @@ class Recorded:
             self._sent[client] = set()
             client.texts.append(self._recording)
         wanted = {*message.layers, *wanted_of(message)}
-        for name in [*sorted(wanted - self._sent[client]), *(["poses"] if new else [])]:  # what lies below comes first
+        more = wanted - self._sent[client]
+        layers = sorted(more & self._layers.keys())  # what lies below comes first
+        for name in [*layers, *(["poses"] if new else []), *sorted(more - self._layers.keys())]:
             client.texts += self._message(name)
         once = self._sent[client] - self._layers.keys()
         self._sent[client] = wanted | once  # a layer that is watched again is sent again
@@ -78,7 +81,7 @@ class Recorded:
             elif name == "poses":
                 self._made[name] = blocks_of("pose", self._run.poses)
             elif name == "estimates" and has_estimates(self._run):
-                self._made[name] = blocks_of("estimate", self._run.estimates)
+                self._made[name] = estimates_of(self._run)
             elif name in self._details:
                 self._made[name] = self._details[name]()
         return self._made.get(name, [])
@@ -105,8 +108,8 @@ def messages_of(run: Run, layers: list[str] | None = None) -> Iterator[bytes]:
     yield recording_of(run)
     yield from blocks_of("pose", run.poses)
     if has_estimates(run):
-        yield from blocks_of("estimate", run.estimates)
-    for make in details_of(run, made).values():
+        yield from estimates_of(run)
+    for make in _details_of(run, made).values():
         yield from make()
     for name, make in made.items():
         yield layer_message(name, *make())
@@ -137,9 +140,21 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
             *(["links"] if run.links is not None else []),
             *(["paths"] if has(run, "plans") else []),
             *(["lidar"] if has(run, "scans") else []),
+            *(["waypoints"] if "waypoints_m" in run.mission else []),
+            *(["targets"] if has_orders(run) else []),
             "tags",
         ],
     }
+
+
+def _details_of(run: Run, layers: Iterable[str]) -> dict[str, Callable[[], list[bytes]]]:
+    """Return what makes the messages beside recording, poses and layers, by name."""
+    made = details_of(run, layers) | {"measures": lambda: [measures_of(run)]}
+    if "waypoints_m" in run.mission:
+        made["waypoints"] = lambda: [visits_of(run, steps_of(run))]
+    if has_orders(run):
+        made["targets"] = lambda: [orders_of(run, step_s_of(run))]
+    return made
 
 
 def step_s_of(run: Run) -> float:
@@ -176,13 +191,13 @@ def recording_of(run: Run) -> bytes:
     """Return the message with all that changed during the run.
 
     Its arrays: ``step`` int32 (k,), the steps with recorded poses, which come as `blocks_of`; ``links`` int32 (m, 4),
-    changes of links: step, robot, other, 1 or 0;
+    changes of links: step, robot, other, 1 or 0; ``flags`` int32 (m, 3), see `flags_of`;
     ``changed:LAYER`` int32 (c, 2), changes of the truth or the ground: step and cell, with ``before:LAYER`` and
     ``after:LAYER`` (c,); ``tag`` float32 (m, 3), tags: step, x, y [m]; ``time_s`` float64 (t,) and
     ``team:NAME`` float64 (t,), measurements of the team.
     """
     arrays: dict[str, np.ndarray] = {"step": steps_of(run).astype(np.int32)}
-    arrays["links"] = links_of(run)
+    arrays["links"], arrays["flags"] = links_of(run), flags_of(run)
     if run.maps is not None and len(changed := run.maps.changed):
         arrays |= {"changed:truth": changed[:, :2]}
         arrays |= {"before:truth": changed[:, 2].astype(np.uint8), "after:truth": changed[:, 3].astype(np.uint8)}
@@ -205,6 +220,13 @@ def recording_of(run: Run) -> bytes:
 def has_estimates(run: Run) -> bool:
     """Return whether a run recorded estimates: those of a design do only if it keeps everything."""
     return "estimate_x_m" in pq.read_schema(run.folder / "measurements.parquet").names
+
+
+def estimates_of(run: Run) -> list[bytes]:
+    """Return the messages with the estimates of all robots; one without arrays if they are the poses."""
+    if np.allclose(run.estimates, run.poses, rtol=0.0, atol=1e-9):
+        return [pack({"type": "poses", "name": "estimate", "as": "pose"}, {})]
+    return blocks_of("estimate", run.estimates)
 
 
 def blocks_of(name: str, poses: np.ndarray) -> list[bytes]:

@@ -199,3 +199,24 @@ def test_pixels_show_what_a_robot_knew(detailed_replay, detailed):
         drawn(page)
         colors[step] = page.evaluate(PIXEL, place)
     assert colors[20] != colors[60]
+
+
+def test_a_patrol_shows_idleness_flags_and_measurements_of_the_time(browser, patrolled):
+    run, seen = patrolled
+    with opened(browser, run) as page:
+        until(lambda: page.evaluate("covey.model.measures.has('distance_m')"), page=page)
+        for step in (150, 30, 190):
+            page.evaluate(f"covey.player.seek({step})")
+            last_s, flags = seen[step]
+            idle = page.evaluate("[...covey.model.arrays.get('idleness_s').data]")
+            np.testing.assert_allclose(idle, 0.1 * step - last_s, atol=1e-4)
+            assert page.evaluate("[...covey.model.arrays.get('flags').data]") == flags.tolist()
+            distance = page.evaluate("[...covey.model.measures.get('distance_m')]")
+            np.testing.assert_allclose(distance, run.series("distance_m")[step - 1], rtol=1e-6)
+        page.get_by_role("combobox", name="Sort robots by").select_option("distance_m")
+        farthest = run.names[int(np.argmax(run.series("distance_m")[189]))]
+        assert page.get_by_role("listbox", name="Robots").get_by_role("option").first.inner_text().startswith(farthest)
+        page.get_by_role("combobox", name="Plot to add").select_option("robot distance_m")
+        page.get_by_role("button", name="Add plot").click()
+        plot = page.get_by_role("figure", name="distance [m], each robot")
+        assert plot.locator("canvas").count() == 1

@@ -109,7 +109,7 @@ export function plots(app: App): HTMLElement {
     if (!shown.size && model.series.has("explored_share_union")) show("team explored_share_union");
     updateSoon();
   });
-  app.wishes.push(() => ({ details: app.shell.right.hidden ? [] : ["measures"] }));
+  app.wishes.push(() => ({ details: app.shell.right.hidden || !model.complete ? [] : ["measures"] }));
   const part = h("div", { class: "plots" }, list, h("div", { class: "plots-add" }, choose, add));
   return part;
 }

@@ -160,7 +160,7 @@ export function robotsPanel(app: App): HTMLElement {
   app.keys.add("Robots", "c", "c", "Follow the selected robots", () => !followButton.disabled && followButton.click());
   app.keys.add("Robots", "", "click, Ctrl click", "Select a robot, one more");
   app.keys.add("Robots", "", "↑ ↓ Shift Ctrl a", "In the list: select one, several, all");
-  app.wishes.push(() => ({ details: app.shell.left.hidden ? [] : ["measures"] }));
+  app.wishes.push(() => ({ details: app.shell.left.hidden || !model.complete ? [] : ["measures"] }));
   return h(
     "section",
     { class: "robots", "aria-label": "Robots of the team" },
