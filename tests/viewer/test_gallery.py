@@ -1,5 +1,6 @@
 """The gallery: cards, pictures, forms, and runs as processes of their own, over real sockets."""
 
+import inspect
 import io
 import os
 from pathlib import Path
@@ -9,13 +10,14 @@ import pytest
 from PIL import Image
 from tests.viewer.test_live import Viewer
 
+from covey.controllers.exploration.connected import connected
 from covey.errors import ScenarioError
 from covey.registry import looking
 from covey.scenario.load import load_scenario
 from covey.scenario.overrides import override, parse_override
 from covey.scenario.shipped import library
 from covey.viewer import Server
-from covey.viewer.forms import checked, form_of
+from covey.viewer.forms import checked, filled, form_of
 from covey.viewer.gallery import Gallery, scenario_files
 from covey.viewer.pictures import picture_of
 
@@ -40,6 +42,27 @@ def test_a_form_has_the_schemas_words_and_limits():
     assert (count["value"], count["kind"], count["least"], count["help"]) == ("6", "integer", 1, "Number of robots.")
     assert fields["world.terrain"]["choices"] == ["loop", "cross", "zigzag", "maze"]
     assert "minpos" in fields["robots.scout.controller"]["choices"]
+
+
+def test_a_form_follows_the_choice_of_controller_localization_and_start():
+    changes = {
+        "robots.scout.controller": "connected",
+        "robots.scout.localization": "noise",
+        "robots.scout.start": "{spread: {}}",
+    }
+    parts = form_of(filled("maze", changes))
+    fields = {field["path"].removeprefix("robots.scout."): field for part in parts for field in part["fields"]}
+    below = {path.removeprefix("controller.") for path in fields if path.startswith("controller.")}
+    assert below == set(inspect.signature(connected).parameters) - {"robot"}
+    assert fields["controller.definition"]["choices"] == ["explore", "m_explore", "rescue", "maes"]
+    assert (fields["controller.min_cells"]["kind"], fields["controller.min_cells"]["most"]) == ("integer", 1_000_000)
+    assert fields["controller.patience_s"]["help"] in " ".join(inspect.getdoc(connected).split())
+    assert len(fields["controller.patience_s"]["help"]) > 10
+    assert set(fields["localization"]["choices"]) == {"truth", "noise", "odometry"}
+    assert (fields["localization"]["value"], fields["localization.sigma_m"]["value"]) == ("noise", "0.022")
+    assert (fields["start"]["value"], fields["start.spread.gap_m"]["value"]) == (fields["start"]["choices"][0], "0.1")
+    for text in fields["start"]["choices"]:
+        filled("maze", {"robots.scout.count": "1", "robots.scout.start": text})
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ export type ToServer =
   | { type: "play" | "pause" | "end" }
   | { type: "step"; count: number }
   | { type: "speed"; factor: number | null }
-  | { type: "form"; name: string }
+  | { type: "form"; name: string; changes: Record<string, string> }
   | { type: "launch"; name: string; changes: Record<string, string>; speed: string; paused: boolean }
   | { type: "add"; group: string; pose: [number, number, number] | null }
   | { type: "open" | "quit"; run: string }

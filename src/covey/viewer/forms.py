@@ -3,16 +3,17 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
 from covey.controllers import controllers
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.named import Named
-from covey.onboard.controller import parameters_of
+from covey.onboard.controller import parameters_of, types_of
 from covey.registry import looking
 from covey.robots.model import RobotModel
 from covey.scenario.build import try_out
@@ -26,6 +27,8 @@ from covey.scenario.yaml12 import parse_scalar
 _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z0-9_]\w*)*")
 _FIRST = ("controller", "count")
 _LEFT_OUT = ("format", "name", "description", "seed")
+_STARTS = ("{together: {}}", "{spread: {}}", "{apart: {}}", "{room: largest}", "{hallway_ends: {}}")
+_STARTS += ("{line: {from: [0, 0], step: [1, 0]}}", "[[0, 0, 0]]")
 
 Field = dict[str, Any]
 
@@ -34,7 +37,8 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
     """Return the parts of the form: ``title`` and ``fields``; the first part holds what most people change.
 
     A field has the ``path`` of an override, ``value`` (as after ``-s path=``), ``kind`` (integer, number, flag, choice
-    or text), ``help``, and where its schema has them ``choices``, ``least`` and ``most``.
+    or text), ``help``, and where its schema has them ``choices``, ``least`` and ``most``. With ``again``, other fields
+    depend on its value: ask again with `filled`.
     """
     first, parts = list[Field](), list[dict[str, Any]]()
     for group in scenario.robots:
@@ -54,14 +58,21 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
     return [{"title": "", "fields": first}, *parts]
 
 
-def checked(source: str, changes: Mapping[str, str]) -> Scenario:
-    """Return the scenario with what somebody has filled in, each as after ``-s path=``.
-
-    It is tried out as by ``covey check``. No code of files is run.
+def filled(source: str, changes: Mapping[str, str]) -> Scenario:
+    """Return the scenario with what somebody has filled in, each as after ``-s path=``. No code of files is run.
 
     Raises:
         ScenarioError: all problems; the ``file`` of each is the path of its field, if it has one.
     """
+    return _read(source, changes, tried=False)
+
+
+def checked(source: str, changes: Mapping[str, str]) -> Scenario:
+    """Return the same as `filled`, after it has been tried out as by ``covey check``."""
+    return _read(source, changes, tried=True)
+
+
+def _read(source: str, changes: Mapping[str, str], *, tried: bool) -> Scenario:
     values, problems = dict[str, Any](), list[Problem]()
     for path, text in changes.items():
         if not _PATH.fullmatch(path):
@@ -77,7 +88,7 @@ def checked(source: str, changes: Mapping[str, str]) -> Scenario:
             scenario = load_scenario(source)
             if values:
                 scenario = override(scenario, values, trusted_only=True)
-            if not seen.stand_ins:
+            if tried and not seen.stand_ins:
                 try_out(scenario)
     except ScenarioError as error:
         raise ScenarioError([_placed(problem, changes) for problem in error.problems]) from None
@@ -104,23 +115,65 @@ def _fields(record: BaseModel, path: str) -> Iterator[Field]:
     for name, schema in _properties(type(record)).items():
         value = getattr(record, _attribute(type(record), name))
         below = f"{path}.{name}"
+        kinds = _kinds(value, schema)
+        if kinds:
+            yield {**_field(below, value, schema), "kind": "choice", "again": True} | kinds
         if isinstance(value, ControllerReference):
             yield from _controller(value, schema, below)
         elif isinstance(value, BaseModel) and not isinstance(value, Named | RobotModel):
             yield from _fields(value, below)
-        elif "const" not in schema:
+        elif "const" not in schema and not kinds:
             yield _field(below, value, schema)
+
+
+def _kinds(value: Any, schema: dict[str, Any]) -> Field:
+    """Return value and choices of a record of one of several kinds, or nothing: after another choice it has others."""
+    options = schema.get("anyOf", ())
+    mapping = next((one["discriminator"]["mapping"] for one in options if "discriminator" in one), None)
+    if mapping and {"type": "string"} in options:
+        return {"value": value.kind, "choices": list(mapping)}
+    if schema.get("title") != "Start":
+        return {}
+    text = _text(plain(value))
+    others = [one for one in _STARTS if one.partition(":")[0] != text.partition(":")[0]]
+    return {"value": text, "choices": [text, *others]}
 
 
 def _controller(value: ControllerReference, schema: dict[str, Any], path: str) -> Iterator[Field]:
     names = controllers.names()
     choices = names if value.reference in names else [value.reference, *names]
-    yield {"path": path, "value": value.reference, "kind": "choice", "choices": choices, "help": _help(schema)}
-    for name, parameter in (parameters_of(value.target) or {}).items() if callable(value.target) else ():
+    again = {"kind": "choice", "choices": choices, "again": True}
+    yield {"path": path, "value": value.reference, "help": _help(schema)} | again
+    if not callable(value.target):
+        return
+    types, words = types_of(value.target, limits=True), _arguments(inspect.getdoc(value.target) or "")
+    for name, parameter in (parameters_of(value.target) or {}).items():
         default = None if parameter.default is inspect.Parameter.empty else parameter.default
         found = value.parameters.get(name, default)
         if found is None or isinstance(found, bool | int | float | str | list | tuple | dict):
-            yield _field(f"{path}.{name}", found, {"description": f"Parameter of {value.reference}."})
+            said = {"description": words.get(name, f"Parameter of {value.reference}.")}
+            yield _field(f"{path}.{name}", found, _schema_of(types.get(name, type(found))) | said)
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    """Return the JSON schema of a type; nothing for one that has none."""
+    with suppress(PydanticUserError, PydanticSchemaGenerationError):
+        return TypeAdapter(kind).json_schema()
+    return {}
+
+
+def _arguments(doc: str) -> dict[str, str]:
+    """Return the words of a docstring about each argument.
+
+    Examples:
+        >>> _arguments("It walks.\\n\\nArgs:\\n    speed, turn: of the\\n        robot.\\n    end: at last.\\n")
+        {'speed': 'of the robot.', 'turn': 'of the robot.', 'end': 'at last.'}
+    """
+    block = re.search(r"^Args:\n((?: .*\n?|\n)+)", doc, re.MULTILINE)
+    found = {}
+    for names, text in re.findall(r"^ {4}(\w[\w, ]*): (.*(?:\n {5,}.*)*)", block[1] if block else "", re.MULTILINE):
+        found |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+    return found
 
 
 def _field(path: str, value: Any, schema: dict[str, Any]) -> Field:

@@ -16,7 +16,7 @@ from covey.scenario.load import load_scenario
 from covey.scenario.shipped import library
 from covey.scenario.yaml12 import MAX_BYTES, parse_yaml
 from covey.viewer.children import Child, Replays
-from covey.viewer.forms import checked, form_of
+from covey.viewer.forms import checked, filled, form_of
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Form, Launch, Message, Open, Quit, Watch
 from covey.viewer.pictures import picture_of
@@ -163,7 +163,7 @@ class Gallery:
 
     def _form(self, message: Form) -> dict[str, Any]:
         with looking():
-            return {"parts": form_of(load_scenario(self._source(message.name)))}
+            return {"parts": form_of(filled(self._source(message.name), message.changes))}
 
     def _launch(self, message: Launch) -> dict[str, Any]:
         if not _SPEED.fullmatch(message.speed):

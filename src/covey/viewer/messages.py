@@ -108,6 +108,9 @@ class Form(Message):
 
     type: Literal["form"]
     name: str = Field(max_length=300, description="Name on the scenario's card.")
+    changes: dict[str, str] = Field(
+        default={}, max_length=500, description="What has been filled in, as in ``launch``; the form follows it."
+    )
 
 
 class Launch(Message):

@@ -15,6 +15,7 @@ from covey.experiments.run import Progress
 from covey.experiments.workers.execute import execute
 from covey.experiments.workers.folder import prepare
 from covey.viewer import Server
+from covey.viewer.forms import checked
 from covey.viewer.gallery import Gallery
 from covey.viewer.study import Study
 
@@ -31,6 +32,7 @@ def opened(browser, url, **context):
     page.goto(url)
     yield page
     pages.close()
+    errors = [error for error in errors if "ERR_CONNECTION_REFUSED" not in error]  # the page of a run that has ended
     assert not errors, errors
 
 
@@ -64,6 +66,46 @@ def test_a_problem_in_a_closed_part_opens_it(browser, tmp_path):
         form.get_by_role("button", name="Run", exact=True).click()
         form.get_by_text("must be greater than 0; given: -1").wait_for()
         assert form.get_by_label("stop.timeout_s").is_visible()
+
+
+def test_the_fields_follow_the_controller_and_the_kinds_of_start_and_localization(browser, tmp_path, monkeypatch):
+    asked = []
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        monkeypatch.setattr(
+            gallery, "_launch", lambda message: asked.append(message) or {"run": "1", "url": server.url}
+        )
+        with opened(browser, server.url) as page:
+            page.get_by_role("button", name="Maze", exact=True).click()
+            form = page.get_by_role("dialog", name="Maze")
+            form.get_by_label("Number of robots: scout").fill("3")
+            form.locator("summary", has_text="Robots: scout").click()
+            form.get_by_label("controller.min_cells").fill("5")
+            form.get_by_label("Controller: scout").select_option("cyclic_patrol")
+            form.get_by_text("needs waypoints").wait_for()
+            form.get_by_label("Controller: scout").select_option("wander")
+            form.get_by_label("controller.distance_m").fill("0.7")
+            assert form.get_by_label("controller.min_cells").count() == 0
+            assert form.get_by_text("needs waypoints").count() == 0
+            form.get_by_label("localization", exact=True).select_option("noise")
+            form.get_by_label("localization.sigma_m", exact=True).fill("0.1")
+            form.get_by_label("start", exact=True).select_option("{spread: {}}")
+            form.get_by_label("start.spread.gap_m").fill("0.2")
+            assert form.get_by_label("Number of robots: scout").input_value() == "3"
+            form.get_by_role("button", name="Run", exact=True).click()
+            until(lambda: asked, "the launch", page=page)
+    assert asked[0].changes == {
+        f"robots.scout.{name}": text
+        for name, text in {
+            "count": "3",
+            "controller": "wander",
+            "controller.distance_m": "0.7",
+            "localization": "noise",
+            "localization.sigma_m": "0.1",
+            "start": "{spread: {}}",
+            "start.spread.gap_m": "0.2",
+        }.items()
+    }
+    checked("maze", asked[0].changes)
 
 
 @pytest.mark.parametrize(("button", "paused"), [("Run", False), ("Begin paused", True)])

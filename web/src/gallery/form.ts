@@ -13,6 +13,8 @@ interface Field {
   choices?: string[];
   least?: number;
   most?: number;
+  /** Whether other fields depend on its value. */
+  again?: boolean;
 }
 
 interface Part {
@@ -31,7 +33,7 @@ const SPEEDS = ["0.5", "1", "2", "5", "10", "20", "50", "100"];
 
 /** Opens the form of a scenario. */
 export function openForm(app: App, card: Card, picture: string): void {
-  app.connection!.ask({ type: "form", name: card.name }).then(
+  app.connection!.ask({ type: "form", name: card.name, changes: {} }).then(
     (answer) => new Form(app, card, picture, answer.parts as Part[]).dialog.showModal(),
     (error: Error) => app.say(error.message),
   );
@@ -45,6 +47,11 @@ class Form {
   private run = h("button", { type: "submit", class: "primary" }, "Run");
   private wait = h("button", { type: "submit", title: "It waits before its first step, so that you can place and add robots." }, "Begin paused");
   private speed: HTMLSelectElement;
+  private rest = h("div");
+  private first = h("div", { class: "fields" });
+  /** What the fields follow already: changes by path. */
+  private taken: Record<string, string> = {};
+  private asked = 0;
 
   constructor(
     private app: App,
@@ -65,15 +72,14 @@ class Form {
       this.speed,
       h("p", { class: "help" }, "The page can change it at any time."),
     );
-    const [first, ...rest] = parts;
+    this.first.append(speed);
+    this.fill();
     const form = h(
       "form",
       { novalidate: true, onsubmit: (event: SubmitEvent) => this.submit(event) },
-      h("div", { class: "fields" }, ...first.fields.map((field) => this.field(field, true)), speed),
+      this.first,
       h("h3", {}, "Everything else"),
-      ...rest.map((part) =>
-        h("details", {}, h("summary", {}, part.title), h("div", { class: "fields" }, ...part.fields.map((field) => this.field(field)))),
-      ),
+      this.rest,
       this.said,
       h("div", { class: "buttons" }, this.run, this.wait, h("button", { type: "button", onclick: () => this.dialog.close() }, "Cancel")),
     );
@@ -92,10 +98,25 @@ class Form {
     document.querySelector(".shelf")!.append(this.dialog);
   }
 
+  /** Makes the fields of the parts. */
+  private fill(): void {
+    const [first, ...rest] = this.parts;
+    const open = new Set([...this.rest.querySelectorAll("details")].filter((one) => one.open).map((one) => one.dataset.title));
+    this.controls.clear();
+    this.errors.clear();
+    this.first.replaceChildren(...first.fields.map((field) => this.field(field, true)), this.first.lastElementChild!);
+    this.rest.replaceChildren(
+      ...rest.map(({ title, fields }) =>
+        h("details", { open: open.has(title), "data-title": title }, h("summary", {}, title), h("div", { class: "fields" }, ...fields.map((field) => this.field(field)))),
+      ),
+    );
+  }
+
   private field(field: Field, first = false): HTMLElement {
     const id = `form-${field.path}`;
     const control = makeControl(field, id);
     const error = h("p", { class: "bad", id: `${id}-error` });
+    if (field.again) control.addEventListener("change", () => this.follow(field.path));
     this.controls.set(field.path, control);
     this.errors.set(field.path, error);
     const label = h("label", { for: id }, first ? readable(field.path) : field.path.replace(/^robots\.\w+\./, ""));
@@ -103,14 +124,39 @@ class Form {
     return h("div", { class: "field" }, label, control, help, error);
   }
 
-  private submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const changes: Record<string, string> = {};
+  /** What has been filled in, by path. */
+  private changes(): Record<string, string> {
+    const changes = { ...this.taken };
     for (const { fields } of this.parts)
       for (const { path, value } of fields) {
         const given = valueOf(this.controls.get(path)!);
         if (given !== value) changes[path] = given;
       }
+    return changes;
+  }
+
+  /** Gets the fields that belong to the new value of a field; those of the old one are dropped. */
+  private follow(path: string): void {
+    const changes = Object.fromEntries(Object.entries(this.changes()).filter(([one]) => !one.startsWith(`${path}.`)));
+    const asked = ++this.asked;
+    this.tell([]);
+    this.app.connection!.ask({ type: "form", name: this.card.name, changes }).then(
+      (answer) => {
+        if (asked !== this.asked) return;
+        this.parts = answer.parts as Part[];
+        this.taken = changes;
+        this.fill();
+        const below = [...this.controls].find(([one]) => one.startsWith(`${path}.`))?.[1].closest("details");
+        if (below) below.open = true;
+        this.controls.get(path)?.focus();
+      },
+      (error: Refusal) => this.tell(error.problems ?? [{ path, text: error.message }]),
+    );
+  }
+
+  private submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const changes = this.changes();
     this.tell([]);
     this.run.disabled = this.wait.disabled = true;
     const paused = event.submitter === this.wait;
