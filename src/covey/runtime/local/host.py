@@ -4,7 +4,7 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -35,6 +35,7 @@ class LocalHost(Host):
             )
             for i, spec in team.specs.items()
         }
+        self._robots = [(i, onboard.robot) for i, onboard in self.onboard.items()]
         measured = team.computing.machines if team.computing.measures else ()
         self._steps: dict[int, Callable[[StepInput], StepOutput]] = {
             i: partial(self._measured, i) if i in measured else onboard.step for i, onboard in self.onboard.items()
@@ -93,13 +94,13 @@ class LocalHost(Host):
         """Return the handle of a robot."""
         return self.onboard[robot].robot
 
-    def navigators(self) -> Iterator[tuple[int, Navigator]]:
-        """Yield the navigators that drive their robots to a goal now."""
-        for i, onboard in self.onboard.items():
-            robot = onboard.robot
-            motion = robot._motion
-            if motion is not None and motion.plans and motion.outcome is None and not robot.finished:
-                yield i, robot._navigator
+    def navigators(self) -> list[tuple[int, Navigator]]:
+        """Return the navigators that drive their robots to a goal now."""
+        return [
+            (i, robot._navigator)
+            for i, robot in self._robots  # each step, in runs of any size
+            if (motion := robot._motion) is not None and motion.plans and motion.outcome is None and not robot.finished
+        ]
 
     def close(self) -> None:
         """End every controller; exceptions in ``finally`` blocks become warnings."""
