@@ -1,6 +1,8 @@
 """Changed tiles of layers, against a plain comparison of all cells."""
 
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given
@@ -45,3 +47,14 @@ def test_a_layer_that_takes_long_waits_unless_nothing_follows():
     cells[0, 0] = 1
     assert not len(layer.changed(1.1))
     assert layer.changed(1.1, complete=True).tolist() == [0]
+
+
+def test_every_layer_of_the_page_has_a_picture_in_the_docs():
+    root = Path(__file__).parents[2]
+    titles = re.findall(r'^ {4}title: "(.*)",$', (root / "web/src/layers.ts").read_text(), re.MULTILINE)
+    shown = dict(re.findall(r"!\[(.*)\]\((.*)\)", (root / "docs/layers.md").read_text()))
+    assert len(titles) > 30
+    assert set(titles) == set(shown)
+    sizes = [(root / "docs" / path).stat().st_size for path in shown.values()]
+    assert sum(sizes) < 1_000_000
+    assert {Path(path).name for path in shown.values()} == {p.name for p in (root / "docs/images/layers").iterdir()}
