@@ -204,3 +204,44 @@ def test_nearest_frontier_lives_with_every_fault(struck):
     kinds = [kind for _, kind, _, _ in happened(run)]
     assert "controller_failed" not in kinds
     assert kinds.count("fault") >= 2
+
+
+def test_a_dead_robot_that_is_repaired_drives_on():
+    repair = {"repair": "scout0", "at_s": 3.0}
+    run = simulation(faults=[fault("dies", at_s=1.0)], events=[repair]).run(until_s=5.0)
+    assert [row[1:] for row in happened(run)] == [("fault", "scout0", "dies"), ("recovered", "scout0", "dies")]
+    assert x_of(run, 0, 3.0) - x_of(run, 0, 1.5) == pytest.approx(0.0, abs=1e-6)
+    assert x_of(run, 0, 5.0) - x_of(run, 0, 3.5) == pytest.approx(0.3 * 1.5, abs=0.02)
+
+
+def test_a_repair_ends_the_newest_fault_of_a_kind_or_all():
+    sim = simulation()
+    sensors = [{"kind": "sensor", "robot": "scout0", "sensor": name} for name in ("lidar", "odometry")]
+    jumps = [{"kind": "localization_jumps", "robot": "scout0", "offset": [x, 0.0, 0.0]} for x in (1.0, 2.0)]
+    for one in (*sensors, *jumps, {"kind": "radio_dies", "robot": "scout0"}):
+        sim.do(one)
+    sim.step()
+
+    def left(**event):
+        sim.do({"repair": "scout0", **event})
+        sim.step()
+        return [(s.fault.kind, getattr(s.fault, "offset", None) or s.fault.part) for s in sim.inputs.faults.active]
+
+    first, second = ("localization_jumps", (1.0, 0.0, 0.0)), ("localization_jumps", (2.0, 0.0, 0.0))
+    assert not sim.state.radio_alive[0]
+    assert left(fault="radio_dies") == [("sensor", "lidar"), ("sensor", "odometry"), first, second]
+    assert sim.state.radio_alive[0]
+    assert left(fault="sensor", sensor="lidar") == [("sensor", "odometry"), first, second]
+    assert left(fault="localization_jumps") == [("sensor", "odometry"), first]
+    assert left(fault="wheel_sticks") == [("sensor", "odometry"), first]
+    assert left() == []
+    assert sim.localization.pose[0, 0] == pytest.approx(sim.state.pose[0, 0], abs=0.1)
+    refused = sim.close().events.filter(sim.close().events["kind"] == "refused")
+    assert refused["text"].to_list() == ["it has no such fault"]
+
+
+def test_who_has_vanished_stays_away():
+    repair = {"repair": "scout0", "at_s": 2.0}
+    run = simulation(faults=[fault("dies", at_s=1.0, vanishes=True)], events=[repair]).run(until_s=3.0)
+    assert run.events.filter(run.events["kind"] == "refused")["text"].to_list() == ["it has vanished"]
+    assert "recovered" not in run.events["kind"]

@@ -19,6 +19,7 @@ from covey.events.records import (
     PlaceEvent,
     Region,
     RemoveEvent,
+    RepairEvent,
     RestoreEvent,
     SaveGroundEvent,
     Segment,
@@ -88,6 +89,8 @@ def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Seq
         yield from _restore_found(record, declared)
     elif isinstance(record, PlaceEvent):
         yield from _place_found(record, world, groups)
+    elif isinstance(record, RepairEvent):
+        yield from _robot_found(record.repair, groups, "repair")
     elif isinstance(record, DriveEvent):
         yield from _drive_found(record, groups)
     elif isinstance(record, JamEvent) and isinstance(record.jam, Region):

@@ -9,6 +9,7 @@ import numpy as np
 
 from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelSticks
 from covey.events.port import Impairment, Port
+from covey.events.records import RepairEvent
 from covey.geometry.se2 import Pose
 from covey.physics.motion import MAX_SPEED, MAX_TURN, SEMI_AXIS
 from covey.random import stream_key
@@ -56,10 +57,25 @@ class Faults:
         """End the faults whose duration is over."""
         over = [s for s in self.active if s.until is not None and self._port.clock.step >= s.until]
         if over:
-            self.active = [s for s in self.active if s not in over]
-            self._apply()
-            for s in over:
-                self._say("recovered", s.robot, s.fault, "")
+            self._end(over)
+
+    def _end(self, over: list[Struck]) -> None:
+        self.active = [s for s in self.active if s not in over]
+        self._apply()
+        for s in over:
+            self._say("recovered", s.robot, s.fault, "")
+
+    def repair(self, event: RepairEvent) -> dict[str, Any] | None:
+        """End faults of a robot; return the event, or None if it has no such fault, or has vanished."""
+        robot = self._names.index(event.repair)
+        mine = [s for s in self.active if s.robot == robot and event.fault in (None, s.fault.kind)]
+        mine = [s for s in mine if event.sensor in (None, s.fault.part)][0 if event.fault is None else -1 :]
+        if not mine or self._port.state.vanished[robot]:
+            why = "it has vanished" if self._port.state.vanished[robot] else "it has no such fault"
+            self._record_event("refused", event.repair, event.fault or "", self._port.state.pose[robot, :2], why)
+            return None
+        self._end(mine)
+        return event.plain()
 
     def driven(self, commands: np.ndarray) -> np.ndarray:
         """Return the body twists (n, 3) that the wheels produce for commands (n, 3)."""

@@ -30,6 +30,7 @@ from covey.events.records import (
     OrderEvent,
     PlaceEvent,
     RemoveEvent,
+    RepairEvent,
     RestoreEvent,
     SaveGroundEvent,
     WallEvent,
@@ -168,6 +169,8 @@ class Inputs:
                 return self._by_hand.jam(record)
             case Fault():
                 return self.faults.strike(record, stream)
+            case RepairEvent():
+                return self.faults.repair(record)
         raise TypeError(f"{record!r} is neither an event nor a fault")
 
     def _restore(self, event: RestoreEvent) -> Any:

@@ -285,10 +285,21 @@ class OrderEvent(When):
     order: Order = Field(description="New order on the blackboard: {objective_m, formation, …}.")
 
 
+class RepairEvent(When):
+    """A robot recovers from a fault before its time is over, or from one that would have lasted to the end."""
+
+    repair: str = Field(min_length=1, description="Name of the robot.")
+    fault: Literal["dies", "radio_dies", "sensor", "wheel_sticks", "localization_jumps"] | None = Field(
+        default=None, description="Kind of the fault, of several the newest one; null: all faults of the robot."
+    )
+    sensor: str | None = Field(default=None, description="With fault: sensor, the sensor as the fault names it.")
+
+
 def _kind(value: Any) -> str | None:
     kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
     kinds |= {"remove": "removal", "restore": "restoration", "place": "place event", "drive": "drive event"}
-    kinds |= {"jam": "jam", "save_ground": "saved ground"} | dict.fromkeys(GROUND_EDITS, "ground event")
+    kinds |= {"jam": "jam", "save_ground": "saved ground", "repair": "repair"}
+    kinds |= dict.fromkeys(GROUND_EDITS, "ground event")
     return next((kind for key, kind in kinds.items() if key in given(value)), None)
 
 
@@ -303,14 +314,15 @@ WorldEvent = Annotated[
     | Annotated[JamEvent, Tag("jam")]
     | Annotated[GroundEvent, Tag("ground event")]
     | Annotated[SaveGroundEvent, Tag("saved ground")]
-    | Annotated[OrderEvent, Tag("order event")],
+    | Annotated[OrderEvent, Tag("order event")]
+    | Annotated[RepairEvent, Tag("repair")],
     Discriminator(
         _kind,
         custom_error_type="event_kind",
         custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
         "{obstacle: {path_m, radius_m}}, {remove: …}, {restore: NAME}, {place: ROBOT, pose}, {drive: ROBOT, twist}, "
         "{jam: {centre_m, radius_m}}, {order: {objective_m}}, {crater: {centre_m}} or another change "
-        "of the ground, {save_ground: NAME}, with at_s, at_step, at_explored, every_s or rate_per_min",
+        "of the ground, {save_ground: NAME}, {repair: ROBOT}, with at_s, at_step, at_explored, every_s or rate_per_min",
     ),
 ]
 """Any change of a world that a scenario can declare."""

@@ -262,6 +262,36 @@ def test_faults_radio_off_jams_and_orders(page_of):
     assert "hexagon" in str(entry)
 
 
+def test_faults_and_orders_are_taken_back(page_of):
+    shown = opened(page_of, STANDING)
+    listed = shown.page.get_by_role("list", name="Done so far")
+    undo = shown.page.get_by_role("button", name="Undo", exact=True)
+    tool(shown, "Fault, radio off")
+    give(shown, "Robot", "scout1")
+    do(shown, "Give fault", "fault")
+    give(shown, "Fault", "sensor")
+    do(shown, "Give fault", "fault", 2)
+    assert not shown.sim.state.radio_alive[1]
+    for kind, left in (("sensor", ["radio_dies"]), ("radio_dies", [])):
+        do(shown, "Undo", "recovered", 2 - len(left))
+        assert [one.fault.kind for one in shown.sim.inputs.faults.active] == left, kind
+    assert shown.sim.state.radio_alive.all()
+    assert undo.is_disabled()
+    do(shown, "Give fault", "fault", 3)
+    tool(shown, "Order and formation")
+    for count, x in ((1, 8), (2, 7)):
+        give(shown, "x [m]", x)
+        give(shown, "y [m]", 3)
+        do(shown, "Give order", "order", count)
+    first = listed.get_by_role("listitem").filter(has_text="order to [8, 3]")
+    assert first.inner_text().endswith("· cannot be taken back"), "there was none before"
+    do(shown, "Undo", "order", 3)
+    assert tuple(shown.sim.communication.blackboard.entries["order"]["objective_m"]) == (8.0, 3.0)
+    do(shown, "Undo", "recovered", 3)  # the fault before the orders
+    assert undo.is_disabled()
+    assert undo.get_attribute("title") == "Nothing that has been done can be taken back"
+
+
 def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
     shown = opened(page_of, HILLS, tmp_path / "run")
     ground = shown.sim.world_state.ground

@@ -213,9 +213,17 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
       told = state;
       const what = last ? words(last.done.deed) : robots.length && !app.model.newestStep() ? `add ${robots.at(-1)!}` : "";
       back.disabled = !what;
-      back.title = what && `Undo: ${what} (U)`;
-      const deeds = [...robots.map((name) => [0, `add ${name}`] as const), ...all.map(({ time_s, deed }) => [time_s, words(deed)] as const)];
-      list.replaceChildren(...deeds.slice(-50).map(([time_s, said]) => h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${said}`)));
+      back.title = what ? `Undo: ${what} (U)` : "Nothing that has been done can be taken back";
+      const begun = app.model.newestStep() > 0 ? "cannot be taken back" : "";
+      const deeds = [
+        ...robots.map((name) => [0, `add ${name}`, begun] as const),
+        ...all.map(({ time_s, deed, note }) => [time_s, words(deed), note] as const),
+      ];
+      list.replaceChildren(
+        ...deeds.slice(-50).map(([time_s, said, note]) =>
+          h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${said}`, note ? h("span", { class: "quiet" }, ` · ${note}`) : null),
+        ),
+      );
       list.scrollTop = list.scrollHeight;
       text.value = (app.model.hello!.robots_text ?? "") + scenarioText(all);
       setText(where, `Paste it into the scenario of this run${robots.length ? ", in place of its robots" : ""}: it then does the same by itself.`);

@@ -12,9 +12,14 @@ export interface Done {
   step: number;
   time_s: number;
   deed: Deed;
+  /** Why it cannot be taken back; empty: it can, or has been. */
+  note: string;
 }
 
 const GROUND = ["altitude", "shift", "crater", "mound", "trench", "bank"];
+
+/** Inputs of which some cannot be taken back, although they have happened. */
+const FOR_GOOD = ["drive", "save_ground", "order", "vanishes"];
 
 /** A jam: the outline of its area [m], and the steps from which and to which it lasts. */
 interface Jam {
@@ -36,20 +41,25 @@ export class Session {
   refusals = 0;
   jams: Jam[] = [];
   private open = new Map<string, Jam>();
+  /** The order that holds, and the one before it; null: not known. */
+  private order: Deed | null = null;
+  private orderBefore: Deed | null = null;
   private events: EventInfo[] = [];
   private count = 0;
   private now: EventInfo[] = []; // events of the present step
 
   /** Takes in new events; returns whether there were any. */
   update(model: Model): boolean {
-    if (this.events !== model.events) this.begin(model.events);
+    if (this.events !== model.events) this.begin(model);
     const before = this.count;
     for (; this.count < this.events.length; this.count++) this.take(this.events[this.count]);
     return this.count !== before;
   }
 
-  private begin(events: EventInfo[]): void {
+  private begin({ events, hello }: Model): void {
     this.events = events;
+    const { number: _, ...order } = (hello?.mission.order ?? {}) as Deed;
+    this.order = order.objective_m ? order : null;
     this.count = this.refusals = 0;
     this.done = [];
     this.undoable.length = 0;
@@ -71,19 +81,25 @@ export class Session {
       this.jams.push(jam);
       this.open.set(other!, jam);
     } else if (kind === "jam_over" && this.open.has(other!)) this.open.get(other!)!.to = step;
+    else if (kind === "order") [this.orderBefore, this.order] = [this.order, null];
     else if (kind === "input") {
       const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
-      const done = { at_step, step, time_s, deed };
+      const done = { at_step, step, time_s, deed, note: "" };
       const last = this.undoable.at(-1);
       const refusal = refusalOf(this.now, deed);
       if (refusal) {
-        if (!refusal.robot && last && same(last.back, deed)) this.undoable.pop(); // where a robot is in the way, it can be tried again
+        // where a robot is in the way, it can be tried again
+        if ((!refusal.robot || deed.repair) && last && same(last.back, deed)) this.undoable.pop();
         return;
       }
       this.done.push(done);
-      const back = last && same(last.back, deed) ? null : inverse(this.now, done);
       if (last && same(last.back, deed)) this.undoable.pop();
-      else if (back) this.undoable.push({ done, back });
+      else {
+        const back = inverse(this.now, done, this.orderBefore);
+        if (back) this.undoable.push({ done, back });
+        else done.note = FOR_GOOD.some((key) => key in deed) ? "cannot be taken back" : "changed nothing";
+      }
+      if (deed.order) this.order = deed.order as Deed;
     }
   }
 }
@@ -93,13 +109,13 @@ function refusalOf(events: EventInfo[], deed: Deed): EventInfo | undefined {
   const before = events.slice(0, -1);
   const its = before.slice(before.map(({ kind }) => kind).lastIndexOf("input") + 1);
   const things = [deed.name, deed.remove, deed.restore, ...GROUND.filter((kind) => deed[kind])];
-  const robots = [deed.place, deed.drive];
+  const robots = [deed.place, deed.drive, deed.repair];
   const about = ({ robot, other }: EventInfo) => things.includes(other || null) || robots.includes(robot || null);
   return its.find((event) => event.kind === "refused" && about(event));
 }
 
 /** The event that takes an input back, given the events of its step; null: it had no effect, or nothing takes it back. */
-function inverse(events: EventInfo[], { deed }: Done): Deed | null {
+function inverse(events: EventInfo[], { deed }: Done, orderBefore: Deed | null): Deed | null {
   const found = (kinds: string[], other?: unknown, robot?: unknown): EventInfo | undefined =>
     events
       .filter(
@@ -110,6 +126,11 @@ function inverse(events: EventInfo[], { deed }: Done): Deed | null {
       )
       .at(-1);
   const { name } = deed;
+  if (deed.order) return orderBefore && { order: orderBefore };
+  if (deed.kind) {
+    if (deed.vanishes || !found(["fault"], deed.kind, deed.robot)) return null;
+    return { repair: deed.robot, fault: deed.kind, ...(deed.kind === "sensor" ? { sensor: deed.sensor ?? "lidar" } : {}) };
+  }
   if (deed.door) {
     const happened = found(["door_opened", "door_closed", "door_waits"], deed.door);
     return happened ? { door: deed.door, to: deed.to === "open" ? "closed" : "open" } : null;
@@ -127,8 +148,11 @@ function inverse(events: EventInfo[], { deed }: Done): Deed | null {
   return ground && found(["ground_changed"], ground) ? { restore: name } : null;
 }
 
-function same(a: Deed, b: Deed): boolean {
-  return Object.entries(a).every(([key, value]) => JSON.stringify(b[key]) === JSON.stringify(value));
+/** Whether an input is what takes another one back; of an order it may leave out values by default. */
+function same(back: Deed, deed: Deed): boolean {
+  const equal = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  if (back.order) return Object.entries((deed.order ?? { none: true }) as Deed).every(([key, value]) => equal((back.order as Deed)[key], value));
+  return Object.entries(back).every(([key, value]) => equal(deed[key], value));
 }
 
 /** The inputs as a part of a scenario. */
@@ -168,6 +192,7 @@ export function words(deed: Deed): string {
   if (deed.place) return `place ${deed.place as string} at ${flow((deed.pose as number[]).slice(0, 2))}`;
   if (typeof deed.remove === "string") return `remove ${deed.remove}`;
   if (deed.remove) return `tear down ${deed.name as string}`;
+  if (deed.repair) return `repair ${deed.repair as string}${deed.fault ? `: ${String(deed.fault).replaceAll("_", " ")}` : ""}`;
   if (deed.restore) return `restore ${deed.restore as string}`;
   if (deed.order) return `order to ${flow((deed.order as Deed).objective_m)}`;
   if (deed.save_ground) return `save the ground as ${deed.save_ground as string}`;
