@@ -12,6 +12,9 @@ import pytest
 import covey
 from covey.cli import main
 from covey.viewer.exports import export
+from covey.viewer.exports.html import in_planes
+from covey.viewer.recorded import blocks_of
+from covey.viewer.wire import unpack
 
 
 def of(messages, topic):
@@ -47,6 +50,17 @@ def messages(recorded, tmp_path_factory):
     export(recorded[0], "mcap", path)
     with path.open("rb") as stream:
         return list(reader.make_reader(stream).iter_messages())
+
+
+def test_planes_of_bytes_hold_poses_to_the_last_bit():
+    poses = np.random.default_rng(1).normal(0.0, 30.0, (500, 7, 3)).astype(np.float32)
+    poses[3, 2], poses[4, 2] = -0.0, np.nan
+    header, arrays = unpack(in_planes(blocks_of("estimate", poses)[0]))
+    assert header["name"] == "estimate"
+    first, second, third, fourth = arrays["planes"].astype(np.uint32)
+    change = first + (second << 8) + (third << 16) + (fourth << 24)
+    bits = np.cumsum(change, axis=1, dtype=np.uint32).T  # modulo 2^32
+    np.testing.assert_array_equal(np.ascontiguousarray(bits).reshape(poses.shape), poses.view(np.uint32))
 
 
 def test_mcap_has_the_poses_in_frames_of_the_world(messages, recorded):

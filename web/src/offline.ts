@@ -19,7 +19,7 @@ export async function open(app: App, text: string): Promise<void> {
   for (let at = 0; at < data.byteLength; at += 4 + view.getUint32(at, true))
     messages.push(data.slice(at + 4, at + 4 + view.getUint32(at, true)));
   const [hello, recording, ...rest] = messages;
-  const file = new File(app, rest.map(unpack));
+  const file = new File(app, rest.map((one) => fromPlanes(unpack(one))));
   app.connection = file;
   app.receive(JSON.parse(new TextDecoder().decode(hello)) as Header, new Map());
   const { header, arrays } = unpack(recording);
@@ -60,6 +60,22 @@ class File implements Channel {
     this.send(message);
     return Promise.reject(new Error("This run has ended: it can only be watched."));
   }
+}
+
+/** Poses as a server sends them; the file holds them as `in_planes` in covey/viewer/exports/html.py says. */
+function fromPlanes({ header, arrays }: { header: Header; arrays: Arrays }): { header: Header; arrays: Arrays } {
+  const planes = arrays.get("planes");
+  if (!planes) return { header, arrays };
+  const [data, [, columns, rows]] = [planes.data, planes.shape];
+  const bits = new Int32Array(columns * rows);
+  for (let column = 0, at = 0; column < columns; column++)
+    for (let row = 0, value = 0; row < rows; row++, at++) {
+      const [one, two, three] = [at + bits.length, at + 2 * bits.length, at + 3 * bits.length];
+      value = (value + (data[at] | (data[one] << 8) | (data[two] << 16) | (data[three] << 24))) | 0;
+      bits[row * columns + column] = value;
+    }
+  arrays.set("poses", { data: new Float32Array(bits.buffer), shape: [rows, columns / 3, 3] });
+  return { header, arrays };
 }
 
 async function inflated(text: string): Promise<ArrayBuffer> {

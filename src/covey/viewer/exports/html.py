@@ -5,9 +5,15 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from covey.results.run import Run
 from covey.viewer.recorded import messages_of
 from covey.viewer.server import page, policy_of
+from covey.viewer.wire import pack, unpack
+
+_LEVEL = 8
+"""Level of compression; 9 takes 1.6 times as long for 1 % less."""
 
 _BOOT = b"""(async () => {
   const letters = atob(document.getElementById("script").textContent), bytes = new Uint8Array(letters.length);
@@ -29,9 +35,10 @@ def html_of(messages: Iterable[bytes]) -> bytes:
 
     Its script and the messages are deflated. Its policy allows no connection, and only this script.
     """
-    packer = zlib.compressobj(9)
+    packer = zlib.compressobj(_LEVEL)
     parts = []
-    for message in messages:
+    for k, message in enumerate(messages):
+        message = in_planes(message) if k else message  # the first one is text
         parts += [packer.compress(len(message).to_bytes(4, "little")), packer.compress(message)]
     recording = b"".join((*parts, packer.flush()))
     html = page()
@@ -44,6 +51,20 @@ def html_of(messages: Iterable[bytes]) -> bytes:
     meta = f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">'.encode()
     blocks = (_block(b"script", zlib.compress(script, 9)), _block(b"recording", recording))
     return b"".join((head.replace(b"<head>", meta, 1), *blocks, b"<script>", _BOOT, b"</script>", foot))
+
+
+def in_planes(message: bytes) -> bytes:
+    """Return a message as the file holds it: poses so that they deflate to little more than half.
+
+    In place of ``poses`` it has ``planes`` uint8 (4, 3n, m): the float32 numbers as integers, the difference of each
+    from the row before (modulo 2^32), column by column, first the lowest bytes of all of them. Nothing is rounded.
+    """
+    header, arrays = unpack(message)
+    if "poses" not in arrays:
+        return message
+    bits = arrays["poses"].view(np.int32).reshape(len(arrays["poses"]), -1)
+    change = np.ascontiguousarray(np.diff(bits, axis=0, prepend=np.int32(0)).T)
+    return pack(header, {"planes": np.moveaxis(change.astype("<i4").view(np.uint8).reshape(*change.shape, 4), 2, 0)})
 
 
 def _block(name: bytes, data: bytes) -> bytes:
