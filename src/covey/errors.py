@@ -4,6 +4,7 @@ import difflib
 import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import CodeType
 from typing import Self
 
@@ -118,6 +119,16 @@ def printable(text: str, keep: str = "\n\t") -> str:
         'red: \\\\x1b[31m'
     """
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
+def near_file(path: Path) -> str:
+    """Return the tail of an error message for a missing file: the nearest name in its folder; empty if none is near."""
+    try:
+        names = [file.name for file in path.parent.iterdir() if file.is_file()]
+    except (OSError, ValueError):
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f", did you mean {str(path.with_name(near[0]))!r}?" if near else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from covey.errors import InvalidValueError, UnknownNameError
+from covey.errors import InvalidValueError, UnknownNameError, near_file
 
 T = TypeVar("T")
 _PREFIX = "covey_user_"  # of the module names of users' files
@@ -176,10 +176,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
             check_names(reference, folder)
         found.unread[reference] = folder
         return Unread(reference, (folder / reference.rpartition(":")[0]).resolve() if found.checks else None)
-    file_name, _, attribute = reference.rpartition(":")
-    path = (folder / file_name).resolve()
-    if not file_name or not path.is_file():
-        raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    path, attribute = _place(reference, folder)
     try:
         module = load_file(path)
     except Exception as error:
@@ -191,16 +188,23 @@ def load_from_file(reference: str, folder: Path) -> Any:
         raise UnknownNameError(f"name in {path.name}", attribute, names) from None
 
 
+def _place(reference: str, folder: Path) -> tuple[Path, str]:
+    """Return the file of a reference, which exists, and the name in it."""
+    file_name, _, attribute = reference.rpartition(":")
+    path = (folder / file_name).resolve()
+    if not file_name or not path.is_file():
+        hint = near_file(path) or "; write ./file.py:Name"
+        raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}{hint}")
+    return path, attribute
+
+
 def check_names(reference: str, folder: Path) -> None:
     """Check, without running code, that ``./mine.py:Name`` exists, as far as the file shows it.
 
     Raises:
         InvalidValueError: there is no such file, it is not Python, or it has no such name.
     """
-    file_name, _, attribute = reference.rpartition(":")
-    path = (folder / file_name).resolve()
-    if not file_name or not path.is_file():
-        raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}; write ./file.py:Name")
+    path, attribute = _place(reference, folder)
     try:
         names = names_bound(ast.parse(path.read_bytes(), path.name).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:

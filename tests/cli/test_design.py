@@ -115,4 +115,4 @@ def test_the_line_of_progress_counts_and_estimates():
 def test_a_folder_to_compare_that_is_not_there_is_named(tmp_path, capsys):
     (tmp_path / "manifest.json").write_text("{}")
     assert main(["compare", str(tmp_path), "./gone"]) == BAD_INPUT
-    assert "./gone: there is no such folder or file" in capsys.readouterr().err
+    assert "./gone: there is no such folder or file; give two run folders, or two designs" in capsys.readouterr().err

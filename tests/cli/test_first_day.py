@@ -53,6 +53,7 @@ WRONG = {
     "./mine.py:lod": "did you mean 'loud'?",
     "./mine.py": "names a file; write ./mine.py:NAME",
     "./gone.py:Mine": "no file 'gone.py'",
+    "./mnie.py:loud": "mine.py'?",
     "./torn.py:go": "SyntaxError: torn.py:2: '(' was never closed",
     "nearest_frontie": "unknown controller 'nearest_frontie', did you mean 'nearest_frontier'?",
 }

@@ -1,5 +1,8 @@
 import dataclasses
 import json
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -68,6 +71,37 @@ def test_what_is_no_run_folder_is_said_plainly(tmp_path, content, message):
         Run(tmp_path)
     with pytest.raises(RunFolderError, match="no such folder"):
         Run(tmp_path / "nowhere")
+
+
+def test_latest_is_the_newest_run_and_a_wrong_path_names_the_run_that_was_perhaps_meant(record, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, written in (("20260101-120000", 3e9), ("20260102-120000", 2e9)):
+        os.utime(record(Path("runs/maze") / name).folder / "manifest.json", (written, written))
+    newest = Path("runs/maze/20260101-120000")
+    assert Run("runs/maze/latest").folder == newest
+    for wrong in ("runs/maze/1", "runs/maze", "maze", "mase", "maze.yaml", "runs/mase"):
+        with pytest.raises(RunFolderError) as caught:
+            Run(wrong)
+        assert str(caught.value).endswith(f", did you mean '{newest}'? (the newest of 2 runs there)")
+    with pytest.raises(RunFolderError, match=r"did you mean 'runs/maze/20260102-120000'\?$"):
+        Run("runs/maze/20260102-120001")
+    with pytest.raises(RunFolderError, match=r"there is no such folder$"):
+        Run("elsewhere/maze/1")
+
+
+def test_an_incomplete_run_says_whether_it_is_still_written_and_what_repeats_it(tmp_path):
+    recorder = Recorder(tmp_path / "run", ["a0"])
+    recorder.open(build_manifest(["a0"], 0, command=["/bin/covey", "run", "maze", "--seed", "3"]))
+    shutil.copytree(tmp_path / "run", tmp_path / "killed")
+    for name, words in (
+        ("run", f"is incomplete: it is still being written by process {os.getpid()} on .*; wait, or end it"),
+        ("killed", "is incomplete: it was killed, .*; repeat it: covey run maze --seed 3"),
+    ):
+        with pytest.raises(RunFolderError, match=f"{words}.*; covey.Run.*incomplete=True"):
+            Run(tmp_path / name)
+        with pytest.raises(RunFolderError, match=words):
+            _ = Run(tmp_path / name, incomplete=True).team
+    recorder.abandon("over")
 
 
 def test_unknown_column_names_the_nearest(record):

@@ -172,6 +172,10 @@ def test_names_of_files_and_of_the_library(write):
     for wrong, words in [
         ("mase", "unknown scenario 'mase', did you mean 'maze'?"),
         ("gone.yaml", "gone.yaml: there is no such file"),
+        ("hree.yaml", "hree.yaml: there is no such file, did you mean 'here.yaml'?"),
+        ("here.yml", "here.yml: there is no such file, did you mean 'here.yaml'?"),
+        ("hree", "unknown scenario 'hree', did you mean 'here.yaml'?"),
+        ("here", "unknown scenario 'here', did you mean 'here.yaml'?"),
         ("a/b", "a/b: there is no such file"),
         (".", ".: is not a file"),
         ("\0", "unknown scenario"),

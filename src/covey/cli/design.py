@@ -16,11 +16,13 @@ from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_lat
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
+from covey.experiments.design.shipped import is_design
 from covey.experiments.design.vectors import is_known
 from covey.experiments.run import Results, design_folder, parse_shard, processors, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
-from covey.experiments.workers.folder import RESULTS, RUNS, load_kept_design, read_rows, refuse_others
+from covey.experiments.workers.folder import DESIGN, RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.registry import Looking, looking
+from covey.results.folder import near_run, run_folder
 from covey.results.run import Run
 
 if TYPE_CHECKING:
@@ -134,10 +136,12 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     """Print what differs between two runs, or between the results of two designs."""
     from covey.experiments.analysis.compare import compare_results, compare_runs, differences, run_differences
 
-    single = [(Path(source) / "manifest.json").is_file() for source in (a, b)]
-    for source in (a, b):
-        if ("/" in source or "." in source) and not Path(source).exists():
-            raise InvalidValueError(f"{source}: there is no such folder or file")
+    single = [(run_folder(Path(source)) / "manifest.json").is_file() for source in (a, b)]
+    for source, is_run in zip((a, b), single, strict=True):
+        path = Path(source)
+        if not (is_run or is_design(source) or (path / DESIGN).is_file()):
+            said = "it is neither a run nor a design" if path.exists() else "there is no such folder or file"
+            raise InvalidValueError(f"{source}: {said}{near_run(path)}; give two run folders, or two designs")
     if single[0] != single[1]:
         one, other = (a, b) if single[0] else (b, a)
         raise InvalidValueError(f"{one} is one run and {other} is not; give two runs, or the results of two designs")

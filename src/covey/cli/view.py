@@ -34,6 +34,6 @@ def view_command(folder: Path, beside: Path | None, host: str, port: int, *, unt
 def export_command(folder: Path, form: Format, out: Path | None) -> None:
     """Write a run into one file, and print its path and size."""
     run = Run(folder)
-    path = out or Path(f"{folder.resolve().name}.{form}")
+    path = out or Path(f"{run.folder.resolve().name}.{form}")
     export(run, form, path)
     print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")

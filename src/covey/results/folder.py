@@ -1,5 +1,7 @@
 """The run folder: its files, its lock, and atomic writing."""
 
+import contextlib
+import difflib
 import json
 import os
 from pathlib import Path
@@ -10,6 +12,8 @@ from covey.results.checked import ManifestShape, read_json
 from covey.results.lock import LOCK, FolderLock
 
 FORMAT = 1
+LATEST = "latest"
+"""In place of the name of a run folder: the newest run there."""
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
@@ -64,10 +68,52 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / "manifest.json"
     if not folder.is_dir():
-        raise RunFolderError(f"no run folder {str(folder)!r}: there is no such folder")
+        raise RunFolderError(f"no run folder {str(folder)!r}: there is no such folder{near_run(folder)}")
     if not path.is_file():
-        raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no manifest.json")
+        raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no manifest.json{near_run(folder)}")
     return read_json(path, ManifestShape, FORMAT)
+
+
+def run_folder(path: Path) -> Path:
+    """Return the path of a run folder; ``latest`` in a folder of runs stands for the newest one.
+
+    Examples:
+        >>> run_folder(Path("runs/maze/20300101-120000")).as_posix()
+        'runs/maze/20300101-120000'
+    """
+    runs = _runs_in(path.parent) if path.name == LATEST and not path.exists() else []
+    return runs[0] if runs else path
+
+
+def near_run(path: Path) -> str:
+    """Return the tail of an error message for a path that is no run: the run that was perhaps meant, or nothing.
+
+    It is the newest run in that folder, in one of a near name (also of ``runs``, for the name of a scenario), or beside
+    it.
+    """
+    named = _alike("runs" / path.with_suffix("")) if path.parent == Path() else []
+    places = [path, path / "runs", *_alike(path), *named]
+    found = ([place] if (place / "manifest.json").is_file() else _runs_in(place) for place in places)
+    for runs in (*found, _runs_in(path.parent)):
+        if runs:
+            among = f" (the newest of {len(runs)} runs there)" if len(runs) > 1 else ""
+            return f", did you mean {str(runs[0])!r}?{among}"
+    return ""
+
+
+def _alike(path: Path) -> list[Path]:
+    with contextlib.suppress(OSError, ValueError):
+        names = [each.name for each in path.parent.iterdir() if each.is_dir()]
+        return [path.with_name(name) for name in difflib.get_close_matches(path.name, names)]
+    return []
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Return the run folders in a folder, the newest first."""
+    found: list[tuple[float, Path]] = []
+    with contextlib.suppress(OSError, ValueError):
+        found = [(manifest.stat().st_mtime, manifest.parent) for manifest in folder.glob("*/manifest.json")]
+    return [run for _, run in sorted(found, reverse=True)]
 
 
 def claim(folder: Path, overwrite: bool) -> FolderLock:
@@ -109,6 +155,8 @@ def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
         raise RunFolderError(f"{str(folder)!r} is a file; choose a folder")
     if all(path.name == LOCK for path in folder.iterdir()):
         return None
+    if not (folder / "manifest.json").is_file():
+        raise RunFolderError(f"{str(folder)!r} is not a run folder, but holds other files; choose another folder")
     manifest = read_manifest(folder)
     if manifest["status"] == "finished" and not overwrite:
         raise RunFolderError(f"{str(folder)!r} already holds a finished run; choose another folder, or add --force")

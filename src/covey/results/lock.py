@@ -62,13 +62,18 @@ class FolderLock:
 
 def refuse_locked(folder: Path) -> None:
     """Raise `RunFolderError` if a process is writing into a folder; change nothing."""
+    if writer_of(folder):
+        raise _held(folder / LOCK)
+
+
+def writer_of(folder: Path) -> str:
+    """Return the process that is writing into a folder, in words; empty if there is none."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDONLY)
     except OSError:
-        return
+        return ""
     try:
-        if not _lock(descriptor, shared=True):
-            raise _held(folder / LOCK)
+        return "" if _lock(descriptor, shared=True) else _owner(folder / LOCK)
     finally:
         os.close(descriptor)
 
@@ -112,12 +117,16 @@ def _release(path: Path, descriptor: int) -> None:
         os.close(descriptor)
 
 
-def _held(path: Path) -> RunFolderError:
+def _owner(path: Path) -> str:
     try:
         owner = json.loads(path.read_text(encoding="utf-8"))
-        who = f"process {owner['pid']} on {owner['host']}, since {owner['since']}"
+        return f"process {owner['pid']} on {owner['host']}, since {owner['since']}"
     except (OSError, ValueError, KeyError, TypeError):
-        who = "another process"
+        return "another process"
+
+
+def _held(path: Path) -> RunFolderError:
     return RunFolderError(
-        f"{str(path.parent)!r} is being written by {who}; wait until it has ended, or choose another folder with --out"
+        f"{str(path.parent)!r} is being written by {_owner(path)}; wait until it has ended, or choose another folder "
+        "with --out"
     )

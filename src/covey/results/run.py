@@ -2,6 +2,7 @@
 
 import html
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
 from covey.results.details import MapChanges, Plans, Scans
-from covey.results.folder import FIGURES, read_manifest
+from covey.results.folder import FIGURES, read_manifest, run_folder
 from covey.results.landscape import Landscape
+from covey.results.lock import writer_of
 from covey.results.maps import Maps
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Run:
     """One run: its tables, poses, maps and metrics, each read at first access.
 
     Args:
-        folder: the run folder.
+        folder: the run folder; ``runs/maze/latest`` is the newest run in ``runs/maze``.
         incomplete: also open a run that was killed or has not ended; data that it has not written are missing.
         scratch: keeps a temporary run folder alive.
 
@@ -63,14 +65,13 @@ class Run:
     """
 
     def __init__(self, folder: Path | str, *, incomplete: bool = False, scratch: Scratch | None = None):
-        self.folder = Path(folder)
+        self.folder = run_folder(Path(folder))
         self.manifest: dict[str, Any] = read_manifest(self.folder)
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
         self._scratch = scratch
         self._columns: LRUCache[Any, np.ndarray] = LRUCache(2e6, len)
         if self.manifest["status"] != "finished" and not incomplete:
-            why = self.manifest.get("reason", "it was killed, or has not ended yet")
-            raise RunFolderError(f"the run in {str(self.folder)!r} is incomplete: {why}; run it again")
+            raise RunFolderError(f"{self._incomplete()}; covey.Run(…, incomplete=True) opens what it has written")
 
     @property
     def status(self) -> str | None:
@@ -333,8 +334,18 @@ class Run:
     def _file(self, name: str) -> Path:
         path = self.folder / name
         if not path.is_file():
-            raise RunFolderError(f"the run in {str(self.folder)!r} has no {name}: it is incomplete; run it again")
+            raise RunFolderError(f"{self._incomplete()}; it has no {name}")
         return path
+
+    def _incomplete(self) -> str:
+        """Return that the run is incomplete, why, and what to do, in words."""
+        said = f"the run in {str(self.folder)!r} is incomplete: "
+        if writer := writer_of(self.folder):
+            return f"{said}it is still being written by {writer}; wait, or end it there with Ctrl-C"
+        program, *arguments = self.manifest.get("command") or ["covey", "run", "…"]
+        program = Path(program).name.replace("__main__.py", "covey")
+        why = self.manifest.get("reason", "it was killed, because nothing is writing it any more")
+        return f"{said}{why}; repeat it: {shlex.join([program, *arguments])}"
 
     def _table(self, name: str) -> "pl.DataFrame":
         with reading(path := self._file(f"{name}.parquet")):

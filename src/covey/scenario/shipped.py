@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from covey.errors import Problem, ScenarioError, did_you_mean
+from covey.errors import Problem, ScenarioError, did_you_mean, near_file
 
 
 def find_scenario(source: str | os.PathLike[str]) -> Path:
@@ -33,8 +33,10 @@ def find_file(kind: str, source: str | os.PathLike[str], known: Mapping[str, Pat
     if found:
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        raise ScenarioError([Problem("there is no such file", str(source))])
-    hint = did_you_mean(str(source), known)
+        raise ScenarioError([Problem(f"there is no such file{near_file(path)}", str(source))])
+    beside, hint = path.with_name(f"{path.name}.yaml"), did_you_mean(str(source), known)
+    if not hint.startswith(",") or str(beside) in os.listdir():
+        hint = near_file(beside) or hint
     raise ScenarioError([Problem(f"unknown {kind} {str(source)!r}{hint} (or give the path of a .yaml file)")])
 
 
