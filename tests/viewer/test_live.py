@@ -89,9 +89,14 @@ def running(live, sim, until_s=600.0):
             assert not thread.is_alive()
 
 
-def test_messages_within_a_machine_are_not_deflated():
-    with Server(Live()) as server:
-        assert Viewer(server).socket.response.headers.get("Sec-WebSocket-Extensions") is None
+@pytest.mark.parametrize("repeats", [True, False])
+def test_within_a_machine_only_what_repeats_is_deflated(repeats):
+    live = Live()
+    live.hub = Hub(repeats)
+    with Server(live) as server:
+        extensions = Viewer(server).socket.response.headers.get("Sec-WebSocket-Extensions", "")
+    assert ("permessage-deflate" in extensions) == repeats
+    assert Live().hub.repeats
 
 
 def test_what_a_viewer_puts_together_is_the_truth():

@@ -69,6 +69,10 @@ class Client:
 class Hub:
     """The newest state of a run, and its viewers. All methods may be called from any thread.
 
+    Args:
+        repeats: whether its messages go on and mostly repeat earlier ones. These are deflated even within a machine;
+            others only take time.
+
     Attributes:
         hello: description of the run; empty before it is known.
         make: the layers by name, see `covey.viewer.layers.layers_of`.
@@ -78,7 +82,8 @@ class Hub:
         number: number of the newest state.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, repeats: bool = False) -> None:
+        self.repeats = repeats
         self.hello: dict[str, Any] = {}
         self.make: dict[str, Callable[[], Layer]] = {}
         self.layers: dict[str, Layer] = {}

@@ -85,7 +85,7 @@ class Live:
 
     def __init__(self, factor: float | None = None, playing: bool = True):
         self.gate = Gate(factor, playing)
-        self.hub = Hub()
+        self.hub = Hub(repeats=True)
         self.starts: Starts | None = None
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None

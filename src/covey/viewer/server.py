@@ -138,8 +138,8 @@ class Server:
             self.port,
             process_request=self._request,
             select_subprotocol=lambda connection, offered: Subprotocol(PROTOCOL),
-            compression=None,  # within a machine it only takes time
-            extensions=[] if self.host in LOOPBACK else [deflate],
+            compression=None,
+            extensions=[deflate] if self.source.hub.repeats or self.host not in LOOPBACK else [],
             max_size=MOST_BYTES,
             open_timeout=5,
             close_timeout=1,
