@@ -6,21 +6,39 @@ import { SvgContext } from "../scene/svg";
 import { robotColor, THEMES } from "../theme";
 import { h, iconButton, setText } from "./dom";
 
-const FILMS = ["video/webm;codecs=vp9", "video/webm", "video/mp4"];
+const FILMS = {
+  WebM: ["video/webm;codecs=vp9", "video/webm"],
+  MP4: ["video/mp4;codecs=avc1", "video/mp4"],
+};
 
 export function capture(app: App): HTMLElement {
   const menu = h("div", { class: "menu", id: "capture", popover: "auto", role: "group", "aria-label": "Save what is shown" });
   const item = (text: string, run: () => void) =>
     h("button", { type: "button", onclick: () => (menu.hidePopover(), run()) }, text);
+  const films = Object.entries(FILMS).flatMap(([name, kinds]) => {
+    const kind = kinds.find((one) => window.MediaRecorder?.isTypeSupported(one));
+    return kind ? [filming(app, item, name, kind)] : [];
+  });
+  menu.append(
+    item("Picture (PNG)", () => composed(app, h("canvas")).toBlob((blob) => blob && save(app, blob, "png"), "image/png")),
+    item("Drawing (SVG)", () => save(app, new Blob([svg(app)], { type: "image/svg+xml" }), "svg")),
+    ...films,
+    h("p", { class: "quiet" }, films.length ? "GIF, or MP4 of a whole run: " : "This browser makes no films; ", h("code", {}, "covey plot RUN animation film")),
+  );
+  const button = iconButton("camera", "Save a picture or a film", () => {});
+  button.setAttribute("popovertarget", "capture");
+  return h("span", {}, button, menu);
+}
+
+/** A button that begins a film, and then ends and saves it. */
+function filming(app: App, item: (text: string, run: () => void) => HTMLElement, name: string, kind: string): HTMLElement {
   let film: MediaRecorder | null = null;
-  const filming = item("Film (WebM): begin", () => {
+  const button = item(`Film (${name}): begin`, () => {
     if (film) film.stop();
     else film = begin();
-    setText(filming, film?.state === "recording" ? "Film (WebM): end and save" : "Film (WebM): begin");
+    setText(button, film?.state === "recording" ? `Film (${name}): end and save` : `Film (${name}): begin`);
   });
-  const begin = (): MediaRecorder | null => {
-    const kind = FILMS.find((one) => window.MediaRecorder?.isTypeSupported(one));
-    if (!kind) return app.say("This browser makes no films."), null;
+  const begin = (): MediaRecorder => {
     const canvas = h("canvas");
     const copy = () => composed(app, canvas);
     copy();
@@ -31,22 +49,15 @@ export function capture(app: App): HTMLElement {
     recorder.onstop = () => {
       app.view.afterDraw.splice(app.view.afterDraw.indexOf(copy), 1);
       film = null;
-      setText(filming, "Film (WebM): begin");
+      setText(button, `Film (${name}): begin`);
       app.say("");
-      save(app, new Blob(parts, { type: kind }), kind.startsWith("video/mp4") ? "mp4" : "webm");
+      save(app, new Blob(parts, { type: kind }), name.toLowerCase());
     };
     recorder.start(500);
     app.say("Filming what the scene shows …");
     return recorder;
   };
-  menu.append(
-    item("Picture (PNG)", () => composed(app, h("canvas")).toBlob((blob) => blob && save(app, blob, "png"), "image/png")),
-    item("Drawing (SVG)", () => save(app, new Blob([svg(app)], { type: "image/svg+xml" }), "svg")),
-    filming,
-  );
-  const button = iconButton("camera", "Save a picture or a film", () => {});
-  button.setAttribute("popovertarget", "capture");
-  return h("span", {}, button, menu);
+  return button;
 }
 
 /** The scene and what is drawn over it, on one canvas. */
