@@ -220,3 +220,15 @@ def test_a_patrol_shows_idleness_flags_and_measurements_of_the_time(browser, pat
         page.get_by_role("button", name="Add plot").click()
         plot = page.get_by_role("figure", name="distance [m], each robot")
         assert plot.locator("canvas").count() == 1
+
+
+def test_poses_of_many_blocks_and_first_looks_are_those_of_the_run(browser, recorded, monkeypatch):
+    monkeypatch.setattr("covey.viewer.recorded._BLOCK_BYTES", 200)  # five steps of three robots
+    run, _ = recorded
+    with opened(browser, run) as page:
+        until(lambda: page.evaluate("covey.model.history.at(-1).pose !== null"), page=page)
+        shown = page.evaluate("covey.model.history.map(({ step, pose }) => [step, ...pose])")
+        expected = np.column_stack((np.arange(1, 81), run.poses.astype(np.float32).reshape(80, -1)))
+        np.testing.assert_array_equal(shown, expected)
+        cells = page.evaluate("[...covey.model.layers.get('first_explored').cells]")
+        np.testing.assert_array_equal(cells, run.maps.first_explored.ravel())
