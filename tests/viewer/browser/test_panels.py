@@ -1,7 +1,7 @@
 """Inspector, plots, themes, keys, columns, and what a screen reader needs."""
 
 import pytest
-from tests.viewer.browser.conftest import barriers, needs_axe
+from tests.viewer.browser.conftest import barriers, needs_axe, until
 from tests.viewer.browser.test_editing import HILLS, STANDING, tool
 
 import covey
@@ -64,7 +64,7 @@ def test_the_plot_of_traffic_is_what_was_sent(page_of):
     assert kB_s > 1.0
     figure = shown.page.get_by_role("figure", name="traffic [kB/s]")
     shown.until(f"Math.abs({VALUE.format('traffic [kB/s]')} - {kB_s}) < 1e-3 * {kB_s}")
-    assert curve_pixels(figure, "#d55e00") > 20
+    until(lambda: curve_pixels(figure, "#d55e00") > 20, "the curve", page=shown.page)
 
 
 def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
@@ -85,7 +85,7 @@ def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
     colour = shown.page.evaluate(
         f"getComputedStyle([...document.querySelectorAll('figure[aria-label^=processor] .swatch')][{slowest}]).backgroundColor"
     )
-    assert curve_pixels(figure, colour) > 20
+    until(lambda: curve_pixels(figure, colour) > 20, "the curve", page=shown.page)
 
 
 VALUE = "Number(document.querySelector('figure[aria-label=\"{}\"]').dataset.value)"
