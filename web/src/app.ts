@@ -105,6 +105,10 @@ export class App {
     else if (header.type === "frame") {
       this.model.takeFrame(header as unknown as FrameHeader, arrays);
       this.connection!.send({ type: "ack", frame: (header as unknown as FrameHeader).frame });
+    } else if (header.type === "waiting") {
+      this.say(header.text as string);
+      if ("factor" in header) this.model.waiting = header as unknown as Model["waiting"];
+      this.model.changed();
     } else if (header.type === "state" && this.model.frame) {
       Object.assign(this.model.frame, { playing: header.playing, factor: header.factor });
       this.model.changed();
@@ -125,14 +129,17 @@ export class App {
 
   private begin(hello: Hello): void {
     this.asked = "";
+    this.say("");
     this.model.prepare = null;
     const live = () => new LivePlayer(this.model, this.connection!, (text) => this.say(text));
     this.player = hello.mode === "replay" ? new Replay(this.model) : live();
     this.model.begin(hello);
     this.stage.begin();
     const name = hello.name || hello.world.name || "run";
+    const which = new URLSearchParams(location.hash.slice(1)).get("of"); // of two side by side
     document.title = `${name} – Covey`;
-    this.shell.title.textContent = name;
+    this.shell.title.textContent = which ? `${which}: ${hello.folder || name}, seed ${hello.seed}` : name;
+    this.shell.title.title = this.shell.title.textContent;
     this.fit();
     this.model.changed();
   }

@@ -4,6 +4,7 @@ import type { Hello } from "./messages";
 import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
 import type { Pen, Point } from "./scene/overlay";
+import { FLAGS } from "./scene/robots";
 import { drawFlights } from "./scene/flights";
 import { robotColor, SCALE, type Colors } from "./theme";
 import type { Numbers } from "./wire";
@@ -150,7 +151,8 @@ function most({ model }: Context, name: string | undefined): number {
 const VISITS = heat("visits", "visits");
 
 function seconds(value: number): string {
-  return value < 600 ? `${value} s` : value < 36000 ? `${value / 60} min` : `${Math.round(value / 3600)} h`;
+  const round = (number: number) => String(Number(number.toPrecision(3)));
+  return value < 600 ? `${round(value)} s` : value < 36000 ? `${round(value / 60)} min` : `${round(value / 3600)} h`;
 }
 
 const MAP: Pick<LayerInfo, "style" | "legend"> = {
@@ -656,8 +658,9 @@ export const LAYERS: LayerInfo[] = [
       const [path, begin, pose] = [data(context, "path"), data(context, "path_of"), model.poses()];
       if (!path || !begin || !pose) return;
       const n = hello.robots.length;
+      const flags = model.arrays.get("flags")?.data;
       for (let i = 0; i < n; i++) {
-        if (begin[i + 1] === begin[i]) continue;
+        if (begin[i + 1] === begin[i] || ((flags?.[i] ?? 0) & (FLAGS.halted | FLAGS.gone))) continue;
         const [x0, y0, x1, y1] = [pose[3 * i], pose[3 * i + 1], path[2 * begin[i]], path[2 * begin[i] + 1]];
         const clear = Math.min((context.radius(i) * pen.view.pixel_m) / Math.max(Math.hypot(x1 - x0, y1 - y0), 1e-6), 1);
         const points: Point[] = [[x0 + clear * (x1 - x0), y0 + clear * (y1 - y0)]];

@@ -10,6 +10,8 @@ export interface Hello {
   covey: string;
   name: string;
   seed: number;
+  /** Of a recording: the name of its folder. */
+  folder?: string;
   step_s: number;
   goal: Record<string, unknown>;
   mission: { kind: string; [fact: string]: unknown };

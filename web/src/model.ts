@@ -25,6 +25,8 @@ export function mark(layer: CellLayer, tile: number): void {
 export class Model {
   hello: Hello | null = null;
   frame: FrameHeader | null = null;
+  /** How the run is going to begin, while it gets ready. */
+  waiting: { playing: boolean; factor: number | null } | null = null;
   arrays: Arrays = new Map();
   layers = new Map<string, CellLayer>();
   /** The poses that the page has, by step. */
@@ -75,6 +77,7 @@ export class Model {
   begin(hello: Hello): void {
     const chosen = [...this.selected].map((i) => this.hello?.robots[i]?.name);
     this.hello = hello;
+    this.waiting = null;
     this.frame = null;
     this.arrays = new Map();
     this.measures.clear();

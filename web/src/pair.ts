@@ -6,7 +6,7 @@ import { h } from "./ui/dom";
 export function pair(root: HTMLElement, token: string): void {
   root.className = "pair";
   document.title = "Two runs – Covey";
-  const frames = ["", "&second"].map((which, k) =>
+  const frames = ["&of=A", "&second&of=B"].map((which, k) =>
     h("iframe", { src: `/#token=${token}${which}`, title: k ? "Second run" : "First run" }),
   );
   root.append(...frames);

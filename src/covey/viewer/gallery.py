@@ -116,9 +116,13 @@ class Gallery:
                 return
             if name in self._pictures:
                 continue
-            with suppress(CoveyError, OSError, MemoryError), looking():
-                self._pictures[name] = base64.b64encode(picture_of(load_scenario(source))).decode()
+            try:
+                with looking():
+                    self._pictures[name] = base64.b64encode(picture_of(load_scenario(source))).decode()
                 self.hub.say({"type": "picture", "name": name, "png": self._pictures[name]})
+            except (CoveyError, OSError, MemoryError) as error:
+                problem = (str(error).splitlines() or [type(error).__name__])[0][:300]
+                self.hub.say({"type": "picture", "name": name, "problem": problem})
 
     # -- messages ------------------------------------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ class Hub:
 
     Attributes:
         hello: description of the run; empty before it is known.
+        waiting: what viewers get in its place.
         make: the layers by name, see `covey.viewer.layers.layers_of`.
         past: what the run has been so far; None: nothing is kept.
         clients: the viewers.
@@ -85,6 +86,7 @@ class Hub:
     def __init__(self, repeats: bool = False) -> None:
         self.repeats = repeats
         self.hello: dict[str, Any] = {}
+        self.waiting: dict[str, Any] = {"type": "waiting", "text": "Getting ready …"}
         self.make: dict[str, Callable[[], Layer]] = {}
         self.layers: dict[str, Layer] = {}
         self.clients: list[Client] = []
@@ -119,8 +121,7 @@ class Hub:
             self._greet(client)
 
     def _greet(self, client: Client) -> None:
-        waiting = {"type": "waiting", "text": "The simulation is being prepared."}
-        client.texts.append(dumps({"edits": client.edits, **self.hello} if self.hello else waiting))
+        client.texts.append(dumps({"edits": client.edits, **self.hello} if self.hello else self.waiting))
 
     def leave(self, client: Client) -> None:
         """Remove a viewer."""

@@ -86,6 +86,7 @@ class Live:
     def __init__(self, factor: float | None = None, playing: bool = True):
         self.gate = Gate(factor, playing)
         self.hub = Hub(repeats=True)
+        self.hub.waiting |= self.gate.state
         self.starts: Starts | None = None
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None

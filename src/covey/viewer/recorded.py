@@ -127,6 +127,7 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "covey": __version__,
         "name": manifest["name"],
         "seed": manifest["seed"],
+        "folder": "/".join(run.folder.resolve().parts[-2:]).lstrip("/"),
         "step_s": step_s_of(run),
         "goal": run.goal,
         "mission": run.mission,

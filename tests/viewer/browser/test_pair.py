@@ -52,6 +52,12 @@ def test_both_show_the_same_time(two, recorded, shorter):
     assert left.evaluate("covey.model.step()") >= 70
 
 
+def test_each_says_which_run_it_is(two, recorded, shorter):
+    names = [f"{run.folder.parent.name}/{run.folder.name}" for run in (recorded[0], shorter)]
+    heads = [frame.get_by_role("heading", level=1).inner_text() for frame in two[1]]
+    assert heads == [f"A: {names[0]}, seed 3", f"B: {names[1]}, seed 8"]
+
+
 def test_both_look_at_the_same_place(two):
     page, (left, right) = two
     looks = "[covey.view.pixel_m, ...covey.view.ground(100, 100).toArray()]"

@@ -86,9 +86,10 @@ function doorList(app: App, session: Session, act: (deed: Deed) => void): Part &
       if (state === told) return;
       told = state;
       const focus = (document.activeElement as HTMLElement | null)?.dataset.door;
+      list.classList.toggle("long", all.some(({ name }) => name.length > 6));
       list.replaceChildren(
         ...all.map((door) =>
-          h("li", {}, h("button", { type: "button", role: "switch", "aria-checked": String(isOpen(door)), "data-door": door.name, "aria-label": `Door ${door.name}`, title: isOpen(door) ? "Close" : "Open", onclick: () => toggle(door) }, door.name, h("span", { class: "quiet" }, isOpen(door) ? " open" : " shut"))),
+          h("li", {}, h("button", { type: "button", role: "switch", "aria-checked": String(isOpen(door)), "data-door": door.name, "aria-label": `Door ${door.name}`, title: isOpen(door) ? "Close" : "Open", onclick: () => toggle(door) }, h("span", {}, door.name), h("span", { class: "quiet" }, isOpen(door) ? "open" : "shut"))),
         ),
       );
       if (focus) list.querySelector<HTMLElement>(`[data-door="${CSS.escape(focus)}"]`)?.focus();

@@ -25,6 +25,7 @@ interface Run {
 export class Gallery implements Page {
   readonly element: HTMLElement;
   private pictures = new Map<string, HTMLImageElement>();
+  private problems = new Map<string, HTMLElement>();
   private runs = h("section", { "aria-labelledby": "shelf-runs", hidden: true });
   private edits: boolean;
 
@@ -52,7 +53,9 @@ export class Gallery implements Page {
   take(header: Header): void {
     if (header.type === "picture") {
       const picture = this.pictures.get(header.name as string);
-      if (picture) picture.src = `data:image/png;base64,${header.png}`;
+      if (picture && header.png) picture.src = `data:image/png;base64,${header.png}`;
+      const problem = this.problems.get(header.name as string);
+      if (problem) problem.textContent = (header.problem as string | undefined) ?? "";
     } else if (header.type === "runs") this.list(header.runs as Run[]);
   }
 
@@ -63,14 +66,16 @@ export class Gallery implements Page {
 
   private card(card: Card): HTMLElement {
     const picture = h("img", { alt: "" });
+    const problem = h("p", { class: "bad", role: "status" });
     this.pictures.set(card.name, picture);
+    this.problems.set(card.name, problem);
     const title = this.edits
       ? h("button", { type: "button", onclick: () => openForm(this.app, card, picture.src) }, card.title)
       : card.title;
     return h(
       "li",
       { class: "card" },
-      h("div", { class: "picture" }, picture),
+      h("div", { class: "picture" }, picture, problem),
       h("h3", {}, title),
       h("p", {}, card.line),
       card.file ? h("p", { class: "file" }, card.name) : null,

@@ -69,11 +69,12 @@ export class Stage {
     return { model, hello: model.hello!, colors: THEMES[this.app.theme], span_s: this.span_s, radius, deep: this.view.perspective };
   }
 
-  /** Length of the scales of time [s]: a round number above the present time. */
+  /** Length of the scales of time [s]: that of the run; while it lasts, in whole tens. */
   get span_s(): number {
     const { model } = this.app;
-    const now = Math.max(model.newestStep() * (model.hello?.step_s ?? 0.1), 10);
-    return [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600].find((s) => s >= now) ?? 3600 * Math.ceil(now / 3600);
+    const step_s = model.hello?.step_s ?? 0.1;
+    const now = Math.max(model.newestStep(), 1) * step_s;
+    return model.frame && model.frame.status !== null ? now : 10 * Math.ceil(now / 10);
   }
 
   /** What the shown layers need of the server. */

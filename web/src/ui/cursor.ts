@@ -51,7 +51,7 @@ export function cursor(app: App, told: HTMLElement): HTMLElement {
     setText(place, parts.join("   "));
     const words = [];
     if (truth) words.push(CELLS[truth.value] ?? String(truth.value));
-    if (seen) {
+    if (seen && (truth?.value !== 1 || seen.value >= 0)) { // when walls were seen is not measured
       const is = seen.value >= 0 && seen.value <= model.step();
       words.push(is ? `first seen at ${(seen.value * model.hello!.step_s).toFixed(1)} s` : "not seen yet");
     }

@@ -26,6 +26,12 @@ export function textOf(event: EventInfo): string {
   return [words(event.kind), event.robot, event.other && `– ${event.other}`, event.text && `“${event.text}”`].filter(Boolean).join(" ");
 }
 
+/** Why the controller of a robot, or of any, has failed by the time that is shown: robot and error in one line; null: it has not. */
+export function failureOf(model: Model, robot?: string): { robot: string; step: number; text: string } | null {
+  const failed = model.events.filter(({ kind, robot: whose, step }) => kind === "controller_failed" && step <= model.step() && (!robot || whose === robot)).at(-1);
+  return failed ? { robot: failed.robot ?? "", step: failed.step, text: (failed.text ?? "").split("\n")[0] } : null;
+}
+
 export class EventFilter {
   readonly hidden = new Set<string>();
   robot = "";

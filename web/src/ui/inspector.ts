@@ -2,6 +2,7 @@
 
 import type { App } from "../app";
 import { theRobot } from "../layers";
+import { failureOf } from "./events";
 import { h, panel, seldom, setText } from "./dom";
 
 interface Inspected {
@@ -38,7 +39,8 @@ export function inspector(app: App): HTMLElement {
     robot.value = String(i);
     map.checked = app.stage.shown.has("map");
     mapLabel.hidden = !hello.layers.includes(`map:${theRobot(model)}`);
-    fill(sectionsOf(i));
+    const failed = failureOf(model, hello.robots[i].name);
+    fill({ ...(failed ? { Failed: [["error", failed.text] as [string, string]] } : {}), ...sectionsOf(i) });
   };
   const sectionsOf = (i: number): Record<string, [string, string][]> => {
     const told = newest.find((one) => one.robot === i);

@@ -14,7 +14,7 @@ export function timeline(app: App): HTMLElement[] {
     type: "range",
     min: 0,
     max: 1,
-    value: 1,
+    value: 0,
     step: 1,
     "aria-label": "Time",
     class: "slider",
