@@ -62,9 +62,9 @@ class ControllerError(CoveyError):
 
     place: tuple[str, int, str] | None = None
 
-    def about(self, code: CodeType) -> Self:
-        """Return the error, with the place of a function."""
-        self.place = code.co_filename, code.co_firstlineno, code.co_name
+    def about(self, code: CodeType, line: int | None = None) -> Self:
+        """Return the error, with the place of a function, or of a line in it."""
+        self.place = code.co_filename, line or code.co_firstlineno, code.co_name
         return self
 
 

@@ -139,7 +139,27 @@ def test_an_endless_loop_is_said_with_the_line_where_it_hangs(folder, capsys):
     assert said.startswith(
         tuple(f"scout0: stopped at 0.2 s: {folder}/mine.py:{n} in endless: Step" for n in (hangs - 1, hangs))
     )
-    assert "a loop needs an await" in said
+    assert "it exceeded its wall time for one step, 0.3 s (step_budget_s); a loop needs an await" in said
+
+
+def test_a_plain_function_that_hangs_is_not_told_to_await(caplog):
+    def go(robot):
+        while True:
+            pass
+
+    execution = covey.Execution(step_budget_s=0.5)
+    covey.Simulation(covey.World.empty(20, 20), 1, go, execution=execution).run(until_s=0.2)
+    assert "it exceeded its wall time for one step, 0.5 s (step_budget_s)" in caplog.text
+    assert "await" not in caplog.text
+
+
+def test_the_same_error_at_several_times_is_said_from_when_on(caplog):
+    async def go(robot):
+        await robot.sleep(1.0 if robot.name == "robot0" else 2.0)
+        raise ValueError("no idea")
+
+    covey.Simulation(covey.World.empty(20, 20), 2, go).run(until_s=3.0)
+    assert "robot0 and robot1: stopped from 1 s on: " in caplog.messages[-1]
 
 
 def test_the_same_error_of_many_robots_is_one_line_in_python_too(caplog):

@@ -95,7 +95,41 @@ def test_a_controller_that_forgets_its_last_await_is_told_which_function_it_is(c
         robot.goto((1.0, 0.0))
 
     run(go)
-    assert f"{__file__}:{go.__code__.co_firstlineno} in go: ControllerError: it returned before" in caplog.text
+    assert f"{__file__}:{go.__code__.co_firstlineno + 1} in go: ControllerError: it returned before" in caplog.text
+
+
+def test_a_motion_that_is_asked_whether_it_is_true_is_refused_at_its_line(caplog):
+    async def go(robot):
+        await robot.sleep(0.1)
+        if robot.goto((1.0, 0.0)):
+            robot.note("there")
+
+    assert run(go).status == "failed"
+    assert (
+        f"{__file__}:{go.__code__.co_firstlineno + 2} in go: ControllerError: a motion is neither true" in caplog.text
+    )
+
+
+def test_a_turn_rate_that_looks_like_degrees_per_second_is_warned_of_once(caplog):
+    async def degrees(robot):
+        for _ in range(3):
+            robot.drive(0.2, -45)
+            await robot.sleep(0.2)
+
+    async def radians(robot):
+        robot.drive(0.2, 4 * math.pi)  # a gain times an error of pi saturates
+        await robot.sleep(0.2)
+        robot.drive(0.2, 5)
+        await robot.sleep(0.2)
+
+    run(radians)
+    assert caplog.text == ""
+    run(degrees)
+    said = (
+        f"{__file__}:{degrees.__code__.co_firstlineno + 2}: drive(0.2, -45): a turn rate is in rad/s, and this robot's"
+    )
+    assert caplog.text.count(said) == 1
+    assert "is at most 3; if this is in degrees, write math.radians(-45)" in caplog.text
 
 
 def test_a_sleep_that_nobody_awaits_is_warned_of_with_its_line(caplog):

@@ -130,6 +130,7 @@ class Robot:
         self.history = History()
         self._navigator = navigator
         self._motion: Motion | None = None
+        self._begun_at: tuple[CodeType, int]  # where it was called for
         self._warned: set[tuple[str, int]] = set()  # file, line
         self._sleep: tuple[Sleep, CodeType, int] | None = None  # the last, and where it was called for
         self._command: Twist = STILL
@@ -266,6 +267,10 @@ class Robot:
         command = finite_twist((v, vy, omega))
         if command is None:
             raise InvalidValueError(f"drive({v!r}, {omega!r}): speeds must be finite numbers")
+        if abs(omega) > math.tau and abs(omega) > 2 * self.model.max_turn_rad_s and float(omega).is_integer():
+            most = f"a turn rate is in rad/s, and this robot's is at most {self.model.max_turn_rad_s:g}"
+            text = f"drive({v:g}, {omega:g}): {most}; if this is in degrees, write math.radians({omega:g})"
+            self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
         return self._begin(Drive(command, self.time + for_s, until))
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
@@ -445,16 +450,14 @@ class Robot:
         return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
 
     def _begin(self, motion: Motion) -> Motion:
-        before = self._motion
+        before, frame = self._motion, sys._getframe(2)
+        self._begun_at = frame.f_code, frame.f_lineno
         if before is not None and before.outcome is None:
             before.outcome = Outcome(
                 "cancelled", "another motion replaced it" + ("" if before.began else " before it began")
             )
             if not before.began and before.has_end and motion.has_end:
-                frame = sys._getframe(2)
-                self._warn(
-                    frame.f_code, frame.f_lineno, "this motion replaces one that has not begun; await that one first"
-                )
+                self._warn(*self._begun_at, "this motion replaces one that has not begun; await that one first")
         self._motion = motion
         return motion
 

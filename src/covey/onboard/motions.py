@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from covey.errors import ControllerError
 from covey.onboard.outcome import REACHED, Outcome
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ class Waiting:
 
     def __await__(self) -> Generator["Waiting", Any, Any]:
         return (yield self)
+
+    def __bool__(self) -> bool:
+        """Refuse: only its outcome is true or false.
+
+        Raises:
+            ControllerError: always.
+        """
+        raise ControllerError("a motion is neither true nor false: await it, as in: if await robot.goto(…)")
 
     def poll(self, robot: "Robot") -> None:
         """End the wait if its ``until`` is true."""

@@ -47,7 +47,7 @@ class Sequential:
             last = robot._motion
             if last is not None and last.outcome is None and last.has_end and not last.began:
                 error = ControllerError("it returned before its last motion began; await that motion")
-                raise error.about(coroutine.cr_code) from None
+                raise error.about(*robot._begun_at) from None
             robot.finish()
             return
         if not isinstance(waiting, Waiting):

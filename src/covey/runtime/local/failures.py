@@ -48,24 +48,31 @@ def line_of_user(error: BaseException) -> str:
 
 
 def stopped(failures: Iterable[tuple[str, float, str]]) -> list[str]:
-    """Return one line per error that stopped robots, with the time of the first.
+    """Return one line per error that stopped robots, with the time, or that of the first.
 
     Args:
         failures: robot, time [s] and text of each failure; see `text_of`.
 
     Examples:
         >>> stopped([("a", 0.1, "mine.py:3 in go: ValueError: no"), ("b", 0.2, "mine.py:3 in go: ValueError: no")])
-        ['a and b: stopped at 0.1 s: mine.py:3 in go: ValueError: no']
+        ['a and b: stopped from 0.1 s on: mine.py:3 in go: ValueError: no']
     """
     found: dict[str, list[tuple[str, float]]] = {}
     for robot, time_s, text in failures:
         found.setdefault(text.partition("\n")[0], []).append((robot, time_s))
-    return [f"{_listed([r for r, _ in rows])}: stopped at {rows[0][1]:.4g} s: {line}" for line, rows in found.items()]
+    return [
+        f"{_listed([r for r, _ in rows])}: stopped {_when([t for _, t in rows])}: {line}"
+        for line, rows in found.items()
+    ]
 
 
 def failed_at_the_end(name: str, text: str) -> str:
     """Return the text for an error in a ``finally`` block of the controller of a robot or a group."""
     return f"the controller of {name} failed while it was being closed: {text.splitlines()[0]}"
+
+
+def _when(times_s: list[float]) -> str:
+    return f"at {times_s[0]:.4g} s" if len(set(times_s)) == 1 else f"from {min(times_s):.4g} s on"
 
 
 def _listed(names: list[str]) -> str:

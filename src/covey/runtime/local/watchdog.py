@@ -1,10 +1,12 @@
 """The watchdog: interrupts a controller that does not return, or that takes too much memory."""
 
 import ctypes
+import inspect
 import signal
 import sys
 import threading
 import time
+import traceback
 from contextlib import suppress
 
 import psutil
@@ -26,10 +28,7 @@ _TRIES = 3  # interruptions before a message that it cannot be interrupted
 class StepBudgetError(ControllerError):
     """The controller used up its wall-time budget for one step; the run is no longer repeatable."""
 
-    def __init__(
-        self,
-        message: str = "it exceeded its wall time for one step (step_budget_s); a loop needs an await",
-    ):
+    def __init__(self, message: str = "it exceeded its wall time for one step"):
         super().__init__(message)
 
 
@@ -188,6 +187,8 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
     """Return how a controller failed; only the type of the error if its own code cannot give its text."""
     try:
         with watchdog:
+            if type(error) is StepBudgetError:  # Python made it, without arguments
+                error.args = (f"{error}, {watchdog.budget_s:g} s (step_budget_s){_advice(error)}",)
             text = text_of(error)
     except KeyboardInterrupt:
         raise
@@ -195,6 +196,12 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
         watchdog.rest()
         text = f"{type(error).__name__}, whose text cannot be shown: {type(another).__name__}"
     return Failed(text, isinstance(error, StepBudgetError), error)
+
+
+def _advice(error: BaseException) -> str:
+    """Return what a loop needs, for an error inside an async controller."""
+    codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    return "; a loop needs an await" if any(code.co_flags & inspect.CO_COROUTINE for code in codes) else ""
 
 
 def _look_up(*_: object) -> None:
