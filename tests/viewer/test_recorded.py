@@ -1,6 +1,7 @@
 """A recorded run in the messages of a page, compared with what could be seen while it ran."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -198,3 +199,33 @@ def test_a_layer_that_was_recorded_says_how_often(detailed, recorded):
     assert hello["every_s"] == {}
     assert "lidar" not in hello["details"]
     assert {"union", "map:robot0"} <= set(hello["at_end"])
+
+
+def test_what_a_viewer_asks_for_does_not_add_up(recorded):
+    source, client = Recorded(recorded[0]), Client(False)
+    source.hub.join(client)
+    source.take(client, Watch(type="watch", layers=("truth",)))
+    first = len(client.texts)
+    for i in range(30):
+        unknown = tuple(f"{i} {k}" for k in range(100))
+        source.take(
+            client, Watch(type="watch", layers=unknown, details=unknown, robots=tuple(range(99 * i, 99 * i + 99)))
+        )
+        source.take(client, Watch(type="watch", layers=("truth",)))
+    assert len(client.texts) == first
+    assert source._sent[client] == {"truth"}
+
+
+def test_of_a_damaged_file_a_viewer_is_told_once_and_sees_the_rest(detailed, tmp_path):
+    folder = shutil.copytree(detailed[0].folder, tmp_path / "run")
+    (folder / "plans.npz").write_bytes(b"PK")
+    source, client = Recorded(covey.Run(folder)), Client(False)
+    source.hub.join(client)
+    for _ in range(2):
+        source.take(client, Watch(type="watch", details=("lidar", "paths"), robots=(0,)))
+    told = [json.loads(one) for one in client.texts if isinstance(one, str)]
+    (refused,) = [one["text"] for one in told if one["type"] == "refused"]
+    assert "plans.npz' is damaged" in refused
+    kinds = [unpack(one)[0]["type"] for one in client.texts if isinstance(one, bytes)]
+    assert kinds.count("scans") == 1
+    assert "poses" in kinds

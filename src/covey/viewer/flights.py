@@ -25,7 +25,7 @@ class Ended:
         meant = (packets.to >= 0) | ~np.isin(cause, _FAR)
         rows = np.column_stack((packets.number, packets.source, receiver, packets.size, cause))[meant]
         if len(rows):
-            self._parts.append(rows[-MOST:])
+            self._parts.append(rows[-MOST:].copy())  # a view would keep all rows
 
     def take(self) -> np.ndarray:
         """Remove and return the newest: number, sender, receiver (-1: all), bytes and cause, int64 (m, 5)."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from covey import __version__
-from covey.errors import CoveyError
+from covey.errors import CoveyError, RunFolderError
 from covey.geometry.grid import Grid
 from covey.lazy import pq
 from covey.results.landscape import Landscape
@@ -64,11 +64,14 @@ class Recorded:
             self._sent = {one: sent for one, sent in self._sent.items() if one in self.hub.clients}
             self._sent[client] = set()
             client.texts.append(self._recording)
-        wanted = {*message.layers, *wanted_of(message)}
+        wanted = {*message.layers, *wanted_of(message)} & {*self._layers, *self._details, "estimates"}
         more = wanted - self._sent[client]
         layers = sorted(more & self._layers.keys())  # what lies below comes first
         for name in [*layers, *(["poses"] if new else []), *sorted(more - self._layers.keys())]:
-            client.texts += self._message(name)
+            try:
+                client.texts += [one for one in self._message(name) if one not in client.texts]
+            except RunFolderError as error:  # the rest can be seen all the same
+                self.hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
         once = self._sent[client] - self._layers.keys()
         self._sent[client] = wanted | once  # a layer that is watched again is sent again
         client.wanted.set()

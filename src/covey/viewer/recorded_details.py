@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from covey.results.checked import reading
 from covey.results.run import Run
 from covey.viewer.messages import Watch
 from covey.viewer.wire import pack
@@ -86,7 +87,8 @@ def changes_of(run: Run, layer: str) -> bytes:
     Its arrays: ``changed`` int32 (k, 2), step and cell; ``before``, ``after`` int8 (k,).
     """
     assert run.map_changes is not None
-    changes = run.map_changes.of[None if layer == "union" else layer.removeprefix("map:")]
+    with reading(run.folder / "map_changes.npz"):
+        changes = run.map_changes.of[None if layer == "union" else layer.removeprefix("map:")]
     arrays = {"changed": np.column_stack((changes.steps, changes.cells)).astype(np.int32)}
     arrays |= {"before": changes.before, "after": changes.values}
     return pack({"type": "changes", "name": f"changes:{layer}", "layer": layer}, arrays)
