@@ -221,6 +221,31 @@ def test_a_study_shows_its_runs_as_they_end(browser, tmp_path):
     lock.release()
 
 
+@pytest.mark.parametrize("width", [400, 980])
+def test_a_study_over_names_says_them_and_its_columns_are_in_sight(browser, tmp_path, width):
+    changes = {"parameters": {"robots.scout.controller": ["wander", "still"]}, "iterations": 1}
+    design = Design.model_validate(PLAIN | changes)
+    planned = plan(design)
+    lock = prepare(tmp_path / "study", design, planned)
+    with Study(design, tmp_path / "study", 2) as study, Server(study) as server:
+        study.observe(Progress(2, 0))
+        with opened(browser, server.url, viewport={"width": width, "height": 800}) as page:
+            page.add_init_script(
+                "const say = CanvasRenderingContext2D.prototype.fillText; window.said = []; CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { window.said.push(text); say.call(this, text, ...rest); };"
+            )
+            page.reload()
+            for done, (one, cost) in enumerate(zip(planned, (12.5, 30.0), strict=True), 1):
+                row = {"run_id": one.run_id, "status": "timeout", "metrics": {"exploration_cost_m": cost}}
+                study.observe(Progress(2, 0, Counter(timeout=done), row))
+            until(lambda: {"wander", "still"} <= set(page.evaluate("window.said")), "the names", page=page)
+            picture = page.get_by_role("img").filter(has=page.locator("canvas"))
+            assert "over robots.scout.controller" in picture.get_attribute("aria-label")
+            assert page.get_by_text("dot: median, circle: each run").is_visible()
+            button = page.get_by_role("button", name="Open vector 0, iteration 0").bounding_box()
+            assert button["x"] + button["width"] <= width
+    lock.release()
+
+
 def test_a_run_of_a_study_is_watched_while_it_lasts_and_opens_as_a_replay_afterwards(browser, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "keep", lambda planned, folder, limits, environment: execute(planned, folder))
     (tmp_path / "slow.py").write_text(SLOW)

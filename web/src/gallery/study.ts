@@ -79,11 +79,11 @@ export class Study implements Page {
       { id: "study-filter", onchange: () => this.fill() },
       ...["all", ...STATES].map((state) => h("option", { value: state }, state)),
     );
-    const heads = ["State", "Vector", "Iteration", ...this.parameters.map(short)].map((head, k) => h("th", { scope: "col", class: k === 1 || k === 2 ? "number" : null }, head));
+    const heads = ["Vector", "Iteration", ...this.parameters.map(short)].map((head, k) => h("th", { scope: "col", class: k < 2 ? "number" : null }, head));
     const table = h(
       "table",
       { "aria-label": "Runs" },
-      h("thead", {}, h("tr", {}, ...heads, this.value, h("td"))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "State"), this.value, h("td"), ...heads)),
       this.body,
     );
     this.element = h(
@@ -156,11 +156,11 @@ export class Study implements Page {
       "tr",
       {},
       h("td", {}, state, run.reason ? h("p", { class: "bad" }, run.reason) : null),
+      h("td", { class: "number" }, typeof value === "number" ? shown(value) : ended ? "–" : ""),
+      h("td", {}, (ended || run.state === "running") && this.edits ? open : null),
       h("td", { class: "number" }, String(run.vector)),
       h("td", { class: "number" }, String(run.iteration)),
       ...run.values.map((text) => h("td", {}, text)),
-      h("td", { class: "number" }, typeof value === "number" ? shown(value) : ended ? "–" : ""),
-      h("td", {}, (ended || run.state === "running") && this.edits ? open : null),
     );
     this.lines.set(run.i, line);
     return line;
@@ -191,20 +191,23 @@ export class Study implements Page {
     this.bar.value = progress?.done ?? 0;
   }
 
-  /** Draws the chosen metric: the median of each setting as a line, each run as a point. */
+  /** Draws the chosen metric: the median of each setting, over numbers as a line, and each run as a circle. */
   private show(): void {
     const name = this.metric.value;
     this.value.textContent = name;
     for (const [i, line] of this.lines) {
       const value = this.runs[i].metrics?.[name];
-      if (this.runs[i].metrics) line.children[3 + this.parameters.length].textContent = typeof value === "number" ? shown(value) : "–";
+      if (this.runs[i].metrics) line.children[1].textContent = typeof value === "number" ? shown(value) : "–";
     }
-    const { xs, label, series } = this.curves(name);
+    const { xs, label, names, series } = this.curves(name);
     const style = getComputedStyle(document.documentElement);
     const [ink, edge] = [style.getPropertyValue("--quiet").trim(), style.getPropertyValue("--edge").trim()];
     const axis = { stroke: ink, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge, width: 1 } };
     const colors = COLORS[this.app.theme];
     const whole = xs.every(Number.isInteger);
+    const letters = Math.max(4, Math.floor(this.chart.clientWidth / (8 * (names?.length || 1))));
+    const named = (text: string) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
+    const ticks = names ? { incrs: [1], values: (_: uPlot, splits: number[]) => splits.map((at) => named(names[at] ?? "")) } : {};
     this.key.replaceChildren(
       ...series
         .filter(({ points }) => !points)
@@ -213,7 +216,7 @@ export class Study implements Page {
           swatch.style.background = colors[k % colors.length];
           return h("li", {}, swatch, title);
         }),
-      h("li", {}, "line: median, circle: each run"),
+      h("li", {}, names ? "dot: median, circle: each run" : "line: median, circle: each run"),
     );
     this.plot?.destroy();
     const width = this.chart.clientWidth;
@@ -224,8 +227,8 @@ export class Study implements Page {
       {
         width,
         height: 240,
-        scales: { x: { time: false, range: (_, low, high) => [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)] } },
-        axes: [{ ...axis, label: short(label), labelSize: 20, ...(whole ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] } : {}) }, { ...axis, size: 64 }],
+        scales: { x: { time: false, range: (_, low, high) => [low - (names ? 0.5 : 0.05 * (high - low || 1)), high + (names ? 0.5 : 0.05 * (high - low || 1))] } },
+        axes: [{ ...axis, label: short(label), labelSize: 20, ...(whole ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] } : {}), ...ticks }, { ...axis, size: 64 }],
         legend: { show: false },
         cursor: { show: false },
         series: [
@@ -233,8 +236,8 @@ export class Study implements Page {
           ...series.map(({ title, points }, k) => {
             const stroke = colors[Math.floor(k / 2) % colors.length];
             return points
-              ? { label: title, stroke, width: 0, paths: () => null, points: { show: true, size: 7, fill: "transparent", stroke } }
-              : { label: title, stroke, width: 2, spanGaps: true, points: { show: true, size: 5, fill: stroke } };
+              ? { label: title, stroke, width: 0, paths: noLine, points: { show: true, size: 7, fill: "transparent", stroke } }
+              : { label: title, stroke, width: 2, spanGaps: true, ...(names ? { paths: noLine } : {}), points: { show: true, size: names ? 10 : 5, fill: stroke } };
           }),
         ],
       },
@@ -243,15 +246,18 @@ export class Study implements Page {
     );
   }
 
-  private curves(name: string): { xs: number[]; label: string; series: { title: string; points: boolean; values: (number | null)[] }[] } {
-    const at = this.x === null ? -1 : this.parameters.indexOf(this.x);
+  /** Over a parameter of numbers, or over `names`, which no line joins: those of another parameter, or the vectors. */
+  private curves(name: string): { xs: number[]; label: string; names: string[] | null; series: { title: string; points: boolean; values: (number | null)[] }[] } {
+    const at = this.x !== null ? this.parameters.indexOf(this.x) : this.parameters.length === 1 ? 0 : -1;
     const numeric = at >= 0 && this.runs.every((run) => run.values[at] !== "" && Number.isFinite(Number(run.values[at])));
+    const each = at >= 0 ? [...new Set(this.runs.map((run) => run.values[at]))] : [...new Set(this.runs.map((run) => run.vector))].sort((a, b) => a - b).map(String);
+    const names = numeric ? null : each;
     const lines = this.line === null ? -1 : this.parameters.indexOf(this.line);
     const groups = new Map<string, Map<number, number[]>>();
     for (const run of this.runs) {
       const value = run.metrics?.[name];
-      const x = numeric ? Number(run.values[at]) : run.vector;
-      const key = numeric && lines >= 0 ? run.values[lines] : "";
+      const x = numeric ? Number(run.values[at]) : each.indexOf(at >= 0 ? run.values[at] : String(run.vector));
+      const key = at >= 0 && lines >= 0 && lines !== at ? run.values[lines] : "";
       const group = groups.get(key) ?? new Map<number, number[]>();
       groups.set(key, group);
       const found = group.get(x) ?? [];
@@ -269,9 +275,11 @@ export class Study implements Page {
         { title: key ? `${key}, each run` : "each run", points: true, values: each },
       ];
     });
-    return { xs, label: numeric ? this.x! : "vector", series };
+    return { xs, label: at >= 0 ? this.parameters[at] : "vector", names, series };
   }
 }
+
+const noLine = (): null => null;
 
 function short(path: string): string {
   return path.split(".").slice(-2).join(".");
