@@ -80,6 +80,28 @@ def test_what_is_typed_wrong_is_code_2(capsys, arguments):
     assert "Traceback" not in out + err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "maze", "-s", "robots.scout.count", "3"], "after -s write KEY=VALUE, as in"),
+        (["run", "maze", "--robots", "3"], "The number of robots is -s robots.NAME.count=3"),
+        (["run", "maze", "--sead", "3"], "Did you mean --seed?"),
+        (["run", "maze", "--seed", "1.5"], "Invalid value for --seed: must be a whole number"),
+        (["compare", "a", "b", "c"], "covey compare takes exactly two: two run folders, or two designs"),
+        (["check", "a", "b"], "Too many arguments: b. See covey check --help"),
+    ],
+)
+def test_what_is_typed_wrong_is_told_in_words(capsys, arguments, words):
+    code, _, err = covey(capsys, *arguments)
+    assert code == BAD_INPUT
+    assert words in " ".join(err.replace("│", " ").split())
+
+
+def test_help_names_every_argument(capsys):
+    for command, usage in (("view", "RUN [BESIDE]"), ("replay-robot", "RUN [ROBOT]"), ("plot", "RUN [NAMES]")):
+        assert f"Usage: covey {command} [OPTIONS] {usage}\n" in covey(capsys, command, "--help")[1]
+
+
 def test_list_and_show_know_everything_registered(capsys):
     code, out, _ = covey(capsys, "list")
     assert code == REACHED

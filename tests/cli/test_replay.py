@@ -148,6 +148,16 @@ def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
     assert "mine.py(" in done.stdout, done.stderr
     assert "('at', True, " in done.stdout
     assert "gives the same answers" in done.stdout
+    assert "waiting" not in done.stdout
+
+
+def test_the_debugger_says_that_the_controller_is_waiting_at_that_time(recorded):
+    log, run = recorded / "run" / "steps" / "scout0.jsonl.gz", [sys.executable, "-m", "covey", "replay-robot"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"} | {"PYTHONUNBUFFERED": "1"}
+    at = [*run, str(log), "--break-at", "1.1"]  # it sleeps between the even steps
+    done = subprocess.run(at, input="c\n", capture_output=True, text=True, timeout=120, env=environment)
+    assert "the controller is waiting at 1.1 s; the debugger stops where it goes on" in done.stdout, done.stderr
+    assert done.stdout.index("waiting") < done.stdout.index("mine.py(")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +170,9 @@ def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
 )
 def test_a_robot_that_cannot_be_replayed_is_refused(shipped, capsys, robot, match):
     assert main(["replay-robot", str(shipped / "run"), *([robot] if robot else [])]) == 2
-    assert match in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert match in said.err
+    assert "simulating" not in said.out or robot == "ring0"
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
         viewer.until(lambda header: header["type"] == "runs" and not header["runs"][0]["running"])
         (folder,) = tmp_path.glob("runs/mine/*")
         assert gallery.runs["1"].folder == folder
-        assert gallery.runs["1"].state == "stopped"
+        assert gallery.runs["1"].state == "interrupted"
         again = viewer.ask(type="open", run="1")
         assert again["type"] == "done", again
         assert again["url"] != answer["url"]

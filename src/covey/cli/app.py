@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter, Token
+from cyclopts import App, CycloptsError, Parameter, Token
 
 from covey import __version__
 
@@ -45,11 +45,31 @@ def _check_port(_type: object, port: int) -> None:
 
 Port = Annotated[int, Parameter(validator=_check_port)]
 
+
+def _in_words(error: CycloptsError) -> object:
+    """Return what is shown for an error in what was typed."""
+    from cyclopts import CycloptsPanel, UnknownOptionError
+    from cyclopts.exceptions import UnusedCliTokensError
+
+    said = ""
+    if isinstance(error, UnknownOptionError) and error.token.keyword in ("--robots", "--robot", "--count"):
+        said = f"Unknown option: {error.token.keyword}. The number of robots is -s robots.NAME.count=3"
+    elif isinstance(error, UnusedCliTokensError):
+        command = " ".join(error.command_chain or ())
+        said = f"Too many arguments: {' '.join(error.unused_tokens or ())}. See covey {command} --help"
+        if command == "compare":
+            said = "covey compare takes exactly two: two run folders, or two designs"
+        elif {"-s", "--set"} & {*(error.root_input_tokens or ())}:
+            said += "; after -s write KEY=VALUE, as in -s robots.scout.count=3"
+    return CycloptsPanel(said or error)
+
+
 app = App(
     name="covey",
     help="Simulate, control and benchmark teams of mobile robots. Start with: covey run hello",
     version=__version__,
     suppress_keyboard_interrupt=False,
+    error_formatter=_in_words,
 )
 
 
@@ -158,7 +178,7 @@ def run(
 
 
 @app.command
-def live(*, host: str = "127.0.0.1", port: Port = 0) -> None:
+def live(*, host: str = "127.0.0.1", port: Port = 0) -> int:
     """Show the scenarios in a web page: click one, change what you like, and run it.
 
     The page lists the scenarios that ship with Covey and those in the current folder. Ctrl-C ends it and its runs;
@@ -173,7 +193,7 @@ def live(*, host: str = "127.0.0.1", port: Port = 0) -> None:
     """
     from covey.cli.live import gallery_command
 
-    gallery_command(host, port)
+    return gallery_command(host, port)
 
 
 @app.command
@@ -289,7 +309,7 @@ def new(name: str, /) -> None:
     print(f"wrote {scenario.name} and {controller.name}; try: covey run {scenario.name}")
 
 
-@app.command
+@app.command(usage="Usage: covey plot [OPTIONS] RUN [NAMES]")
 def plot(
     run: Path,
     names: list[str] = [],  # noqa: B006
@@ -319,7 +339,7 @@ def plot(
         print(path)
 
 
-@app.command
+@app.command(usage="Usage: covey view [OPTIONS] RUN [BESIDE]")
 def view(
     run: Path,
     beside: Path | None = None,
@@ -444,7 +464,7 @@ def robot(address: str, /, *, name: str) -> int:
     return robot_command(address, name)
 
 
-@app.command(name="replay-robot")
+@app.command(name="replay-robot", usage="Usage: covey replay-robot [OPTIONS] RUN [ROBOT]")
 def replay_robot(
     run: Path,
     robot: str | None = None,

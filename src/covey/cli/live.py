@@ -9,6 +9,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Literal
 
+from covey.cli.exit_codes import INTERRUPTED
 from covey.results.run import Run
 from covey.scenario.records import Scenario
 from covey.viewer import Live, Server
@@ -44,14 +45,16 @@ def run_live(
         return run
 
 
-def gallery_command(host: str, port: int) -> None:
-    """Show the scenarios in a web page that starts runs, until Ctrl-C."""
+def gallery_command(host: str, port: int) -> int:
+    """Show the scenarios in a web page that starts runs, until Ctrl-C; return the exit code."""
     for number in (signal.SIGINT, signal.SIGTERM):  # so that the runs end with it, also in the background
         signal.signal(number, signal.default_int_handler)
     with Gallery(Path.cwd(), host) as gallery, Server(gallery, host, port) as server:
         say_where(server)
         print("end              Ctrl-C; runs that you have started end, too", file=sys.stderr, flush=True)
-        threading.Event().wait()
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end
+            threading.Event().wait()
+    return INTERRUPTED
 
 
 def say_where(server: Server) -> None:

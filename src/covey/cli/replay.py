@@ -4,9 +4,11 @@ import sys
 from pathlib import Path
 
 from covey.cli.exit_codes import NOT_REACHED, REACHED
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.replay import log_of, record_steps
 from covey.registry import forget_files
+from covey.results.folder import run_folder
+from covey.results.run import Run
 from covey.runtime.replay.alone import replay
 from covey.runtime.replay.log import Log
 
@@ -46,12 +48,15 @@ def _recorded(folder: Path, robot: str | None, out: Path | None, force: bool) ->
     """Return the file with the steps of a robot of a run; record them if there is none."""
     if robot is None:
         raise InvalidValueError(f"name the robot too, for example: covey replay-robot {folder} scout0")
+    folder = run_folder(folder)
     path = out or log_of(folder, robot)
     if path.is_file() and out is None:
         print(f"steps of {robot}: {path}")
         return path
     if path.exists() and not force:
         raise InvalidValueError(f"{str(path)!r} exists; choose another file, or add --force")
+    if robot not in (names := Run(folder).names):
+        raise UnknownNameError("robot", robot, names)
     print(f"simulating {folder} again to record the steps of {robot} …", flush=True)
     steps = record_steps(folder, robot, path)
     forget_files()  # the replayed controller starts with fresh globals

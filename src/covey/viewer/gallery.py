@@ -24,7 +24,7 @@ from covey.viewer.pictures import picture_of
 MOST_RUNNING = 8
 """Largest number of runs at a time."""
 _FIRST = ("maze", "office", "cave", "hills")
-_ENDS = {0: "goal reached", 3: "ended without the goal", 130: "stopped"}
+_ENDS = {0: "goal reached", 3: "ended without the goal", 130: "interrupted"}
 _SPEED = re.compile(r"max|\d+(\.\d+)?")
 
 

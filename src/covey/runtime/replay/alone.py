@@ -66,6 +66,7 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
     """
     spawn, watchdog = log.spawn(), Watchdog(_ENDLESS_S)
     agent = RobotAgent(spawn, watchdog)
+    debugger: _InController | None = None
     steps = differ = 0
     time_s, first = 0.0, None
     try:
@@ -77,8 +78,11 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
             steps, time_s = steps + 1, entry.shown.time_s
             if break_at_s is not None and time_s >= break_at_s - 1e-9:
                 break_at_s = None
-                _pause(spawn.program.factory.__module__)
+                debugger = _pause(spawn.program.factory.__module__)
             answer = without_error(agent.step(entry.shown))
+            if debugger is not None and not debugger.is_there:
+                debugger.message(f"the controller is waiting at {time_s:g} s; the debugger stops where it goes on")
+            debugger = None
             field = _difference(_by_field(entry.answer), _by_field(encode(answer)))
             differ += field is not None
             first = first or (Difference(steps, time_s, *field) if field else None)
@@ -129,16 +133,18 @@ class _InController(Pdb):
 
     def __init__(self, module: str):
         super().__init__()
-        self._module, self._is_there = module, False
+        self._module, self.is_there = module, False
 
     def stop_here(self, frame: Any) -> bool:
-        self._is_there = self._is_there or frame.f_globals.get("__name__") == self._module
-        return self._is_there and super().stop_here(frame)
+        self.is_there = self.is_there or frame.f_globals.get("__name__") == self._module
+        return self.is_there and super().stop_here(frame)
 
 
-def _pause(module: str) -> None:
-    """Enter the debugger: by `breakpoint` if the user has configured one."""
+def _pause(module: str) -> _InController | None:
+    """Enter the debugger and return it; None if it is one that the user has configured for `breakpoint`."""
     if sys.breakpointhook is not sys.__breakpointhook__ or "PYTHONBREAKPOINT" in os.environ:
         breakpoint()
-    else:
-        _InController(module).set_trace()
+        return None
+    debugger = _InController(module)
+    debugger.set_trace()
+    return debugger
