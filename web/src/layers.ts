@@ -235,7 +235,10 @@ function labels(text: (i: number) => string) {
     const order = [...model.selected, ...hello.robots.keys()];
     for (const i of new Set(order)) {
       const words = text(i);
-      if (words) pen.text(words, pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, radius(i) + 4, 0, model.selected.has(i));
+      if (!words) continue;
+      const r = radius(i);
+      const sides = [[r + 4, 0], [-4, r + 9], [-4, -r - 9], [-r - 4 - 8 * words.length, 0]]; // the first with room
+      sides.some(([dx, dy]) => pen.text(words, pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, dx, dy, model.selected.has(i)));
     }
   };
 }

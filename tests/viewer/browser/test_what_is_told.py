@@ -115,3 +115,18 @@ def test_of_a_wall_it_is_not_said_that_nobody_has_seen_it(page_of):
     said = shown.page.get_by_role("status", name="Under the pointer")
     until(lambda: ", wall" in said.inner_text() or "wall" in said.inner_text(), "the wall", page=shown.page)
     assert "not seen yet" not in said.inner_text()
+
+
+def test_robots_side_by_side_all_have_their_numbers(page_of):
+    starts = [(0.0, 0.0, 0.0), (0.3, 0.0, 0.0), (0.6, 0.0, 0.0)]
+    shown = page_of(covey.Simulation(covey.World.empty(30, 30), [Group("s", covey.robots.disc(), starts)], "still"))
+    shown.page.evaluate(
+        """new Promise((done) => {
+            window.said = [];
+            const { g } = covey.stage.pen, say = g.fillText.bind(g);
+            g.fillText = (text, ...rest) => { window.said.push(text); say(text, ...rest); };
+            covey.view.draw();
+            requestAnimationFrame(() => requestAnimationFrame(done));
+        })"""
+    )
+    assert {"0", "1", "2"} <= set(shown.page.evaluate("window.said"))

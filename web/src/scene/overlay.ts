@@ -150,19 +150,19 @@ export class Pen {
     });
   }
 
-  /** Words with an edge, `dx`, `dy` pixels from a place; unless they must be there, they give way to earlier ones. */
-  text(text: string, x: number, y: number, color: string, edge: string, dx = 0, dy = 0, must = true, size = 12): void {
+  /** Words with an edge, `dx`, `dy` pixels from a place; unless they must be there, they give way to earlier ones: false. */
+  text(text: string, x: number, y: number, color: string, edge: string, dx = 0, dy = 0, must = true, size = 12): boolean {
     const g = this.g;
     const [px, py] = this.at(x, y);
     const [left, top] = [px + dx, py - dy];
-    if (left < -200 || top < -20 || left > this.view.canvas.clientWidth || top > this.view.canvas.clientHeight + 20) return;
+    if (left < -200 || top < -20 || left > this.view.canvas.clientWidth || top > this.view.canvas.clientHeight + 20) return true;
     g.font = `600 ${size}px system-ui, sans-serif`;
     const [first, last] = [Math.floor(left / 12), Math.floor((left + g.measureText(text).width) / 12)];
     const [low, high] = [Math.floor((top - size / 2) / 12), Math.floor((top + size / 2 - 1) / 12)];
     const boxes: string[] = [];
     for (let column = first; column <= last; column++)
       for (let row = low; row <= high; row++) boxes.push(`${column} ${row}`);
-    if (!must && boxes.some((box) => this.taken.has(box))) return;
+    if (!must && boxes.some((box) => this.taken.has(box))) return false;
     boxes.forEach((box) => this.taken.add(box));
     g.textBaseline = "middle";
     g.lineWidth = 3;
@@ -172,5 +172,6 @@ export class Pen {
       g.strokeText(text, left, top);
       g.fillText(text, left, top);
     });
+    return true;
   }
 }

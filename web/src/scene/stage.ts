@@ -46,6 +46,7 @@ export class Stage {
     this.view.onDraw.push(() => this.prepare());
     this.view.afterDraw.push(() => this.draw());
     pointer(this.view);
+    this.view.background(THEMES[this.app.theme].sky);
     const sun = new DirectionalLight("#ffffff", 2);
     sun.position.set(-1, -1.6, 2);
     this.view.scene.add(new HemisphereLight("#ffffff", "#8a8f96", 1.6), sun);
@@ -112,7 +113,7 @@ export class Stage {
     this.trails?.dispose();
     if (!this.app.model.hello) return;
     this.robots = new Robots(this.app.model);
-    this.trails = new Trails(this.app.model);
+    this.trails = new Trails(this.app.model, this.app.theme === "dark");
     this.view.scene.add(this.trails.group, this.robots.group);
   }
 

@@ -4,6 +4,7 @@ import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, GreaterDepth,
 import type { Model } from "../model";
 import { robotColor } from "../theme";
 
+const WHITE = new Color("#ffffff");
 /** Largest number of pieces of all robots together, and of one. */
 const MOST = 40_000;
 const EACH = 400;
@@ -24,7 +25,11 @@ export class Trails {
   private n: number;
   private used = 0; // slots that hold something
 
-  constructor(private model: Model) {
+  /** `dark`: on a dark ground the colours are lighter. */
+  constructor(
+    private model: Model,
+    dark = false,
+  ) {
     const n = (this.n = model.hello!.robots.length);
     this.slots = Math.max(8, Math.min(EACH, Math.floor(MOST / Math.max(n, 1)))) + 1;
     const geometry = new BufferGeometry();
@@ -35,6 +40,7 @@ export class Trails {
     const color = new Color();
     for (let i = 0; i < n; i++) {
       color.set(robotColor(i, n)).convertLinearToSRGB();
+      if (dark) color.lerp(WHITE, 0.4);
       const bytes = color.toArray().map((value) => Math.round(255 * value));
       for (let slot = 0; slot < this.slots; slot++) {
         colors.set(bytes, 6 * (slot * n + i));
