@@ -7,6 +7,7 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.events.inputs import recorded_inputs
+from covey.experiments.repeating import Repeated
 from covey.onboard.group import Group
 from covey.robots.catalogue import pioneer3dx
 from covey.runtime.simulation import Simulation
@@ -202,6 +203,19 @@ def test_an_interactive_run_replays_byte_for_byte(tmp_path):
     assert (tmp_path / "first/measurements.parquet").read_bytes() == (
         tmp_path / "again/measurements.parquet"
     ).read_bytes()
+
+
+def test_a_call_that_strikes_several_robots_repeats_with_the_same_events(tmp_path):
+    starts = ((1.0, 1.0, 0.0), (1.0, 2.0, 0.0), (1.0, 3.0, 0.0))
+    sim = simulation(*starts, controller=ahead, recording=tmp_path / "first")
+    sim.fault("wheel_sticks", "all", wheel="left")
+    sim.close_door("d")
+    first = sim.run(until_s=1.0)
+    again = simulation(*starts, controller=ahead, recording=tmp_path / "again")
+    assert len(recorded_inputs(first)) == 4
+    again.run(until_s=1.0, before_step=Repeated(first))
+    for table in ("events.parquet", "measurements.parquet"):
+        assert (tmp_path / "again" / table).read_bytes() == (tmp_path / "first" / table).read_bytes(), table
 
 
 @pytest.mark.parametrize(

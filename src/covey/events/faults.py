@@ -53,6 +53,11 @@ class Faults:
             self._apply()
         return struck or None
 
+    def each(self, fault: Fault) -> list[Fault]:
+        """Return a fault of all robots as one of each that it can strike, as it is repeated; others as they are."""
+        names = [name for i, name in enumerate(self._names) if fault.robot == "all" and self._can(fault, i)]
+        return [fault.model_copy(update={"robot": name}) for name in names] or [fault]
+
     def recover(self) -> None:
         """End the faults whose duration is over."""
         over = [s for s in self.active if s.until is not None and self._port.clock.step >= s.until]

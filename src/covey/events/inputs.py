@@ -108,9 +108,10 @@ class Inputs:
             entry.count += self._apply(record, entry.stream) is not None
         calls, self._calls = self._calls, []
         for k, record in enumerate(map(self._with_name, calls)):
-            happened = self._apply(record, f"calls/{step}/{k}")
-            for data in happened if isinstance(happened, list) else [happened or record.plain()]:
-                self.record_event("input", text=json.dumps({"at_step": step, **data}))
+            for one in self.faults.each(record) if isinstance(record, Fault) else [record]:
+                happened = self._apply(one, f"calls/{step}/{k}")
+                for data in happened if isinstance(happened, list) else [happened or one.plain()]:
+                    self.record_event("input", text=json.dumps({"at_step": step, **data}))
 
     def record_event(
         self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = ""
