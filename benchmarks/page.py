@@ -136,12 +136,17 @@ def maze(robots: int) -> covey.Simulation:
 
 
 def cost(pairs: int = 10) -> None:
-    """Print the wall time with a viewer over that without one."""
+    """Print the wall time with a page and a viewer over that of a run without a page."""
     maze(6).run(until_s=5.0)  # compiles
     alone, read, seen = [], [], []
     for _ in range(pairs):
         for times, kind in ((alone, None), (read, "reader"), (seen, "page")):
             sim, live = maze(6), Live(playing=False)
+            if kind is None:
+                begin = time.perf_counter()
+                sim.run()
+                times.append(time.perf_counter() - begin)
+                continue
             with running(sim, live) as server:
                 if kind == "reader":
                     reader = Reader(server)
