@@ -15,6 +15,7 @@ from covey.viewer.exports import export
 from covey.viewer.exports.html import in_planes
 from covey.viewer.recorded import blocks_of
 from covey.viewer.wire import unpack
+from covey.world.doors import Door
 
 
 def of(messages, topic):
@@ -200,3 +201,18 @@ def test_rrd_has_the_poses_grids_and_measurements(recorded, tmp_path):
     first = np.frombuffer(bytes(column("/world/truth", "data")[0][0]), np.uint8).reshape(*run.maps.truth.shape, 4)
     walls = (first == (43, 52, 64, 255)).all(axis=2)
     np.testing.assert_array_equal(walls[::-1], seen[1]["truth"] == 1)  # the first row of an image is the northernmost
+
+
+def test_the_map_is_the_world_at_the_end_with_its_doors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    world = covey.World.empty(6, 4).replace(doors=(Door("d", -0.5, -1.0, 0.5, 1.0, True),))
+    shut = {"door": "d", "to": "closed", "at_s": 0.2}
+    team = [covey.Group("s", covey.robots.disc(), [(2.0, 0.0, 0.0)])]
+    sim = covey.Simulation(world, team, lambda robot: None, events=[shut], recording=tmp_path / "run")
+    sim.run(until_s=0.5)
+    sim.close()
+    assert main(["export", "run", "--format", "map"]) == 0
+    saved = covey.World.from_file(tmp_path / "run.yaml")
+    np.testing.assert_array_equal(saved.grid.cells, sim.world.grid.cells)
+    assert saved.grid.cells[saved.grid.cell_at(0.0, 0.0)] == 1
+    assert [(door.name, door.open) for door in saved.doors] == [("d", False)]

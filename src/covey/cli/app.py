@@ -376,17 +376,18 @@ def export(
     run: Path,
     /,
     *,
-    format: Literal["html", "mcap", "rrd"] = "html",  # noqa: A002
+    format: Literal["html", "mcap", "rrd", "map"] = "html",  # noqa: A002
     out: Path | None = None,
 ) -> None:
-    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, or .rrd for Rerun.
+    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, .rrd for Rerun; or its map.
 
     Parameters
     ----------
     run
         Run folder.
     format
-        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'.
+        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; map is the world at
+        the end of the run, a .yaml and a .pgm as ROS reads them.
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
     """

@@ -7,7 +7,7 @@ import webbrowser
 from pathlib import Path
 
 from covey.results.run import Run
-from covey.viewer.exports import Format, export
+from covey.viewer.exports import ENDINGS, Format, export
 from covey.viewer.hub import wait_until_left
 from covey.viewer.recorded import Recorded
 from covey.viewer.server import Server
@@ -34,6 +34,6 @@ def view_command(folder: Path, beside: Path | None, host: str, port: int, *, unt
 def export_command(folder: Path, form: Format, out: Path | None) -> None:
     """Write a run into one file, and print its path and size."""
     run = Run(folder)
-    path = out or Path(f"{run.folder.resolve().name}.{form}")
+    path = out or Path(f"{run.folder.resolve().name}.{ENDINGS.get(form, form)}")
     export(run, form, path)
     print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")

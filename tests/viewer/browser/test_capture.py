@@ -7,7 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
+from tests.viewer.browser.conftest import until
 from tests.viewer.browser.test_replay import drawn, replay  # noqa: F401
+
+import covey
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,6 +51,22 @@ def test_a_drawing_has_robots_as_lines_where_they_are(replay, recorded):  # noqa
         radii = [float(d.split("a")[1].split()[0]) for d in circles]
         assert any(abs(cx + r - px) < 0.1 and abs(cy - py) < 0.1 for (cx, cy), r in zip(starts, radii, strict=True))
     assert len(run.names) == len(circles)
+
+
+def test_the_world_is_saved_as_a_map_that_covey_reads(replay, recorded, tmp_path):  # noqa: F811
+    replay.evaluate("covey.player.seek(40)")
+    drawn(replay)
+    found = []
+    replay.on("download", lambda one: found.append(one))
+    replay.get_by_role("button", name="Save a picture or a film").click()
+    replay.get_by_role("button", name="World as a map (YAML and PGM)").click()
+    until(lambda: len(found) == 2, page=replay)
+    for one in found:
+        one.save_as(tmp_path / one.suggested_filename)
+    (path,) = tmp_path.glob("*.yaml")
+    world = covey.World.from_file(path)
+    np.testing.assert_array_equal(world.grid.cells, recorded[0].maps.truth_at(40).cells)
+    assert world.grid.origin == recorded[0].maps.truth.origin
 
 
 @pytest.mark.parametrize(

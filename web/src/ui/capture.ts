@@ -1,9 +1,11 @@
 /** Pictures of the scene, as pixels or as lines, and a film of what it shows. */
 
 import type { App } from "../app";
+import type { DoorInfo } from "../messages";
 import type { Pen } from "../scene/overlay";
 import { SvgContext } from "../scene/svg";
 import { robotColor, THEMES } from "../theme";
+import { cellAt } from "./cursor";
 import { h, iconButton, setText } from "./dom";
 
 const FILMS = {
@@ -22,6 +24,7 @@ export function capture(app: App): HTMLElement {
   menu.append(
     item("Picture (PNG)", () => composed(app, h("canvas")).toBlob((blob) => blob && save(app, blob, "png"), "image/png")),
     item("Drawing (SVG)", () => save(app, new Blob([svg(app)], { type: "image/svg+xml" }), "svg")),
+    item("World as a map (YAML and PGM)", () => saveWorld(app)),
     ...films,
     h("p", { class: "quiet" }, films.length ? "GIF, or MP4 of a whole run: " : "This browser makes no films; ", h("code", {}, "covey plot RUN animation film")),
   );
@@ -112,9 +115,50 @@ function robots({ model, stage, theme }: App, pen: Pen): void {
   }
 }
 
-function save(app: App, blob: Blob, ending: string): void {
+/** Grey levels of free cells, walls, unknown and open ones, as ROS' map_server writes them. */
+const GREY = [254, 0, 205, 254];
+
+/** Saves the world as it is shown, as Covey and ROS read it; materials of walls are not known here. */
+function saveWorld(app: App): void {
+  const [truth, world] = [app.model.layers.get("truth"), app.model.hello?.world];
+  if (!truth || !world) return app.say("Switch on the layer with the walls first.");
+  const { rows, columns, resolution_m, origin } = truth.place;
+  const pgm = (value: (cell: number) => number) => {
+    const pixels = new Uint8Array(rows * columns);
+    for (let row = 0; row < rows; row++) // the first row of an image is the northernmost
+      for (let column = 0; column < columns; column++)
+        pixels[(rows - 1 - row) * columns + column] = value(truth.cells[row * columns + column]);
+    return new Blob([`P5\n${columns} ${rows}\n255\n`, pixels], { type: "image/x-portable-graymap" });
+  };
+  const isOpen = (door: DoorInfo) => {
+    const cell = cellAt(truth, (door.x0_m + door.x1_m) / 2, (door.y0_m + door.y1_m) / 2);
+    return !cell || truth.cells[cell[0] * columns + cell[1]] !== 1;
+  };
+  const name = nameOf(app);
+  const edge = truth.cells.includes(3);
+  const covey = {
+    format: 1,
+    name: world.name,
+    border: edge ? "open" : "wall",
+    wall_height_m: world.wall_height_m,
+    ...(edge ? { cells: `${name}.cells.pgm` } : {}),
+    ...(world.doors.length ? { doors: world.doors.map((door) => ({ ...door, open: isOpen(door) })) } : {}),
+  };
+  const [image, mode] = [`${name}.pgm`, "trinary"];
+  const file = { image, mode, resolution: resolution_m, origin, negate: 0, occupied_thresh: 0.65, free_thresh: 0.196, covey };
+  save(app, pgm((cell) => GREY[cell]), "pgm");
+  if (edge) save(app, pgm((cell) => cell), "cells.pgm");
+  save(app, new Blob([JSON.stringify(file, null, 1)], { type: "application/yaml" }), "yaml"); // JSON is YAML
+}
+
+/** Name of a file, without its ending. */
+function nameOf(app: App): string {
   const at_s = (app.model.step() * (app.model.hello?.step_s ?? 0)).toFixed(1);
-  const link = h("a", { href: URL.createObjectURL(blob), download: `${app.model.hello?.name || "covey"}-${at_s}s.${ending}` });
+  return `${app.model.hello?.name || "covey"}-${at_s}s`;
+}
+
+function save(app: App, blob: Blob, ending: string): void {
+  const link = h("a", { href: URL.createObjectURL(blob), download: `${nameOf(app)}.${ending}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,4 +1,4 @@
-"""A recorded run in one file for others: a page that plays offline, MCAP for Foxglove, .rrd for Rerun."""
+"""A recorded run in one file for others: a page that plays offline, MCAP for Foxglove, .rrd for Rerun; its map."""
 
 import importlib
 from collections.abc import Callable
@@ -8,8 +8,12 @@ from typing import Any, Literal
 from covey.errors import CoveyError
 from covey.results.folder import part, unwritable
 from covey.results.run import Run
+from covey.world.doors import Door
+from covey.world.world import OPEN, WALL, World
 
-Format = Literal["html", "mcap", "rrd"]
+Format = Literal["html", "mcap", "rrd", "map"]
+ENDINGS: dict[str, str] = {"map": "yaml"}
+"""Endings of files that differ from the format."""
 
 
 def export(run: Run, form: Format, path: Path) -> None:
@@ -17,13 +21,18 @@ def export(run: Run, form: Format, path: Path) -> None:
 
     Args:
         run: the run.
-        form: ``html``, ``mcap`` or ``rrd``.
+        form: ``html``, ``mcap``, ``rrd``, or ``map``: the world as it was at the end, see `world_of`.
         path: the file; one that exists is replaced.
 
     Raises:
         RunFolderError: the file cannot be written.
-        CoveyError: the library for this format is not installed.
+        CoveyError: the library for this format is not installed, or the run has no map.
     """
+    if form == "map":
+        try:
+            return world_of(run).save(path)
+        except OSError as error:
+            raise unwritable(repr(str(path)), error) from error
     writer: Callable[[Run, Path], None] = importlib.import_module(f"covey.viewer.exports.{form}").write
     try:
         writer(run, part(path))
@@ -32,6 +41,24 @@ def export(run: Run, form: Format, path: Path) -> None:
         raise unwritable(repr(str(path)), error) from error
     finally:
         part(path).unlink(missing_ok=True)
+
+
+def world_of(run: Run) -> World:
+    """Return the world of a run as it was at the end, without materials, which a run does not record.
+
+    Raises:
+        CoveyError: the run has no map.
+    """
+    if run.maps is None:
+        raise CoveyError(f"the run in {str(run.folder)!r} has no map of its world")
+    truth, place = run.maps.truth, run.manifest.get("world", {})
+    doors = []
+    for door in place.get("doors", []):
+        middle = (door["x0_m"] + door["x1_m"]) / 2, (door["y0_m"] + door["y1_m"]) / 2
+        doors.append(Door(**{**door, "open": bool(truth.cells[truth.cell_at(*middle)] != WALL)}))
+    border = "open" if (truth.cells == OPEN).any() else "wall"
+    height = float(place.get("wall_height_m", 2.0))
+    return World(truth, place.get("name", "world"), border, height, doors=tuple(doors))
 
 
 def library(name: str, extra: str) -> Any:
