@@ -50,11 +50,13 @@ class Plans:
     def load(path: Path, names: Sequence[str]) -> "Plans":
         """Read ``plans.npz``."""
         arrays = read_blocks(path)
-        begins = np.append(0, np.cumsum(arrays["count"], dtype=np.int64))
-        steps, robots = (arrays[name].astype(np.int64) for name in ("step", "robot"))
-        _check(len(steps) == len(robots) == len(begins) - 1 and begins[-1] == len(arrays["point"]))
-        _check(bool(np.isin(robots, np.arange(len(names))).all()))
-        return Plans(tuple(names), steps, robots, begins, arrays["point"])
+        steps, robots, counts = (_whole(arrays[name]).astype(np.int64) for name in ("step", "robot", "count"))
+        begins, points = np.append(0, np.cumsum(counts)), arrays["point"]
+        _check(
+            len(steps) == len(robots) == len(counts) and points.shape == (begins[-1], 2) and points.dtype.kind == "f"
+        )
+        _check(bool(np.isin(robots, np.arange(len(names))).all() and (counts >= 0).all()))
+        return Plans(tuple(names), steps, robots, begins, points)
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,11 @@ class Scans:
                 arrays[f"{k}/{name}"] for name in ("step", "time_s", "pose", "ranges", "robot", "angle")
             )
             sensor, range_m = str(arrays[f"{k}/sensor"][0]), float(arrays[f"{k}/range_m"][0])
-            _check(pose.shape == (len(step), len(robots), 3) and len(times) == len(step))
-            _check(ranges.shape == (len(step), len(robots), len(angles)))
+            _check(pose.shape == (len(step), len(robots), 3) and len(times) == len(_whole(step)))
+            _check(ranges.shape == (len(step), len(robots), len(angles)) and ranges.dtype == np.float32)
+            _check(
+                angles.ndim == 1 and pose.dtype.kind == angles.dtype.kind == "f" and bool((_whole(robots) >= 0).all())
+            )
             for row, robot in enumerate(robots.tolist()):
                 one = Scans(step.astype(np.int64), times, pose[:, row], ranges[:, row], angles, range_m)
                 found.setdefault(names[int(robot)], {})[sensor] = one
@@ -167,7 +172,7 @@ class MapChanges:
         of = dict[str | None, Changes]()
         for robot, grid in _places(arrays):
             of[None if robot == UNION else names[robot]] = _changes_of(robot, grid, arrays)
-        return MapChanges(arrays["recorded"].astype(np.int64), of)
+        return MapChanges(_whole(arrays["recorded"]).astype(np.int64), of)
 
 
 def _places(arrays: dict[str, np.ndarray]) -> Iterator[tuple[int, Grid]]:
@@ -180,7 +185,8 @@ def _places(arrays: dict[str, np.ndarray]) -> Iterator[tuple[int, Grid]]:
 def _changes_of(robot: int, grid: Grid, arrays: dict[str, np.ndarray]) -> Changes:
     nothing = {name: np.zeros(0, np.int32) for name in ("step", "robot", "count", "cell")}
     arrays = {**nothing, "value": np.zeros(0, np.int8), **arrays}
-    ends = np.cumsum(arrays["count"], dtype=np.int64)
+    _check(arrays["value"].dtype == np.int8 and robot >= UNION)
+    ends = np.cumsum(_whole(arrays["count"]), dtype=np.int64)
     _check(len(arrays["step"]) == len(arrays["robot"]) == len(ends))
     _check(len(arrays["cell"]) == len(arrays["value"]) == (ends[-1] if len(ends) else 0))
     mine = np.flatnonzero(arrays["robot"] == robot).tolist()
@@ -193,6 +199,12 @@ def _changes_of(robot: int, grid: Grid, arrays: dict[str, np.ndarray]) -> Change
         np.concatenate([np.zeros(0, np.int32), *cells]),
         np.concatenate([np.zeros(0, np.int8), *(arrays["value"][part] for part in parts)]),
     )
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Return a row of whole numbers, or refuse anything else."""
+    _check(values.ndim == 1 and values.dtype.kind == "i")
+    return values
 
 
 def _check(belongs: bool) -> None:

@@ -200,3 +200,28 @@ def test_a_damaged_file_is_refused_in_words(recorded, tmp_path):
             getattr(Run(run.folder), read)
         (path).unlink()
         assert getattr(Run(run.folder), read) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "change"),
+    [
+        ("plans", "step/0", lambda values: values[:, None]),
+        ("plans", "robot/0", lambda values: values + 0.5),
+        ("plans", "count/0", lambda values: np.concatenate((values[:-2], [values[-2] + 99, values[-1] - 99]))),
+        ("plans", "point/0", lambda values: values.astype(str)),
+        ("scans", "0/robot/0", lambda values: -values - 1),
+        ("scans", "0/angle/0", lambda values: values[:, None]),
+        ("scans", "0/ranges/0", lambda values: values.astype(np.uint64)),
+        ("map_changes", "value/0", lambda values: values.astype(str)),
+        ("map_changes", "of/0", lambda values: values - 1),
+    ],
+)
+def test_arrays_that_are_no_plans_scans_or_changes_are_refused(name, array, change, recorded, tmp_path):
+    (tmp_path / "manifest.json").write_bytes((recorded.folder / "manifest.json").read_bytes())
+    with np.load(recorded.folder / f"{name}.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / f"{name}.npz", **arrays)
+    assert getattr(Run(tmp_path), name)
+    np.savez(tmp_path / f"{name}.npz", **arrays | {array: change(arrays[array])})
+    with pytest.raises(RunFolderError, match=f"{name}.* is damaged"):
+        getattr(Run(tmp_path), name)
