@@ -4,6 +4,7 @@ import numpy as np
 
 import covey
 from covey.scenario.load import load_scenario, parse_scenario
+from covey.viewer import Live
 from covey.viewer.heat import EVERY, Heat
 from covey.world.visibility.explored import ExploredTruth
 
@@ -106,3 +107,15 @@ def test_all_that_scans_explore_is_seen_in_time():
     assert 0 <= late.min() <= late.max() <= EVERY
     off = np.abs(exact_last[settled] - last[settled])
     assert np.mean(off <= EVERY) > 0.9, "far away, single beams hit some cells in few scans only"
+
+
+def test_a_page_that_joins_later_has_no_counts_since_the_start():
+    sim, live = parse_scenario(TWO_ROOMS).build(), Live()
+    live.begin(sim)
+    counted = {"visits", "visits:a0", "first_seen:a0", "overlap:group a"}
+    assert counted <= live.hub.make.keys()
+    sim.step()
+    live.begin(sim)
+    assert "truth" in live.hub.make
+    assert not counted & live.hub.make.keys()
+    sim.close()

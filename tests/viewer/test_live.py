@@ -227,6 +227,30 @@ def test_a_wrong_token_is_refused():
     assert refused.value.response.status_code == 401
 
 
+def test_there_is_a_largest_number_of_viewers(monkeypatch):
+    monkeypatch.setattr("covey.viewer.server.MOST_VIEWERS", 2)
+    with Server(Live()) as server:
+        here = [Viewer(server), Viewer(server)]
+        with pytest.raises(InvalidStatus) as refused:
+            Viewer(server)
+        here.pop().socket.close()
+        while len(server.source.hub.clients) > 1:
+            time.sleep(0.01)
+        here.append(Viewer(server))
+    assert refused.value.response.status_code == 503
+
+
+def test_a_viewer_that_wants_more_gets_it_at_once():
+    live = Live()
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewer = Viewer(server)
+        viewer.send(type="watch", rate_hz=0.01)
+        viewer.until(lambda header: header["type"] == "frame")
+        viewer.send(type="watch", rate_hz=50)
+        viewer.until(lambda header: header["type"] == "frame", timeout=30.0)  # not after 100 s
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"type": "fly"}', '{"type": "speed", "factor": 0}', "[" * 100_000, b"\0"]
 )

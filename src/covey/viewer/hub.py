@@ -137,6 +137,7 @@ class Hub:
             client.dirty = {name: client.dirty.get(name, np.zeros(0, np.bool_)) for name in names}
             client.whole &= set(names)
             client.watch = watch
+            client.due = min(client.due, time.perf_counter() + 1.0 / watch.rate_hz)
             client.newest = -1
 
     def acknowledge(self, client: Client, frame: int) -> None:

@@ -103,12 +103,13 @@ class Live:
     # -- the simulation's thread ---------------------------------------------------------------------------------------
 
     def begin(self, sim: Simulation) -> None:
-        """Get to know the simulation; called before its first step."""
+        """Get to know the simulation; called before its first step, or later for a page without what is counted."""
         self._sim, self._snapshot = sim, None
         self._driving.clear()
         self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
-        self._heat, self._spread = Heat(sim), Spread(sim)
-        hello, layers, starts = {}, layers_of(sim) | self._heat.layers(), self.starts
+        whole = sim.clock.step == 0  # what is counted from the first step on is not known later
+        self._heat, self._spread = (Heat(sim), Spread(sim)) if whole else (None, None)
+        hello, layers, starts = {}, layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
         if starts is not None:
             hello = {"added": starts.added, "robots_text": starts.text}
             for event in starts.calls:

@@ -32,6 +32,8 @@ from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, r
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
+MOST_VIEWERS = 100
+"""Largest number of viewers at a time: each gets a copy of the past."""
 _BAD_MESSAGES = 20
 """After so many messages that are none, a viewer is sent away."""
 _BETWEEN_S = 0.02
@@ -168,6 +170,8 @@ class Server:
             return _refusal(http.HTTPStatus.BAD_REQUEST, f"this server speaks {PROTOCOL}\n")
         if self._may_edit(offered) is None:
             return _refusal(http.HTTPStatus.UNAUTHORIZED, "the token is missing or wrong\n")
+        if len(self.source.hub.clients) >= MOST_VIEWERS:
+            return _refusal(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_VIEWERS} viewers are here already\n")
         return None
 
     @property
