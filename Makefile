@@ -16,7 +16,7 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 
 # what developing needs besides: tests, checks, and every extra
 $(VENV)/.developing: $(VENV)/.installed requirements-dev.lock
-	@echo "Adding the development tools to $(VENV) (0.5 GB on disk)"
+	@echo "Adding the development tools to $(VENV) (1 GB on disk)"
 	$(PIP) install -r requirements-dev.lock
 	@touch $@
 

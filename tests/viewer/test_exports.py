@@ -173,7 +173,6 @@ def test_the_base_install_has_no_library_of_an_export():
 
 
 def test_rrd_has_the_poses_grids_and_measurements(recorded, tmp_path):
-    """Needs rerun-sdk (500 MB), which is not among the tools of development: pip install 'covey[rerun]'."""
     chunks = pytest.importorskip("rerun.chunk", reason="needs rerun-sdk")
     run, seen = recorded
     path = tmp_path / "run.rrd"
