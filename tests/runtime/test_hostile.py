@@ -1,12 +1,14 @@
 """Controllers that misbehave stop their own robot, and nothing else."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
 import threading
 import time
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -239,6 +241,7 @@ def test_near_its_budget_a_controller_never_ends_the_run():
         while time.monotonic() < until:
             pass
 
+    gc.collect()  # what other tests left behind is not tidied up in here
     for _ in range(15):
         sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=near, execution={"step_budget_s": 0.02})
         for _ in range(3):
@@ -246,6 +249,23 @@ def test_near_its_budget_a_controller_never_ends_the_run():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert len(sim.close().times) == 3
+
+
+def test_a_finalizer_that_runs_in_a_controller_is_not_interrupted():
+    tidied = []
+
+    class Held:
+        pass
+
+    def tidies(robot):
+        held = Held()
+        weakref.finalize(held, lambda: (time.sleep(0.2), tidied.append(robot.time)))
+        del held  # its finalizer runs now, and takes longer than the step may
+        while True:
+            pass
+
+    stops_only_itself(tidies, "exceeded its wall time", budget_s=0.05)
+    assert tidied == [0.0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from contextlib import suppress
 
 import psutil
@@ -21,6 +22,7 @@ MOST_BYTES = 2**30
 MOST_CALLS = 100_000
 """How deep a controller may call itself; checked when it has taken a quarter of `MOST_BYTES`."""
 _EVERY_S = 0.05
+_TIDYING_S = 1.0  # how long a finalizer of Python may keep an interruption waiting
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
 _TRIES = 3  # interruptions before a message that it cannot be interrupted
 
@@ -135,7 +137,8 @@ class Watchdog:
         if started != self._call:
             self._call, self._bytes = started, held
         with self._lock:
-            if self.started == started and time.monotonic() - started > self.budget_s:
+            over_s = time.monotonic() - started - self.budget_s
+            if self.started == started and over_s > 0.0 and not (over_s < _TIDYING_S and self._tidies_up()):
                 self._interrupt(StepBudgetError)
             elif self.started == started and held - self._bytes > MOST_BYTES:
                 self._interrupt(StepMemoryError)
@@ -146,6 +149,13 @@ class Watchdog:
         frame, calls = sys._current_frames().get(self._thread_id), 0
         while frame is not None and calls <= MOST_CALLS:
             frame, calls = frame.f_back, calls + 1
+        return frame is not None
+
+    def _tidies_up(self) -> bool:
+        """Return whether Python calls a finalizer just now: an error in there is lost, and so is what it tidies up."""
+        frame = sys._current_frames().get(self._thread_id)
+        while frame is not None and frame.f_code is not weakref.finalize.__call__.__code__:
+            frame = frame.f_back
         return frame is not None
 
     def _resident(self) -> int:
