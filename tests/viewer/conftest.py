@@ -9,6 +9,11 @@ from covey.results.snapshot import Snapshot
 from covey.viewer.details import details_of
 
 
+def in_a_maze(controller="nearest_frontier", **options) -> covey.Simulation:
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    return covey.Simulation(world, robots=3, controller=controller, seed=3, **options)
+
+
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory):
     """Return a run of 8 s in which a wall appears, and a copy of what could be seen at each step."""
@@ -23,13 +28,9 @@ def recorded(tmp_path_factory):
         }
 
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    sim = covey.Simulation(
-        covey.World.maze(size_m=(20, 14), seed=1),
-        robots=3,
-        controller="nearest_frontier",
-        seed=3,
-        observers=[observe],
+    sim = in_a_maze(
         share_maps=1.0,
+        observers=[observe],
         events=[{"wall": {"polygon_m": [[1, 1], [2, 1], [2, 2], [1, 2]]}, "at_s": 4.0}],
         recording=folder,
     )
@@ -48,13 +49,9 @@ def detailed(tmp_path_factory):
         maps = {f"map:{sim.names[i]}": belief.occupancy().copy() for i, belief in sim.localization.belief_of.items()}
         seen[snapshot.step] = {**arrays, **maps, "union": sim.scoring.union().cells.copy()}
 
-    sim = covey.Simulation(
-        covey.World.maze(size_m=(20, 14), seed=1),
-        robots=3,
-        controller="nearest_frontier",
-        seed=3,
-        observers=[observe],
+    sim = in_a_maze(
         share_maps=1.0,
+        observers=[observe],
         record={"scans_every_s": 1.0, "maps_every_s": 2.0},
         recording=tmp_path_factory.mktemp("detailed") / "run",
     )
@@ -74,11 +71,8 @@ def patrolled(tmp_path_factory):
     def fault(kind: str, robot: str, at_s: float, **more) -> dict:
         return {"kind": kind, "robot": robot, "at_s": at_s, **more}
 
-    sim = covey.Simulation(
-        covey.World.maze(size_m=(20, 14), seed=1),
-        robots=3,
-        controller="conscientious_reactive",
-        seed=3,
+    sim = in_a_maze(
+        "conscientious_reactive",
         mission=Patrolling(sight_m=6.0),
         faults=[
             fault("radio_dies", "robot0", 3.0),

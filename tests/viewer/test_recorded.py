@@ -120,9 +120,10 @@ def test_blocks_hold_all_poses_in_order_and_none_is_large():
 def test_a_recorded_run_is_shown_without_loading_the_simulation(recorded):
     show = (
         "import sys, covey.cli.view as view; from covey.results.run import Run; view.Recorded(Run(sys.argv[1]));"
-        "assert not {'numba', 'covey.runtime.simulation'} & sys.modules.keys()"
+        "print(*{'covey.results.run', 'numba', 'covey.runtime.simulation'} & sys.modules.keys())"
     )
-    subprocess.run([sys.executable, "-c", show, recorded[0].folder], check=True)
+    done = subprocess.run([sys.executable, "-c", show, recorded[0].folder], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["covey.results.run"]
 
 
 @pytest.mark.parametrize("command", ["view"])

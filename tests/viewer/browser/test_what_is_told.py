@@ -78,8 +78,10 @@ def test_a_file_that_cannot_be_read_says_why_on_its_card(browser, tmp_path):
     text = "world: {terrain: nowhere}\nrobots: [{count: 1}]\nstop: {timeout_s: 20}\n"
     (tmp_path / "bad.yaml").write_text(text)
     with Gallery(tmp_path) as gallery, Server(gallery) as server, opened(browser, server.url) as page:
-        card = page.get_by_role("listitem").filter(has_text="bad.yaml")
-        until(lambda: "terrain" in card.inner_text(), "the problem", page=page)
+        said = page.get_by_role("listitem").filter(has_text="bad.yaml").get_by_role("status")
+        until(said.inner_text, "the problem", page=page)
+        assert "world.terrain: must be 'loop'" in said.inner_text()
+        assert "given: 'nowhere'" in said.inner_text()
 
 
 def test_doors_with_long_names_say_whether_they_are_open(page_of):
